@@ -90,6 +90,8 @@ static void driver_carry_out(struct driver *d)
         const struct sched_message *m = &out->sends.at[i];
         d->ops->send(d->context, m, m->count ? out->items.at + m->first : NULL);
     }
+    if (out->parts.n && d->ops->parts)
+        d->ops->parts(d->context, out->parts.at, out->parts.n);
     if (out->starts.n)
         d->ops->start(d->context, out->starts.at, out->starts.n);
     sched_actions_clear(out);

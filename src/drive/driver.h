@@ -42,6 +42,9 @@ struct driver_ops {
     void (*send)(void *context, const struct sched_message *m, const struct meta_item *items);
     /* End these attempts; their ends are still due. */
     void (*stop)(void *context, const struct sched_start *stops, size_t n);
+    /* Find the room for these parts of tasks that span several nodes, and say SCHED_EVENT_ROOM, later; or
+     * they are over. NULL: there is no other node. */
+    void (*parts)(void *context, const struct sched_part *parts, size_t n);
     /* Start these tasks. Each will be reported once by driver_ended(), perhaps before
      * this returns. */
     void (*start)(void *context, const struct sched_start *starts, size_t n);

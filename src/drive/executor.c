@@ -163,6 +163,8 @@ struct sched_config executor_sched_config(const struct executor *x)
         .task_cores = x->cores ? x->cores : x->w->cores,
         .task_memory = x->memory,
         .task_needs = x->w->needs,
+        .task_nodes = o->gang ? x->w->nodes : NULL,
+        .parts_wait = true,
         .disk = o->disk,
         .task_disk = o->task_disk ? o->task_disk : x->task_disk,
         .priority = x->priority,
@@ -388,6 +390,8 @@ void executor_free(struct executor *x)
     strbuf_free(&x->command);
     strbuf_free(&x->path);
     strbuf_free(&x->source);
+    array_free(&x->parked);
+    strbuf_free(&x->variables);
     array_free(&x->words);
     strbuf_free(&x->logs);
     executor_free_surroundings(x);

@@ -62,6 +62,12 @@ void executor_set_absent(struct executor *x, uint32_t object);
 void executor_hand_over(struct executor *x);
 /* End a task that runs: SIGTERM, after the grace SIGKILL. Calls cannot be ended. */
 void executor_stop_task(struct executor *x, uint32_t task);
+/* The same for one that spans several nodes, of which another is gone: its end is no failure, and it goes
+ * back to the scheduler. */
+void executor_lose_task(struct executor *x, uint32_t task);
+/* Is another node to blame for the end of a task that is in doubt (run_gang.doubt)? False: it is not
+ * in doubt. */
+bool executor_judge(struct executor *x, uint32_t task, bool lost);
 /* After the scheduler has seen a batch of ended tasks: those that died of memory get more. Not
  * before: it would be given back what was never taken. */
 void executor_settle(struct executor *x);

@@ -27,6 +27,7 @@ struct active {
     char *script;                        /* file that holds the command; NULL: none */
     bool strict;                         /* under the strict shell */
     bool contained;                      /* an engine runs it for us */
+    bool lost;                           /* another node of the task's is gone, and it is stopped */
 };
 
 /* A command that has a lane and waits for what the system lacks at the moment. */
@@ -92,6 +93,8 @@ struct executor {
     uint32_t *retries;             /* per task; NULL: none has any */
     double *priority, *task_disk;  /* task_disk: NULL when the options give one, or disk is free */
 
+    ARRAY(struct child_result) parked;   /* ended badly, in doubt (executor_wide.c) */
+    struct strbuf variables;             /* scratch: of a command that spans several nodes */
     ARRAY(struct changed_input) changed; /* first come first */
 
     bool decides;          /* tasks may end without outputs (executor_decide.c) */
@@ -144,6 +147,8 @@ void executor_report(struct executor *x, uint32_t task, uint32_t slot, double st
 void executor_refuse_for_good(struct executor *x, const struct sched_start *s,
                               const struct error *err);
 void executor_child_ended(struct executor *x, const struct child_result *c);
+void executor_child_over(struct executor *x, const struct child_result *c); /* beyond doubt */
+void executor_clear_lane(struct executor *x, uint32_t lane);
 /* Start it on its lane. False: nothing of it is left, and x->is_short tells whether it is worth
  * another try. */
 bool executor_begin_command(struct executor *x, const struct sched_start *s, uint32_t lane,
@@ -175,6 +180,15 @@ bool executor_surround(struct executor *x, const struct sched_start *start, stru
 void executor_mask_secrets(struct executor *x, uint32_t slot, uint32_t task);
 const char *const *executor_hidden(struct executor *x);
 void executor_free_surroundings(struct executor *x);
+
+/* executor_wide.c */
+/* In front of x->words and *program. */
+bool executor_add_variables(struct executor *x, uint32_t task, const char **program,
+                            struct error *err);
+bool executor_is_wide(const struct executor *x, uint32_t task);
+/* It is the business of executor_judge() from now on. */
+bool executor_park(struct executor *x, const struct child_result *c);
+bool executor_take_lost(struct executor *x, const struct child_result *c);
 
 /* executor_outputs.c */
 bool executor_keep_standing(struct executor *x, uint32_t task, bool sandboxed, struct error *err);

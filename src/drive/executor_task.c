@@ -245,7 +245,8 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
         .number = s->attempt, .memory = x->memory ? x->memory[s->task] : 0, .absent = x->absent};
     if (!command_expand_attempt(w, s->task, &attempt, &x->command, err) ||
         !executor_make_room(x, s->task, "", lane, &a->sandbox, &a->inputs, err) ||
-        !executor_find_words(x, s->task, a, &program, err))
+        !executor_find_words(x, s->task, a, &program, err) ||
+        (x->o->gang && !executor_add_variables(x, s->task, &program, err)))
         return false;
     struct child_request request = {
         .task = s->task,
@@ -273,6 +274,12 @@ static void active_clear(struct active *a)
     free(a->sandbox);
     a->sandbox = a->script = NULL;
     a->used = false;
+}
+
+void executor_clear_lane(struct executor *x, uint32_t lane)
+{
+    active_clear(&x->active[lane]);
+    array_push(&x->lanes, lane);
 }
 
 bool executor_begin_command(struct executor *x, const struct sched_start *s, uint32_t lane,
@@ -407,6 +414,7 @@ void executor_stop_task(struct executor *x, uint32_t task)
     for (uint32_t lane = 0; lane < x->o->cores; lane++)
         if (x->active[lane].used && x->active[lane].task == task)
             child_stop(x->children, lane, x->stop == EXECUTOR_ENDS_NOW);
+    executor_judge(x, task, false);
     executor_cancel_waiting(x, task);
 }
 
@@ -563,7 +571,7 @@ static void log_name(struct executor *x, const struct child_result *c, struct st
 
 /* The log first: it goes with the failure, and the slot's next task must not write into it. The
  * lane is free before the end is reported, since the report may start another task. */
-void executor_child_ended(struct executor *x, const struct child_result *c)
+void executor_child_over(struct executor *x, const struct child_result *c)
 {
     struct active *a = &x->active[c->slot];
     struct run_failure failure = {
@@ -608,11 +616,17 @@ void executor_child_ended(struct executor *x, const struct child_result *c)
     struct input_marks inputs = a->inputs;
     a->inputs = (struct input_marks){0};
     a->sandbox = NULL;
-    active_clear(a);
-    array_push(&x->lanes, c->slot);
+    executor_clear_lane(x, c->slot);
     if (failure.outcome == TRACE_MEMORY)
         array_push(&x->out_of_memory, c->task);
     executor_task_over(x, &e, a->slot, a->cores, sandbox, &inputs, failure);
     free(sandbox);
     input_marks_free(&inputs);
+}
+
+void executor_child_ended(struct executor *x, const struct child_result *c)
+{
+    if (x->o->gang && (executor_take_lost(x, c) || executor_park(x, c)))
+        return;
+    executor_child_over(x, c);
 }

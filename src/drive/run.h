@@ -16,10 +16,20 @@
 #pragma once
 #include "base/array.h"
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "model/predictor.h"
 #include "model/trace.h"
 #include "model/workflow.h"
 #include "memo/need.h"
+
+/* What an agent knows of the other nodes of tasks that span several. */
+struct run_gang {
+    /* Its command is about to start: append "NAME=VALUE" for its environment, a NUL behind each. */
+    bool (*begin)(void *context, uint32_t task, struct strbuf *variables, struct error *err);
+    /* It ended badly. True: another node may be to blame, and executor_judge() will tell. */
+    bool (*doubt)(void *context, uint32_t task);
+    void *context;
+};
 
 struct run_options {
     const struct workflow *workflow;
@@ -38,6 +48,7 @@ struct run_options {
     const double *priority;  /* larger first [depth first] */
     const double *task_disk; /* expected bytes of a task's outputs [as stated in the workflow] */
     const struct predictor *predictor;
+    const struct run_gang *gang; /* NULL: this machine is alone, and no task spans several */
 
     bool keep_going; /* after a failure, run what does not depend on it */
     bool unlimited;  /* memory is measured, not enforced */
