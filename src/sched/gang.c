@@ -164,20 +164,22 @@ static void gang_begin_asking(struct sched *s, struct gang *x)
     gang_ask_next(s, x);
 }
 
-/* The best are moved to the front, this node before others that are as good. O(nodes x span). */
-static void gang_sort_offers(const struct sched *s, struct gang *x, uint32_t span)
+/* The best come to the front, of equal ones those that stand before: this node, then those behind it. O(nodes
+ * x span). */
+static void gang_sort_offers(struct gang *x, uint32_t span)
 {
-    for (size_t i = 0; i < span; i++)
-        for (size_t k = i + 1; k < x->nodes.n; k++) {
-            uint32_t a = x->loads.at[i], b = x->loads.at[k];
-            if (b > a || (b == a && x->nodes.at[k] != s->config.node))
-                continue;
-            uint32_t node = x->nodes.at[i];
-            x->loads.at[i] = b;
-            x->loads.at[k] = a;
-            x->nodes.at[i] = x->nodes.at[k];
-            x->nodes.at[k] = node;
-        }
+    uint32_t *nodes = x->nodes.at, *loads = x->loads.at;
+    for (size_t i = 0; i < span; i++) {
+        size_t best = i;
+        for (size_t k = i + 1; k < x->nodes.n; k++)
+            if (loads[k] < loads[best])
+                best = k;
+        uint32_t node = nodes[best], load = loads[best];
+        memmove(nodes + i + 1, nodes + i, (best - i) * sizeof *nodes);
+        memmove(loads + i + 1, loads + i, (best - i) * sizeof *loads);
+        nodes[i] = node;
+        loads[i] = load;
+    }
 }
 
 /* G5. Each that was asked and all that was offered stand in two columns. */
@@ -194,7 +196,7 @@ static void gang_choose(struct sched *s, struct gang *x)
         gang_abandon(s, x->slot);
         return;
     }
-    gang_sort_offers(s, x, span);
+    gang_sort_offers(x, span);
     uint32_t first = x->nodes.at[0];
     bool self = false;
     for (size_t i = 0; i < span; i++)
@@ -212,12 +214,13 @@ static void gang_choose(struct sched *s, struct gang *x)
     gang_begin_asking(s, x);
 }
 
-/* Candidates: all that it fits and that live; of many, as many as give a choice, from a random one on. */
+/* Candidates: all that it fits and that live; of many, as many as give a choice, from a random one on. From
+ * the next one on otherwise: owners then choose different ones. */
 static void gang_find_candidates(struct sched *s, struct gang *x)
 {
     uint32_t n = s->config.nodes, span = gang_span(s, x->key.task);
     uint64_t most = 16 + 4 * (uint64_t)span;
-    uint32_t at = n > most ? (uint32_t)rng_below(&s->rng, n) : 0;
+    uint32_t at = n > most ? (uint32_t)rng_below(&s->rng, n) : (s->config.node + 1) % n;
     array_push(&x->nodes, s->config.node);
     for (uint32_t i = 0; i < n && x->nodes.n < most; i++, at = at + 1 < n ? at + 1 : 0)
         if (at != s->config.node && gang_may_use(s, x->key.task, at))

@@ -176,3 +176,13 @@ void parts_call(struct sched *s)
         i++;
     }
 }
+
+bool sched_gives(const struct sched *s, uint32_t task, uint32_t owner)
+{
+    for (size_t i = 0; s->gangs && i < s->gangs->parts.n; i++) {
+        const struct gang_part *p = &s->gangs->parts.at[i];
+        if (p->key.task == task && p->key.owner == owner && p->state == PART_GRANTED)
+            return true;
+    }
+    return false;
+}

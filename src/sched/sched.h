@@ -279,6 +279,8 @@ uint32_t sched_unfit(const struct sched *s);
 /* The nodes of a task that runs here and spans several, in the order of their numbers, this one among
  * them; NULL: none does. Valid until the next event. */
 const uint32_t *sched_gang(const struct sched *s, uint32_t task, uint32_t *n);
+/* Has this node granted a part to that task of that node? */
+bool sched_gives(const struct sched *s, uint32_t task, uint32_t owner);
 /* Is it being stopped because one of them was lost? Its end is then no failure. */
 bool sched_gang_is_broken(const struct sched *s, uint32_t task);
 /* The ready tasks that start next as things stand, in order: for fetching their data ahead. At most

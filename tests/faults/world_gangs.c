@@ -49,8 +49,6 @@ static void faults_take_part(struct fault_world *w, uint32_t node, uint32_t task
 {
     if (!capacity_fits(&w->capacity[node], &w->asks[task]))
         faults_trouble(w, "task %u has a part on node %u, which it does not fit", task, node);
-    if (!w->sched[node] && !(w->faults & (UNSURE | FAULT_CRASH)))
-        faults_trouble(w, "task %u has a part on node %u, which is dead", task, node);
     w->part_cores[node] += w->asks[task].cores;
     w->part_memory[node] += w->asks[task].memory;
     faults_check_use(w, node, task);
@@ -70,8 +68,14 @@ void faults_gang_begins(struct fault_world *w, uint32_t node, uint32_t task,
         if (i && nodes[i] <= nodes[i - 1])
             faults_trouble(w, "task %u has node %u twice", task, nodes[i]);
         here |= nodes[i] == node;
-        if (nodes[i] == node || !w->sched[nodes[i]])
+        if (nodes[i] == node)
             continue;
+        /* it may have granted it in a life that is over, which is found out later */
+        if (!w->sched[nodes[i]] || !sched_gives(w->sched[nodes[i]], task, node)) {
+            if (!(w->faults & (UNSURE | FAULT_CRASH)))
+                faults_trouble(w, "task %u started without its part on node %u", task, nodes[i]);
+            continue;
+        }
         p->gang[p->ngang] = nodes[i];
         p->gang_life[p->ngang++] = w->life[nodes[i]];
         faults_take_part(w, nodes[i], task);
