@@ -32,6 +32,7 @@ void agents_on_load(void *context, const struct client_load *load)
     if (load->ending || !r->fleet || strcmp(r->o.on, "slurm") != 0)
         return;
     elastic_learn(&r->elastic, load->agents, load->cores);
+    r->elastic.least = load->widest;
     fleet_want(r->fleet,
                elastic_nodes(&r->elastic, (uint64_t)load->ready + load->running + load->soon));
 }
@@ -60,6 +61,31 @@ static double agents_shape(struct remote *r)
     else
         here = 0;
     return s->o.memory > 0 ? s->memory : here ? s->memory / here : 0;
+}
+
+/* How many nodes of Slurm: as many as the user allows, else as many as one task spans; and no more than an
+ * allocation has, if we are in one. False: a task spans more. */
+static bool agents_slurm_most(struct remote *r, struct error *err)
+{
+    const struct session *s = r->session;
+    uint32_t wide = NONE, there = fleet_most(r->fleet);
+    for (uint32_t t = 0; s->w->nodes && t < s->w->ntasks; t++)
+        if (s->needs.task[t] != NEED_NOT && (wide == NONE || s->w->nodes[t] > s->w->nodes[wide]))
+            wide = t;
+    uint32_t span = wide == NONE ? 1 : s->w->nodes[wide];
+    r->elastic.most = r->o.nodes ? r->o.nodes : span;
+    if (span > there)
+        return error_set(
+            err, ERROR_INFEASIBLE,
+            "task '%s' spans %u nodes; the allocation has %u: lower its `nodes`, or ask "
+            "Slurm for more",
+            workflow_task_name(s->w, wide), span, there);
+    return span <= r->elastic.most ||
+           error_set(
+               err, ERROR_INFEASIBLE,
+               "task '%s' spans %u nodes; --nodes allows %u: lower its `nodes`, or say --nodes "
+               "%u",
+               workflow_task_name(s->w, wide), span, r->elastic.most, span);
 }
 
 /* The fleet's loop drives the client later: both live in this thread. */
@@ -92,9 +118,11 @@ bool agents_start(struct remote *r, struct error *err)
     if (!r->fleet)
         return false;
     remote_reachable(r, NULL, r->fleet);
-    r->elastic.most = slurm ? (r->o.nodes ? r->o.nodes : 1) : fleet_most(r->fleet);
-    fleet_want(r->fleet, slurm ? elastic_first(&r->elastic, elastic_ready_tasks(s->w, &s->needs))
-                               : r->elastic.most);
+    r->elastic.most = fleet_most(r->fleet);
+    if (slurm && !agents_slurm_most(r, err))
+        return false;
+    uint32_t ready = elastic_ready_tasks(s->w, &s->needs, &r->elastic.least);
+    fleet_want(r->fleet, slurm ? elastic_first(&r->elastic, ready) : r->elastic.most);
     bool started = fleet_wait(r->fleet, err);
     remote_reachable(r, NULL, NULL);
     if (!started)

@@ -158,11 +158,10 @@ static bool remote_fits(const struct remote *r, struct error *err)
     for (size_t i = 0; i < n && !r->o.later; i++)
         if (client_is_alive(r->client, &m[i]) && m[i].state == BOARD_UP)
             array_push(&there, member_capacity(&m[i], s->w));
+    /* of an elastic fleet more are to come, each like the first */
+    while (r->fleet && fleet_is_elastic(r->fleet) && there.n && there.n < r->elastic.most)
+        array_push(&there, there.at[0]);
     struct capacity_misfits misfits = {0};
-    uint32_t wide = workflow_first_wide(s->w); /* the agents' schedulers cannot do it yet */
-    if (wide != NONE)
-        return error_set(err, ERROR_INFEASIBLE, "task '%s' spans %u nodes; agents run tasks on one",
-                         workflow_task_name(s->w, wide), s->w->nodes[wide]);
     if (there.n) /* with none at all, that is what is said */
         misfits = capacity_find_misfits(s->w, s->needs.task, there.at, there.n);
     bool good = !misfits.count ||

@@ -130,6 +130,7 @@ bool client_submit(struct client *c, const struct client_work *work, struct clie
 struct client_load {
     uint32_t agents, cores;        /* living */
     uint32_t ready, running, soon; /* tasks; soon: once something that runs has ended */
+    uint32_t widest;               /* of these: most nodes that one spans */
     bool ending;                   /* no more agents are of use */
 };
 

@@ -51,8 +51,10 @@ static void follow_look_ahead(const struct client_follow *f, struct client_load 
     for (uint32_t t = 0; t < w->ntasks; t++) {
         if (f->seen[t] >= FOLLOW_SEEN_FAILED)
             continue;
+        uint32_t span = workflow_span(w, t);
         if (f->seen[t] == FOLLOW_SEEN_RUNNING) {
-            load->running++;
+            load->running += span;
+            load->widest = span > load->widest ? span : load->widest;
             continue;
         }
         enum follow_seen worst = FOLLOW_SEEN_DONE;
@@ -62,8 +64,10 @@ static void follow_look_ahead(const struct client_follow *f, struct client_load 
             if (parent < FOLLOW_SEEN_DONE)
                 worst = parent == FOLLOW_SEEN_RUNNING ? FOLLOW_SEEN_RUNNING : FOLLOW_SEEN_NOTHING;
         }
-        load->ready += worst == FOLLOW_SEEN_DONE;
-        load->soon += worst == FOLLOW_SEEN_RUNNING;
+        load->ready += worst == FOLLOW_SEEN_DONE ? span : 0;
+        load->soon += worst == FOLLOW_SEEN_RUNNING ? span : 0;
+        if (worst != FOLLOW_SEEN_NOTHING && span > load->widest)
+            load->widest = span;
     }
 }
 

@@ -4,19 +4,22 @@
  * (their `linger`), which gives the node back.
  *
  *     struct elastic e = {.most = 40, .cores = 0};
- *     fleet_want(f, elastic_first(&e, elastic_ready_tasks(w, &needs)));      before the run
+ *     fleet_want(f, elastic_first(&e, elastic_ready_tasks(w, &needs, &e.least)));  before the run
  *     elastic_learn(&e, load->agents, load->cores);                         every few seconds
+ *     e.least = load->widest;
  *     fleet_want(f, elastic_nodes(&e, load->ready + load->running + load->soon)); */
 #pragma once
 #include "memo/need.h"
 
 struct elastic {
     uint32_t most;  /* nodes that the user allows */
+    uint32_t least; /* nodes that one task spans, of those that run, are ready or will be */
     uint32_t cores; /* of a node; 0: not known yet */
 };
 
-/* Tasks that may start at once: they have to run, and nothing that they need has. O(V + E). */
-uint32_t elastic_ready_tasks(const struct workflow *w, const struct needs *needs);
+/* Tasks that may start at once: they have to run, and nothing that they need has. `widest`: the most
+ * nodes that one of them spans. O(V + E). */
+uint32_t elastic_ready_tasks(const struct workflow *w, const struct needs *needs, uint32_t *widest);
 /* Nodes to begin with, for so many tasks. One while nobody knows how large a node is: the first
  * agent tells. */
 uint32_t elastic_first(const struct elastic *e, uint64_t tasks);

@@ -20,6 +20,11 @@ static void elastic_test_nodes(void)
     is_int(elastic_nodes(&e, 9), 2, "one more");
     is_int(elastic_nodes(&e, 1000), 5, "no more than allowed");
     is_int(elastic_nodes(&e, UINT64_MAX), 5, "however many");
+    e.least = 3;
+    is_int(elastic_nodes(&e, 1), 3, "one task that spans three nodes");
+    is_int(elastic_nodes(&e, 0), 0, "none of them: none");
+    struct elastic fresh = {.most = 5, .least = 3};
+    is_int(elastic_first(&fresh, 1), 3, "three to begin with, however large they are");
 }
 
 int main(void)
