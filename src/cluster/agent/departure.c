@@ -134,6 +134,7 @@ void agent_go_on_leaving(struct agent *a)
         return;
     for (size_t i = 0; i < a->jobs.n; i++)
         if (executor_running(a->jobs.at[i]->executor) ||
+            (gang_gives_parts(a->jobs.at[i]) && a->departure == AGENT_DRAINING) ||
             driver_ended_waiting(a->jobs.at[i]->driver))
             return; /* I3 */
     bool in_order = a->departure == AGENT_DRAINING;

@@ -111,8 +111,17 @@ static void job_stop_tasks(void *context, const struct sched_start *stops, size_
 {
     struct job *j = context;
     for (size_t i = 0; i < n; i++)
-        if (!supply_stop(j, stops[i].task))
+        if (supply_stop(j, stops[i].task))
+            continue;
+        else if (sched_gang_is_broken(driver_sched(j->driver), stops[i].task))
+            executor_lose_task(j->executor, stops[i].task);
+        else
             executor_stop_task(j->executor, stops[i].task);
+}
+
+static void job_parts(void *context, const struct sched_part *parts, size_t n)
+{
+    gang_parts(context, parts, n);
 }
 
 static void job_start_tasks(void *context, const struct sched_start *starts, size_t n)
@@ -173,6 +182,7 @@ const struct driver_ops job_driver_ops = {
     .note = job_note,
     .send = job_send,
     .stop = job_stop_tasks,
+    .parts = job_parts,
     .start = job_start_tasks,
     .ended = job_tasks_ended,
     .answers = job_answers,
@@ -240,6 +250,12 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
         driver_handle(j->driver, &e);
         break;
     }
+    case MESSAGE_PART_RUN:
+        part_run_message(j, &in, malformed);
+        break;
+    case MESSAGE_PART_ENDED:
+        part_ended_message(j, &in, malformed);
+        break;
     case MESSAGE_KEEP:
         job_keep(j, l, &in, malformed);
         break;
@@ -312,6 +328,8 @@ void job_tick(struct job *j)
     executor_tick(j->executor);
     if (job_is_scheduling(j))
         supply_tick(j);
+    if (j->w->nodes)
+        gang_tick(j);
     if (job_is_scheduling(j) && !j->idle && job_is_idle(j)) /* just now: perhaps it is over */
         job_ask_count(j);
     if (j->watchers.n && job_is_scheduling(j)) {
@@ -335,7 +353,7 @@ bool job_is_idle(const struct job *j)
     for (int i = SCHED_ARRIVING; i < SCHED_PLACES; i++)
         if (now.at[i])
             return false;
-    return true;
+    return !now.parts;
 }
 
 /* Where a failed, stopped or cancelled run stands: what does not run is taken out, everywhere, and

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "cluster/agent/evict.h"
+#include "cluster/agent/job_gang.h"
 #include "cluster/agent/job_machine.h"
 #include "cluster/agent/supply.h"
 #include "cluster/data/depot.h"
@@ -35,6 +36,8 @@ struct job {
     struct depot *depot; /* NULL: shared file system, or no files */
     struct supply supply;
     struct eviction eviction;
+    struct run_gang gang_ops;
+    struct job_gangs gangs;
     uint32_t open_parts; /* driver and executor: freed when the loop has seen both close */
 
     /* state */

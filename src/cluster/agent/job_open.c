@@ -261,6 +261,8 @@ static bool job_open_run(struct job *j, double created, struct error *err)
     j->options.retry_first = j->ticket.retry_first;
     j->options.retry_most = j->ticket.retry_most;
     j->options.priority = j->ticket.priority.n ? j->ticket.priority.at : NULL;
+    j->gang_ops = (struct run_gang){gang_begin, gang_doubt, j};
+    j->options.gang = &j->gang_ops;
     j->predictor = (struct predictor){ticket_predict, j};
     struct stat s;
     bool existed = stat(j->home, &s) == 0;
@@ -359,6 +361,7 @@ static void job_free(struct job *j)
     if (!memo_close(j->memo, &err))
         job_log(j, err.text);
     supply_free(j);
+    gang_free(j);
     array_free(&j->eviction.candidates);
     run_result_free(&j->result);
     array_free(&j->watchers);

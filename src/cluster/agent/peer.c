@@ -85,7 +85,9 @@ static void peer_begin_life(struct agent *a, struct peer *p, const struct board_
                   m->node);
     free(p->address);
     free(p->has);
+    free(p->host);
     free(p->resources);
+    p->host = text.host ? mem_copy_string(text.host) : NULL;
     p->address = text.address ? mem_copy_string(text.address) : NULL;
     p->cores = text.cores;
     p->memory = text.memory;
@@ -107,6 +109,7 @@ void peer_update(struct agent *a, const struct board_member *m, bool steady)
         peer_begin_life(a, p, m);
     bool was_up = p->known && p->up, up = m->state != BOARD_DEAD && !p->stranger;
     p->known = true;
+    p->beaten = clock_seconds() - m->age;
     p->up = up;
     p->leaving = m->state == BOARD_LEAVING;
     for (size_t i = 0; up && changed && i < a->jobs.n; i++)
@@ -145,6 +148,7 @@ void peers_free(struct agent *a)
     for (size_t i = 0; i < a->peers.n; i++) {
         free(a->peers.at[i].address);
         free(a->peers.at[i].has);
+        free(a->peers.at[i].host);
         free(a->peers.at[i].resources);
     }
     array_free(&a->peers);

@@ -17,6 +17,8 @@ struct peer {
     bool stranger; /* it has another key: we cannot speak to it, nor it to us */
     uint32_t cores;
     double memory;
+    char *host;      /* its name for people; NULL: none */
+    double beaten;   /* clock_seconds() of its last heartbeat, or a little later */
     char *has;       /* its attributes, "avx512,ssd"; NULL: none */
     char *resources; /* its things, "gpu=[0,1]"; NULL: none */
     char *address;

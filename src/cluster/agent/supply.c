@@ -91,6 +91,11 @@ void supply_input_arrived(struct job *j, uint32_t held, double fetched)
         held_is_runnable(j, held);
 }
 
+static bool is_wide(const struct job *j, uint32_t task)
+{
+    return workflow_span(j->w, task) > 1;
+}
+
 /* ---- computing again ---- */
 
 /* O(held). */
@@ -102,12 +107,29 @@ static bool is_being_recomputed(const struct job *j, uint32_t task)
     return false;
 }
 
+/* Those who wait for what it would have produced cannot be served. */
+static void supply_cannot_make(struct job *j, uint32_t task, const char *why)
+{
+    const struct workflow *w = j->w;
+    for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++)
+        if (j->supply.want_of[o] != NONE)
+            want_fail(j, j->supply.want_of[o], why);
+        else
+            depot_unavailable(j->depot, o, why);
+}
+
 /* Its inputs may be gone too: they are wanted in turn, so a whole chain is restored from below. */
 void supply_recompute(struct job *j, uint32_t task)
 {
     const struct workflow *w = j->w;
     if (is_being_recomputed(j, task))
         return;
+    if (is_wide(j, task)) {
+        supply_cannot_make(j, task,
+                           "its producer spans several nodes, and is not computed again within a "
+                           "run: run the workflow once more");
+        return;
+    }
     uint32_t number = held_new(j, &(struct sched_start){.task = task, .attempt = 1}, true);
     uint32_t missing = 0;
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++)
@@ -122,7 +144,6 @@ void supply_recompute(struct job *j, uint32_t task)
 
 void supply_held_failed(struct job *j, uint32_t held, const char *why)
 {
-    const struct workflow *w = j->w;
     struct sched_start start = j->supply.held.at[held].start;
     bool recomputation = j->supply.held.at[held].recomputation;
     if (start.task == NONE)
@@ -136,12 +157,7 @@ void supply_held_failed(struct job *j, uint32_t held, const char *why)
         executor_refuse(j->executor, &start, &err);
         return;
     }
-    /* those who wait for what it would have produced cannot be served either */
-    for (uint32_t o = w->object_off[start.task]; o < w->object_end[start.task]; o++)
-        if (j->supply.want_of[o] != NONE)
-            want_fail(j, j->supply.want_of[o], why);
-        else
-            depot_unavailable(j->depot, o, why);
+    supply_cannot_make(j, start.task, why);
 }
 
 /* ---- starting ---- */
@@ -195,52 +211,59 @@ static bool is_turn_of_another(const struct job *j)
     return false;
 }
 
+bool supply_fits(const struct job *j, uint32_t cores, double memory)
+{
+    const struct agent *a = j->agent;
+    return a->busy + cores <= a->o->cores &&
+           (!(a->o->memory > 0) || a->busy_memory + memory <= a->o->memory);
+}
+
+/* Sums of doubles do not drift: nothing is nothing. */
+void supply_count_room(struct job *j, int64_t cores, double memory)
+{
+    struct agent *a = j->agent;
+    if (cores < -(int64_t)j->supply.busy)
+        cores = -(int64_t)j->supply.busy;
+    j->supply.busy = (uint32_t)(j->supply.busy + cores);
+    j->supply.busy_memory = j->supply.busy ? j->supply.busy_memory + memory : 0;
+    a->busy = cores < -(int64_t)a->busy ? 0 : (uint32_t)(a->busy + cores);
+    a->busy_memory = a->busy ? a->busy_memory + memory : 0;
+}
+
 /* Has it a lane of its own, and the machine, which jobs share, its cores and memory? Calls have their
- * threads. */
-static bool has_room_for(const struct job *j, uint32_t task)
+ * threads. What spans several nodes has its room already. What is computed again is not kept waiting by
+ * parts of such tasks: these may wait for the very data. */
+static bool has_room_for(const struct job *j, uint32_t task, bool recomputation)
 {
     const struct agent *a = j->agent;
     if (is_call(j, task) || !j->w->command[task])
         return true;
+    if (is_wide(j, task) || (recomputation && gang_gives_parts(j)))
+        return executor_has_lane(j->executor);
     if (a->jobs.n > 1 && is_turn_of_another(j))
         return false;
-    return executor_has_lane(j->executor) && a->busy + j->w->cores[task] <= a->o->cores &&
-           (!(a->o->memory > 0) ||
-            a->busy_memory + executor_task_memory(j->executor, task) <= a->o->memory);
+    return executor_has_lane(j->executor) &&
+           supply_fits(j, j->w->cores[task], executor_task_memory(j->executor, task)) &&
+           !gang_waits_for_room(j);
 }
 
 /* The machine's cores and memory are counted over all jobs, calls not among them. */
 static void supply_start_now(struct job *j, const struct sched_start *s)
 {
-    if (!executor_start(j->executor, s))
-        return;
-    double memory = executor_task_memory(j->executor, s->task);
-    j->agent->busy += j->w->cores[s->task];
-    j->agent->busy_memory += memory;
-    j->supply.busy += j->w->cores[s->task];
-    j->supply.busy_memory += memory;
-}
-
-/* So much of what its tasks have is free again. Sums of doubles do not drift: nothing is nothing. */
-static void supply_give_room(struct job *j, uint32_t cores, double memory)
-{
-    struct agent *a = j->agent;
-    cores = cores < j->supply.busy ? cores : j->supply.busy;
-    j->supply.busy -= cores;
-    j->supply.busy_memory = j->supply.busy ? j->supply.busy_memory - memory : 0;
-    a->busy -= cores < a->busy ? cores : a->busy;
-    a->busy_memory = a->busy ? a->busy_memory - memory : 0;
+    if (executor_start(j->executor, s) && !is_wide(j, s->task))
+        supply_count_room(j, j->w->cores[s->task], executor_task_memory(j->executor, s->task));
 }
 
 void supply_release(struct job *j)
 {
-    supply_give_room(j, j->supply.busy, j->supply.busy_memory);
+    supply_count_room(j, -(int64_t)j->supply.busy, -j->supply.busy_memory);
 }
 
 /* What a task that has ended had. Before it is settled how much its next attempt gets. */
 static void supply_free_room(struct job *j, uint32_t task, double seconds)
 {
-    supply_give_room(j, j->w->cores[task], executor_task_memory(j->executor, task));
+    if (!is_wide(j, task))
+        supply_count_room(j, -(int64_t)j->w->cores[task], -executor_task_memory(j->executor, task));
     j->supply.served += seconds * j->w->cores[task] / job_weight(j);
     j->supply.length_sum += seconds;
     j->supply.length_count++;
@@ -253,7 +276,7 @@ void supply_start(struct job *j, const struct sched_start *s)
     bool inputs = j->depot && w->in_off[s->task] < w->in_off[s->task + 1];
     /* the short way, for tasks without inputs: nothing waits before it */
     if (!inputs && j->state == JOB_OPEN && !j->stop_due && agent_is_staying(j->agent) &&
-        j->supply.runnable_at == j->supply.runnable.n && has_room_for(j, s->task)) {
+        j->supply.runnable_at == j->supply.runnable.n && has_room_for(j, s->task, false)) {
         supply_start_now(j, s);
         return;
     }
@@ -346,6 +369,8 @@ void supply_checked(struct job *j, uint32_t object)
 void supply_pump(struct job *j)
 {
     struct supply *s = &j->supply;
+    if (j->w->nodes && agent_is_staying(j->agent))
+        gang_pump(j);
     while (s->runnable_at < s->runnable.n && agent_is_staying(j->agent)) {
         uint32_t number = s->runnable.at[s->runnable_at];
         if (number == NONE) { /* stopped meanwhile */
@@ -354,7 +379,7 @@ void supply_pump(struct job *j)
         }
         const struct held *h = &s->held.at[number];
         if (((j->state > JOB_OPEN || j->stop_due) && !h->recomputation) ||
-            !has_room_for(j, h->start.task))
+            !has_room_for(j, h->start.task, h->recomputation))
             break;
         s->runnable_at++;
         if (!inputs_are_sound(j, number))
@@ -419,6 +444,8 @@ bool supply_ended(struct job *j, struct sched_ended *e)
     /* it took cores if it took time: what was reused or refused ended when it began */
     if (!is_call(j, e->task) && j->w->command[e->task] && e->finish > e->start)
         supply_free_room(j, e->task, e->finish - e->start);
+    if (is_wide(j, e->task))
+        gang_task_ended(j, e->task);
     if (e->slot & SLOT_RECOMPUTATION) {
         recomputation_ended(j, e);
         return true;

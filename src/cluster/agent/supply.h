@@ -80,6 +80,10 @@ void supply_answers(struct job *j, const struct meta_answers *all);
 void supply_prefetch(struct job *j);
 void supply_tick(struct job *j);          /* ten times a second: rested wants; too much data */
 bool supply_is_idle(const struct job *j); /* no task is held */
+/* Room for so much on this machine, over all jobs? */
+bool supply_fits(const struct job *j, uint32_t cores, double memory);
+/* So much more of it is used by this job, or less. */
+void supply_count_room(struct job *j, int64_t cores, double memory);
 /* The job ends: what its commands had is free again. */
 void supply_release(struct job *j);
 /* Tables by object and task, when the job has data of its own. */

@@ -174,12 +174,18 @@ void job_describe(const struct job *j, struct json_writer *out)
     json_put_integer(out, "held", held);
     json_put_integer(out, "waiting", c.at[SCHED_WAITQ]);
     json_put_integer(out, "local", c.at[SCHED_LREADYQ]);
-    json_put_integer(out, "shared", c.at[SCHED_SREADYQ]);
+    json_put_integer(out, "shared",
+                     c.at[SCHED_SREADYQ] + c.at[SCHED_WIDEQ] + c.at[SCHED_GATHERING]);
     if (c.at[SCHED_UNFIT] && agent_is_staying(j->agent)) {
         char text[128];
-        struct capacity asks = capacity_demand(j->w, sched_unfit(driver_sched(j->driver)));
+        uint32_t task = sched_unfit(driver_sched(j->driver)), span = workflow_span(j->w, task);
+        struct capacity asks = capacity_demand(j->w, task);
+        capacity_text(j->w, &asks, text, sizeof text);
+        size_t n = strlen(text);
+        if (span > 1)
+            snprintf(text + n, sizeof text - n, " on each of %u nodes", span);
         json_put_integer(out, "unfit", c.at[SCHED_UNFIT]);
-        json_put_string(out, "asks", capacity_text(j->w, &asks, text, sizeof text));
+        json_put_string(out, "asks", text);
     }
     json_put_integer(out, "running", executor_running(j->executor));
     json_put_integer(out, "fetching", d.under_way + d.waiting);

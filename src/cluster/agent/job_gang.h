@@ -1,0 +1,87 @@
+/* Tasks that span several nodes (`nodes: 4`), in an agent: the room that this node gives to them, their
+ * host files, and commands on their other nodes. Belongs to a job; job_gang.c, part_command.c. */
+#pragma once
+#include "base/array.h"
+#include "base/strbuf.h"
+#include "cluster/wire/link.h"
+#include "sched/sched.h"
+
+struct bytes;
+struct children;
+struct job;
+
+/* A part of a task, its own or another agent's, that this machine has room for or is to find it. */
+struct job_part {
+    struct sched_part part;
+    bool has_room;
+    double memory; /* as counted */
+};
+
+/* One of the nodes of a task that runs here. */
+struct gang_node {
+    uint32_t node, life;
+    char *name; /* in its host file */
+};
+
+struct job_gang {
+    uint32_t task;
+    char *folder;                  /* with its host file, and the requests of its command */
+    ARRAY(struct gang_node) nodes; /* this one first */
+    double doubted;                /* clock_seconds() when its command ended badly; 0: it did not */
+};
+
+/* A command that a task here wants to run on another of its nodes. */
+struct gang_request {
+    uint32_t task, id, node;
+    char *path; /* of its files, but for what comes behind the last dot */
+    char *command;
+    double asked; /* clock_seconds(), last */
+    bool over;
+    int status;
+};
+
+/* A command that runs here for a task of another agent. */
+struct part_command {
+    uint32_t task, owner, id;
+    uint32_t slot; /* of the children; NONE: it has ended */
+    bool dropped;  /* nobody waits for it: its part is over */
+    int status;
+    struct strbuf output; /* what it wrote, its end */
+};
+
+struct job_gangs {
+    ARRAY(struct job_part) parts; /* in the order in which the scheduler asked */
+    ARRAY(struct job_gang) running;
+    ARRAY(struct gang_request) requests;
+    ARRAY(struct part_command) commands;
+    struct children *children; /* of the commands; NULL: there was none yet */
+    bool *used;                /* their slots */
+    uint32_t next_id;
+};
+
+/* The scheduler's word on parts (driver_ops.parts). */
+void gang_parts(struct job *j, const struct sched_part *parts, size_t n);
+/* Room for parts that wait for it, before anything else gets it. */
+void gang_pump(struct job *j);
+/* Does this node give any, also to other agents' tasks? */
+bool gang_gives_parts(const struct job *j);
+/* Does a part of any job wait for room on this machine? */
+bool gang_waits_for_room(const struct job *j);
+/* A task that spans several nodes has ended here, in whatever way: its room and its files go. */
+void gang_task_ended(struct job *j, uint32_t task);
+/* For the executor (run_gang): the variables of its command; may another node be to blame? */
+bool gang_begin(void *job, uint32_t task, struct strbuf *variables, struct error *err);
+bool gang_doubt(void *job, uint32_t task);
+void gang_tick(struct job *j); /* ten times a second */
+/* What it has goes; commands that run are ended. */
+void gang_free(struct job *j);
+
+/* part_command.c */
+void part_run_message(struct job *j, struct bytes *in, bool *malformed);
+void part_ended_message(struct job *j, struct bytes *in, bool *malformed);
+void part_commands_drop(struct job *j, const struct sched_part *part);
+void part_commands_tick(struct job *j);
+void part_commands_free(struct job *j);
+/* Requests of commands here: new ones, and answers that could not be given yet. */
+void gang_requests_tick(struct job *j);
+void gang_requests_drop(struct job *j, uint32_t task);
