@@ -157,6 +157,9 @@ struct weft_run_options {
     double priority;
     /* Attributes of this machine, or of each agent that is started, "avx512,ssd" [none] */
     const char *has;
+    /* Here: the sandbox of a task that failed for good stays to be looked at, in .weft/failed; a remark
+     * names it [it is removed] */
+    bool keep_failed;
 };
 #define WEFT_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \

@@ -157,6 +157,7 @@ struct session_options run_handle_session(struct weft_run *run, const struct wef
         .unlimited = mine.no_limits,
         .no_sandbox = mine.no_sandbox,
         .overwrite = mine.overwrite,
+        .keep_failed = mine.keep_failed,
         .no_history = mine.no_history,
         .look = mine.look,
         .wait = mine.wait,

@@ -26,7 +26,8 @@ static const struct cli_option experiment_options[] = {
 
 /* Those that run nothing have no use for how a run goes; a run that follows no plan makes none. */
 static const struct cli_rule experiment_rules[] = {
-    {"jobs memory disk directory keep-going force dry-run resume no-sandbox overwrite no-limits "
+    {"jobs memory disk directory keep-going force dry-run resume no-sandbox keep-failed overwrite "
+     "no-limits "
      "retry-delay wait",
      NULL, "plan-only list output"},
     {"verbose", "dry-run", "json"},

@@ -106,6 +106,7 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
     o->resume = arguments_flag(a, "resume");
     o->no_sandbox = arguments_flag(a, "no-sandbox");
     o->overwrite = arguments_flag(a, "overwrite");
+    o->keep_failed = arguments_flag(a, "keep-failed");
     o->no_limits = arguments_flag(a, "no-limits");
     o->no_history = arguments_flag(a, "no-history");
     o->look = arguments_flag(a, "dry-run") || arguments_flag(a, "why");

@@ -52,6 +52,7 @@ struct run_screen {
         {"resume", 0, NULL,                                                                        \
          "go on after a crash (a plain run does too; this says what it found)"},                   \
         {"no-sandbox", 0, NULL, "run every task in the workflow's folder itself"},                 \
+        {"keep-failed", 0, NULL, "keep the sandbox of a task that failed, to look at"},            \
         OPTION_OVERWRITE,                                                                          \
         {"no-limits", 0, NULL, "measure the memory of tasks, but do not enforce it"},              \
         {"retry-delay", 0, "SECONDS", "before the second attempt, then doubled (default 0.1)"},    \

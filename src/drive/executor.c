@@ -365,7 +365,7 @@ void executor_free(struct executor *x)
     limits_free(x->limits);
     for (uint32_t lane = 0; lane < x->o->cores; lane++) {
         if (x->active[lane].sandbox)
-            tree_remove(x->active[lane].sandbox);
+            executor_drop_sandbox(x, x->active[lane].task, x->active[lane].sandbox);
         free(x->active[lane].sandbox);
         input_marks_free(&x->active[lane].inputs);
         if (x->active[lane].script)

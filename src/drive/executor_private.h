@@ -122,6 +122,16 @@ bool executor_is_last_failure(const struct executor *x, uint32_t task, uint32_t 
 void executor_report_failure(struct executor *x, uint32_t task, uint32_t slot, bool last,
                              double start, double finish);
 
+/* executor_sandbox.c */
+/* The folder for an attempt, into `path`; with `keep` the one that the attempt before left. */
+bool executor_make_sandbox(struct executor *x, uint32_t task, const char *kind, uint32_t number,
+                           struct strbuf *path, struct error *err);
+/* Its attempt has not begun, or will not be reported. */
+void executor_drop_sandbox(struct executor *x, uint32_t task, const char *sandbox);
+/* Its attempt is over; `last`: and none follows. */
+void executor_leave_sandbox(struct executor *x, uint32_t task, const char *sandbox, bool done,
+                            bool last);
+
 /* executor_memory.c */
 /* An attempt that ran out of memory, and what the next would get is nowhere to be had: there is no next
  * one. The caller's text; NULL: it may be tried again. */

@@ -107,7 +107,7 @@ bool executor_has_files(const struct workflow *w, uint32_t task)
 static bool wants_sandbox(const struct executor *x, uint32_t task)
 {
     return x->o->state && !x->o->no_sandbox && !(x->w->flags[task] & TASK_IN_PLACE) &&
-           executor_has_files(x->w, task);
+           (executor_has_files(x->w, task) || x->w->flags[task] & TASK_KEEP);
 }
 
 /* ---- room ---- */
@@ -182,13 +182,11 @@ bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uin
         return make_output_folders(x, task, err);
     }
     struct strbuf path = {0};
-    strbuf_printf(&path, "%s/sandbox", x->o->state);
-    x->has_sandboxes = x->has_sandboxes || sandbox_make_parent(path.at, err);
-    strbuf_printf(&path, "/%s-%s%u", x->o->label ? x->o->label : "run", kind, number);
-    if (!x->has_sandboxes || !sandbox_make(path.at, x->o->folder, x->w, task, x->absent, err) ||
+    if (!executor_make_sandbox(x, task, kind, number, &path, err) ||
         !make_lists(x, task, path.at, err)) {
         x->is_short = child_is_shortage(errno);
-        tree_remove(path.at);
+        if (path.n)
+            executor_drop_sandbox(x, task, path.at);
         strbuf_free(&path);
         return false;
     }
@@ -289,7 +287,7 @@ bool executor_begin_command(struct executor *x, const struct sched_start *s, uin
     x->is_short = false;
     if (!spawn_command(x, s, lane, err)) {
         if (a->sandbox)
-            tree_remove(a->sandbox);
+            executor_drop_sandbox(x, s->task, a->sandbox);
         active_clear(a);
         input_marks_free(&a->inputs);
         return false;
@@ -493,8 +491,6 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
         }
         strbuf_free(&remarks);
     }
-    if (sandbox)
-        tree_remove(sandbox);
     bool done = event.outcome == TRACE_DONE;
     if (!done && event.outcome != TRACE_NOT_STARTED)
         executor_own_leftovers(x, e->id, wants_sandbox(x, e->id));
@@ -502,6 +498,8 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     bool ended_by_us = event.outcome == TRACE_CANCELLED && x->stop == EXECUTOR_ENDS_NOW;
     bool last = !done && executor_is_last_failure(x, e->id, e->attempt,
                                                   (enum trace_outcome)event.outcome, e->status);
+    if (sandbox)
+        executor_leave_sandbox(x, e->id, sandbox, done, last);
     if (ended_by_us) {
         free(failure.text);
         free(failure.log);

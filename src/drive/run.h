@@ -53,8 +53,9 @@ struct run_options {
     bool keep_going; /* after a failure, run what does not depend on it */
     bool unlimited;  /* memory is measured, not enforced */
     bool no_sandbox;
-    bool same_shell; /* of an agent: the strict shell is bash or none, as the key says */
-    bool overwrite;  /* outputs replace what weft did not make, and nothing of it is kept */
+    bool same_shell;  /* of an agent: the strict shell is bash or none, as the key says */
+    bool keep_failed; /* the sandbox of a task that failed for good stays, in STATE/failed */
+    bool overwrite;   /* outputs replace what weft did not make, and nothing of it is kept */
     double retry_first, retry_most; /* seconds [0.1, 10]; negative: at once */
     double grace;                   /* from SIGTERM to SIGKILL [5] */
     const char *journal;            /* of the store; NULL: in memory */

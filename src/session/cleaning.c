@@ -119,6 +119,8 @@ bool session_clean(struct session *s, struct cleaning *c, struct error *err)
     uint32_t images = 0; /* nobody counts them: they are made again */
     cleaning_drop_inside(s, c, "logs", "", &c->logs);
     cleaning_drop_inside(s, c, "sandbox", "", &c->sandboxes);
+    cleaning_drop_inside(s, c, "kept", "", &c->sandboxes);
+    cleaning_drop_inside(s, c, "failed", "", &c->sandboxes);
     if (c->all)
         cleaning_drop_inside(s, c, ".", "image-", &images);
     cleaning_drop_outputs(s, c);

@@ -445,6 +445,7 @@ bool session_go(struct session *s, struct error *err)
     o.unlimited = s->o.unlimited;
     o.no_sandbox = s->o.no_sandbox;
     o.overwrite = s->o.overwrite;
+    o.keep_failed = s->o.keep_failed;
     o.retry_first = s->retry_first;
     o.sinks = &s->fan_at;
     o.nsinks = 1;

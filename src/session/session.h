@@ -48,11 +48,12 @@ struct session_options {
     bool keep_going;    /* after a failure, run what does not depend on it */
     bool unlimited;     /* the memory of tasks is measured, not enforced */
     bool no_sandbox;
-    bool overwrite;  /* outputs replace what weft did not make, and no copy is kept */
-    bool no_history; /* leave no record, and predict nothing */
-    bool look;       /* nothing will run: nothing is locked, made or written */
-    double wait;     /* seconds to wait while another run has the folder */
-    bool elsewhere;  /* tasks will run on other machines: files between them may be absent here */
+    bool keep_failed; /* sandboxes of failed tasks stay */
+    bool overwrite;   /* outputs replace what weft did not make, and no copy is kept */
+    bool no_history;  /* leave no record, and predict nothing */
+    bool look;        /* nothing will run: nothing is locked, made or written */
+    double wait;      /* seconds to wait while another run has the folder */
+    bool elsewhere;   /* tasks will run on other machines: files between them may be absent here */
     struct remarks remarks;
 };
 

@@ -60,6 +60,7 @@ run|flow.yaml|--dry-run|-
 run|flow.yaml|--verbose|-n
 run|flow.yaml|--resume|-
 run|flow.yaml|--no-sandbox|-
+run|flow.yaml|--keep-failed|-
 run|flow.yaml|--overwrite|-
 run|flow.yaml|--no-limits|-
 run|flow.yaml|--retry-delay 1s|-
@@ -205,6 +206,7 @@ experiment|try.exp.yaml|--dry-run|-
 experiment|try.exp.yaml|--verbose|-n
 experiment|try.exp.yaml|--resume|-
 experiment|try.exp.yaml|--no-sandbox|-
+experiment|try.exp.yaml|--keep-failed|-
 experiment|try.exp.yaml|--overwrite|-
 experiment|try.exp.yaml|--no-limits|-
 experiment|try.exp.yaml|--retry-delay 1s|-

@@ -1,0 +1,127 @@
+/* Where sandboxes stand, and what becomes of them.
+ *
+ *     STATE/sandbox/LABEL-LANE     of an attempt that runs; removed when it is over
+ *     STATE/kept/TASK-KEY          of a task with `keep`: removed when it is done, found by the next
+ *                                  attempt, also in another run. KEY is that of its computation: with
+ *                                  other inputs or another command it begins anew
+ *     STATE/failed/TASK            with --keep-failed: of a task that failed for good
+ *
+ * Runs that share a state at once do not share tasks with `keep`: the key has the name of what they
+ * make, and two makers of one file in one folder are refused elsewhere. */
+#include "drive/executor_private.h"
+
+#include "base/tree.h"
+#include "exec/sandbox.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_kept(const struct executor *x, uint32_t task)
+{
+    return x->w->flags[task] & TASK_KEEP;
+}
+
+/* Those of this task that other inputs or another command left. */
+static void drop_other_kept(const char *folder, const char *prefix, const char *name)
+{
+    struct strbuf path = {0};
+    DIR *d = opendir(folder);
+    struct dirent *e;
+    while (d && (e = readdir(d)) != NULL)
+        if (strncmp(e->d_name, prefix, strlen(prefix)) == 0 && strcmp(e->d_name, name) != 0)
+            tree_remove(path_in(folder, e->d_name, &path));
+    if (d)
+        closedir(d);
+    strbuf_free(&path);
+}
+
+/* Named by the task and by its key: 16 digits of each. */
+static bool make_kept(struct executor *x, uint32_t task, struct strbuf *path, struct error *err)
+{
+    struct needs *n = x->o->needs;
+    const char *task_name = workflow_task_name(x->w, task);
+    struct digest key = {0};
+    char prefix[24], name[48];
+    uint64_t digits = 0;
+    if (n && need_key(n, task, &key))
+        memcpy(&digits, key.at, sizeof digits);
+    snprintf(prefix, sizeof prefix, "%016llx-",
+             (unsigned long long)memo_hash(task_name, strlen(task_name)));
+    snprintf(name, sizeof name, "%s%016llx", prefix, (unsigned long long)digits);
+    strbuf_printf(path, "%s/kept", x->o->state);
+    if (!sandbox_make_parent(path->at, err))
+        return false;
+    drop_other_kept(path->at, prefix, name);
+    strbuf_printf(path, "/%s", name);
+    return sandbox_make_again(path->at, x->o->folder, x->w, task, x->absent, err);
+}
+
+bool executor_make_sandbox(struct executor *x, uint32_t task, const char *kind, uint32_t number,
+                           struct strbuf *path, struct error *err)
+{
+    if (is_kept(x, task))
+        return make_kept(x, task, path, err);
+    strbuf_printf(path, "%s/sandbox", x->o->state);
+    x->has_sandboxes = x->has_sandboxes || sandbox_make_parent(path->at, err);
+    strbuf_printf(path, "/%s-%s%u", x->o->label ? x->o->label : "run", kind, number);
+    return x->has_sandboxes && sandbox_make(path->at, x->o->folder, x->w, task, x->absent, err);
+}
+
+void executor_drop_sandbox(struct executor *x, uint32_t task, const char *sandbox)
+{
+    int before = errno; /* whoever failed wants to say why */
+    if (!is_kept(x, task))
+        tree_remove(sandbox);
+    errno = before;
+}
+
+/* The name of a task as a folder's. */
+static void failed_path(const struct executor *x, uint32_t task, struct strbuf *out)
+{
+    enum { NAME_MOST = 180 }; /* bytes: a name in a folder holds 255 */
+    const char *name = workflow_task_name(x->w, task);
+    strbuf_printf(out, "%s/failed/", x->o->state);
+    for (size_t i = 0; name[i] && i < NAME_MOST; i++)
+        strbuf_add_char(
+            out, name[i] == '/' || name[i] == '.' || (unsigned char)name[i] < 32 ? '_' : name[i]);
+    if (strlen(name) > NAME_MOST || strpbrk(name, "/."))
+        strbuf_printf(out, "-%u", task);
+}
+
+static void remark_sandbox(struct executor *x, uint32_t task, const char *path)
+{
+    struct strbuf line = {0};
+    if (x->result->remarks.n >= RUN_REMARKS)
+        return;
+    strbuf_printf(&line, "the sandbox of task '%s' is kept: %s", workflow_task_name(x->w, task),
+                  path);
+    array_push(&x->result->remarks, strbuf_steal(&line));
+}
+
+/* Its links to inputs are relative to where it stood, or absolute: the folder that it is moved to is
+ * as deep as the one that it was made in. */
+void executor_leave_sandbox(struct executor *x, uint32_t task, const char *sandbox, bool done,
+                            bool last)
+{
+    if (!done && is_kept(x, task)) {
+        if (last && x->o->keep_failed)
+            remark_sandbox(x, task, sandbox);
+        return;
+    }
+    if (!done && last && x->o->keep_failed) {
+        struct strbuf path = {0};
+        failed_path(x, task, &path);
+        tree_remove(path.at);
+        struct error ignored = {0};
+        if (make_parents(path.at, &ignored) && rename(sandbox, path.at) == 0) {
+            remark_sandbox(x, task, path.at);
+            strbuf_free(&path);
+            return;
+        }
+        strbuf_free(&path);
+    }
+    tree_remove(sandbox);
+}
