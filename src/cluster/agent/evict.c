@@ -177,7 +177,8 @@ void evict_answer(struct job *j, const struct meta_answer *answer, const struct 
         return;
     struct candidate *x = &v->candidates.at[number];
     if (answer->kind == META_READ && x->temporary)
-        x->needed |= all->records[record].status != META_DONE;
+        x->needed |=
+            all->records[record].status != META_DONE && all->records[record].status != META_SKIPPED;
     else if (answer->kind == META_READ)
         x->needed |= all->records[record].status < META_DONE;
     else

@@ -85,7 +85,9 @@ static void job_note(void *context, const struct sched_note *notes, size_t n)
     for (size_t i = 0; i < n; i++) {
         j->result.done += notes[i].kind == SCHED_NOTE_DONE;
         j->result.failed += notes[i].kind == SCHED_NOTE_FAILED;
+        j->result.failed += notes[i].kind == SCHED_NOTE_EXCUSED;
         j->result.skipped += notes[i].kind == SCHED_NOTE_REMOVED;
+        j->result.untaken += notes[i].kind == SCHED_NOTE_SKIPPED;
         /* not now: stopping removes tasks, and the driver is in the middle of its actions */
         j->stop_due |= notes[i].kind == SCHED_NOTE_FAILED && !j->ticket.keep_going;
     }

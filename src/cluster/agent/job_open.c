@@ -205,8 +205,11 @@ static bool job_open_data(struct job *j, bool existed, struct error *err)
     if (!j->memo)
         return false;
     job_open_needs(j);
-    if (j->ticket.shared)
+    if (j->ticket.shared) {
+        if (workflow_decides(w)) /* the store is asked what tasks have not made */
+            supply_init(j);
         return true;
+    }
     supply_init(j);
     j->depot = depot_new(&(struct depot_config){.workflow = w,
                                                 .run = j->number,
@@ -238,6 +241,20 @@ static bool job_open_store(struct job *j, struct error *err)
 static void job_trouble(void *context, const struct error *err)
 {
     job_log(context, err->text);
+}
+
+/* Inputs that some can do without, and that the submitter did not have. */
+static void job_open_absent(struct job *j)
+{
+    const struct workflow *w = j->w;
+    char label[512];
+    uint32_t readings = j->needs.absent && w->in_optional ? w->in_off[w->ntasks] : 0;
+    for (uint32_t i = 0; i < readings; i++) {
+        uint32_t o = w->in_object[i];
+        if (w->in_optional[i] && w->producer[o] == NONE && digest_is_zero(&j->needs.content[o]) &&
+            workflow_object_label(w, o, label, sizeof label)[0] != '/')
+            executor_set_absent(j->executor, o);
+    }
 }
 
 /* All but the store. False: it cannot be worked on here, ever. */
@@ -286,6 +303,8 @@ static bool job_open_run(struct job *j, double created, struct error *err)
                                                          .context = j},
                                err);
     j->open_parts += j->executor != NULL;
+    if (j->executor)
+        job_open_absent(j);
     return j->executor != NULL;
 }
 

@@ -269,11 +269,17 @@ static void supply_free_room(struct job *j, uint32_t task, double seconds)
     j->supply.length_count++;
 }
 
+/* Are inputs waited for? In a shared folder they are there, but for those that nobody makes. */
+static bool supply_asks(const struct job *j)
+{
+    return j->depot || j->needs.absent;
+}
+
 void supply_start(struct job *j, const struct sched_start *s)
 {
     const struct workflow *w = j->w;
     supply_begin_share(j);
-    bool inputs = j->depot && w->in_off[s->task] < w->in_off[s->task + 1];
+    bool inputs = supply_asks(j) && w->in_off[s->task] < w->in_off[s->task + 1];
     /* the short way, for tasks without inputs: nothing waits before it */
     if (!inputs && j->state == JOB_OPEN && !j->stop_due && agent_is_staying(j->agent) &&
         j->supply.runnable_at == j->supply.runnable.n && has_room_for(j, s->task, false)) {
@@ -340,6 +346,8 @@ static bool inputs_are_sound(struct job *j, uint32_t number)
     uint32_t task = j->supply.held.at[number].start.task, missing = 0;
     for (uint32_t i = w->in_off[task]; j->depot && i < w->in_off[task + 1]; i++) {
         uint32_t object = w->in_object[i];
+        if (j->needs.absent && j->needs.absent[object])
+            continue;
         enum depot_verdict verdict = depot_verify(j->depot, object);
         if (verdict == DEPOT_LOST)
             missing += !want_object(j, object, number);
@@ -512,9 +520,11 @@ void supply_answers(struct job *j, const struct meta_answers *all)
 
 void supply_tick(struct job *j)
 {
-    if (!j->depot)
+    if (!supply_asks(j))
         return;
     want_tick(j);
+    if (!j->depot)
+        return;
     if (!j->eviction.candidates.n && j->agent->o->cache > 0 &&
         depot_counts(j->depot).bytes > j->agent->o->cache)
         evict_begin(j);

@@ -98,7 +98,10 @@ const struct digest *want_expected(const struct job *j, uint32_t object)
 
 bool want_object(struct job *j, uint32_t object, uint32_t held)
 {
-    if (depot_has(j->depot, object) || is_absolute(j, object))
+    if (j->needs.absent && j->needs.absent[object])
+        return true; /* nobody makes it: the task does without, or is skipped */
+    if (j->depot ? depot_has(j->depot, object) || is_absolute(j, object)
+                 : j->w->producer[object] == NONE || j->needs.present[object])
         return true;
     uint32_t number = want_find(j, object);
     if (held != NONE)
@@ -113,7 +116,8 @@ void want_arrived(struct job *j, uint32_t object)
         return;
     const struct want *x = want_at(j, number);
     for (size_t i = 0; i < x->waiting.n; i++) /* one transfer, for the first that waits */
-        supply_input_arrived(j, x->waiting.at[i], i ? 0 : depot_bytes(j->depot, object));
+        supply_input_arrived(j, x->waiting.at[i],
+                             i || !j->depot ? 0 : depot_bytes(j->depot, object));
     want_free(j, number);
 }
 
@@ -129,6 +133,22 @@ void want_fail(struct job *j, uint32_t number, const char *why)
     for (size_t i = 0; i < waiting.n; i++)
         supply_held_failed(j, waiting.at[i], why);
     array_free(&waiting);
+}
+
+/* Its producer has ended. True: without outputs, and those that wait go on without it. */
+static bool want_is_absent(struct job *j, uint32_t number, uint8_t status)
+{
+    uint32_t object = want_at(j, number)->object;
+    if ((status != META_SKIPPED && status != META_EXCUSED) || !j->needs.absent)
+        return false;
+    executor_set_absent(j->executor, object);
+    if (j->depot)
+        depot_unavailable(j->depot, object, "the task that makes it has no outputs in this run");
+    const struct want *x = want_at(j, number);
+    for (size_t i = 0; i < x->waiting.n; i++)
+        supply_input_arrived(j, x->waiting.at[i], 0);
+    want_free(j, number);
+    return true;
 }
 
 /* ---- nobody has it ---- */
@@ -228,6 +248,8 @@ void want_producer_checked(struct job *j, uint32_t number, const struct meta_rec
     struct want *x = want_at(j, number);
     if (x->state != WANT_CHECKING || j->w->producer[x->object] != producer->task)
         return; /* the want that asked is over, and another has its number */
+    if (want_is_absent(j, number, producer->status))
+        return;
     x->producer_done = producer->status == META_DONE;
     if (x->producer_done)
         want_locate(j, number); /* it may have been done just now, after we asked */
@@ -278,6 +300,15 @@ void want_located(struct job *j, uint32_t number, const struct meta_answer *a,
     uint32_t self = j->agent->node, n = a->count;
     if (x->state != WANT_LOCATING || x->object != a->item.task)
         return;
+    if (want_is_absent(j, number, a->status))
+        return;
+    if (!j->depot) { /* a shared folder: it is there when its maker is done */
+        if (a->status == META_DONE)
+            want_arrived(j, x->object);
+        else
+            want_rest(j, number, rest_short);
+        return;
+    }
     x->places.n = 0;
     x->unreached = false;
     for (uint32_t i = 0; i < n; i++) { /* another first choice for every agent: spreads the load */

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "cluster/client/follow.h"
 #include "base/tree.h"
+#include "memo/decide.h"
 #include "memo/standing.h"
 
 #include <inttypes.h>
@@ -448,6 +449,16 @@ static void follow_report_beginning(struct client_follow *f)
         follow_task_ended(f, t, FOLLOW_SEEN_REUSED);
         follow_report(f, &(struct trace_event){.kind = TRACE_REUSED, .id = t});
     }
+    for (size_t i = 0; i < f->o.ticket->skipped.n; i++) {
+        uint32_t t = f->o.ticket->skipped.at[i];
+        if (t >= f->w->ntasks || follow_is_done(f, t))
+            continue;
+        follow_task_ended(f, t, FOLLOW_SEEN_SKIPPED);
+        follow_report(
+            f, &(struct trace_event){.kind = TRACE_SKIPPED,
+                                     .id = t,
+                                     .other = n->task[t] == NEED_SKIPPED ? n->because[t] : NONE});
+    }
     for (uint32_t o = f->w->nobjects; o-- && f->w->producer[o] == NONE;)
         if (n->present[o] && f->w->object_name[o])
             follow_report_file(
@@ -465,10 +476,12 @@ static void follow_fill_result(struct client_follow *f)
     for (uint32_t t = 0; t < f->w->ntasks; t++) {
         r->done += f->seen[t] == FOLLOW_SEEN_DONE;
         r->reused += f->seen[t] == FOLLOW_SEEN_REUSED;
-        r->failed += f->seen[t] == FOLLOW_SEEN_FAILED;
+        r->failed += f->seen[t] == FOLLOW_SEEN_FAILED || f->seen[t] == FOLLOW_SEEN_EXCUSED;
+        r->excused += f->seen[t] == FOLLOW_SEEN_EXCUSED;
+        r->untaken += f->seen[t] == FOLLOW_SEEN_SKIPPED;
     }
     r->skipped = f->w->ntasks - r->done - r->reused - r->failed;
-    r->interrupted |= f->stopping > 1 && r->skipped;
+    r->interrupted |= f->stopping > 1 && r->skipped > r->untaken;
     run_result_count_kept(r);
     double end = isnan(f->ended_at) ? client_now(f->c) : f->ended_at;
     r->seconds = end > f->created ? end - f->created : 0;
@@ -488,12 +501,11 @@ static bool follow_judge(struct client_follow *f, struct error *err)
             err, ERROR_FAILED,
             "%u result%s could not be brought home (%s); `weft attach %" PRIu64 "` tries again",
             f->out.missing, f->out.missing == 1 ? "" : "s", collect_why(f->collect), f->o.run);
-    if (r->failed)
-        return error_set(err, ERROR_FAILED, "%u task%s failed, %u not run because of that",
-                         r->failed, r->failed == 1 ? "" : "s", r->skipped);
-    if (r->skipped)
-        return error_set(err, ERROR_FAILED, "stopped; %u of %u tasks are left", r->skipped,
-                         f->w->ntasks);
+    if (!run_result_judge(r, err))
+        return false;
+    if (r->skipped > r->untaken)
+        return error_set(err, ERROR_FAILED, "stopped; %u of %u tasks are left",
+                         r->skipped - r->untaken, f->w->ntasks);
     return true;
 }
 
@@ -623,12 +635,21 @@ bool client_follow_step(struct client_follow *f, double wait)
     return !follow_is_over(f);
 }
 
+/* What was decided, for a run that does not have the files that were asked about. */
+static void follow_record_decisions(struct client_follow *f)
+{
+    for (uint32_t t = 0; f->w->when && t < f->w->ntasks; t++)
+        if (f->w->when[t] && (f->seen[t] == FOLLOW_SEEN_DONE || f->seen[t] == FOLLOW_SEEN_SKIPPED))
+            need_decided(f->o.needs, t, f->seen[t] == FOLLOW_SEEN_DONE);
+}
+
 /* The result is the caller's from now on. */
 bool client_follow_close(struct client_follow *f, struct client_followed *out,
                          struct run_result *result, struct error *err)
 {
     if (!follow_is_over(f))
         f->out.detached = true; /* its owner has seen enough */
+    follow_record_decisions(f);
     follow_record_learned(f);
     follow_fill_result(f);
     bool good = follow_judge(f, err);

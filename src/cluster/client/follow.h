@@ -12,7 +12,9 @@ enum follow_seen {
     FOLLOW_SEEN_FAILED,
     FOLLOW_SEEN_REMOVED,
     FOLLOW_SEEN_DONE,
-    FOLLOW_SEEN_REUSED
+    FOLLOW_SEEN_REUSED,
+    FOLLOW_SEEN_SKIPPED, /* not taken */
+    FOLLOW_SEEN_EXCUSED  /* failed, and may */
 };
 
 /* The counters of an agent, so that a display sees their sum. */
@@ -79,7 +81,8 @@ void follow_report_file(struct client_follow *f, const struct trace_file *file);
 void follow_report_counters(struct client_follow *f);
 /* A task has ended so; its final outputs are wanted. */
 void follow_task_ended(struct client_follow *f, uint32_t task, enum follow_seen how);
-bool follow_is_done(const struct client_follow *f, uint32_t task); /* done, by whomever */
+/* Done by whomever, skipped or excused: its readers may go on. */
+bool follow_is_done(const struct client_follow *f, uint32_t task);
 /* An agent is gone, and with it what it ran. */
 void follow_agent_lost(struct client_follow *f, uint32_t node);
 /* Ask the store about every task that is not known to be done. */

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "cluster/client/follow.h"
 #include "base/tree.h"
+#include "memo/decide.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,6 +40,8 @@ void follow_task_ended(struct client_follow *f, uint32_t task, enum follow_seen 
     f->reported_ended += f->seen[task] < FOLLOW_SEEN_FAILED;
     f->seen[task] = (uint8_t)how;
     client_hurry(f->c, f->reported_ended >= f->w->ntasks);
+    if (how >= FOLLOW_SEEN_SKIPPED)
+        need_without_outputs(f->o.needs, task);
     if (how < FOLLOW_SEEN_DONE)
         return;
     for (uint32_t o = f->w->object_off[task]; o < f->w->object_end[task]; o++)
@@ -94,7 +97,9 @@ static void follow_event(struct client_follow *f, uint32_t node, struct trace_ev
         follow_report(f, e);
         break;
     case TRACE_REUSED:
-        follow_task_ended(f, e->id, FOLLOW_SEEN_REUSED);
+    case TRACE_SKIPPED:
+        follow_task_ended(f, e->id,
+                          e->kind == TRACE_REUSED ? FOLLOW_SEEN_REUSED : FOLLOW_SEEN_SKIPPED);
         follow_report(f, e);
         break;
     default:
@@ -248,7 +253,9 @@ static bool follow_take_failure(void *context, struct message_in *m)
         return bytes_end(in);
     if (x.last && !follow_is_done(f, x.task))
         follow_task_ended(f, x.task,
-                          x.outcome == TRACE_CANCELLED ? FOLLOW_SEEN_REMOVED : FOLLOW_SEEN_FAILED);
+                          x.outcome == TRACE_CANCELLED          ? FOLLOW_SEEN_REMOVED
+                          : f->w->flags[x.task] & TASK_MAY_FAIL ? FOLLOW_SEEN_EXCUSED
+                                                                : FOLLOW_SEEN_FAILED);
     if (x.attempt <= f->blamed[x.task])
         return true; /* told before: an agent tells all of them to whoever comes */
     f->blamed[x.task] = x.attempt;
@@ -334,14 +341,20 @@ static void follow_take_record(struct client_follow *f, const struct meta_record
         f->result.busy += (e.finish - e.start) * f->w->cores[t];
         follow_task_ended(f, t, FOLLOW_SEEN_DONE);
         follow_report(f, &e);
-    } else if (r->status == META_FAILED) {
+    } else if (r->status == META_SKIPPED) {
+        e.kind = TRACE_SKIPPED;
+        e.other = NONE; /* nobody is there any more who knows why */
+        follow_task_ended(f, t, FOLLOW_SEEN_SKIPPED);
+        follow_report(f, &e);
+    } else if (r->status == META_FAILED || r->status == META_EXCUSED) {
         if (f->seen[t] != FOLLOW_SEEN_FAILED && !f->blamed[t]) {
             e.outcome = TRACE_FAILED;
             e.status = 1;
             follow_report(f, &e);
         }
         follow_record_blame(f, r);
-        follow_task_ended(f, t, FOLLOW_SEEN_FAILED);
+        follow_task_ended(f, t,
+                          r->status == META_FAILED ? FOLLOW_SEEN_FAILED : FOLLOW_SEEN_EXCUSED);
     } else if (r->status == META_REMOVED) {
         follow_task_ended(f, t, FOLLOW_SEEN_REMOVED);
     }

@@ -141,7 +141,8 @@ static void stage_plan_copies(struct stage_in *s)
         if (!k->needs->present[o] || stage_is_absolute(w, o))
             continue;
         depot_added(s->o.client->depot, o, &k->needs->content[o], k->needs->bytes[o]);
-        if (!stage_in_is_read(w, s->o.home, o))
+        const struct needs *needs = s->o.work->needs;
+        if (!stage_in_is_read(w, s->o.home, o) || (needs->absent && needs->absent[o]))
             continue;
         s->first_copy[o] = (uint32_t)s->all.n;
         for (uint32_t i = 0; i < s->copies; i++)

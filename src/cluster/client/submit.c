@@ -163,7 +163,7 @@ static bool submit_keep_standing(struct client_submit *s, struct error *err)
     bool good = true;
     for (uint32_t o = 0; o < w->nobjects && good && !k->overwrite; o++) {
         uint32_t task = w->producer[o];
-        if (task == NONE || k->needs->task[task] == NEED_NOT ||
+        if (task == NONE || !need_runs(k->needs, task) ||
             standing_at(k->needs, o) < STANDING_CHANGED)
             continue;
         struct strbuf kept = {0};
@@ -186,16 +186,12 @@ static bool submit_end_probe(struct client_submit *s, struct error *err)
     const struct workflow *w = k->workflow;
     s->out.shared = k->shared == CLIENT_SHARED_YES || (s->probe && s->seen == s->nodes.n);
     submit_remove_probe(s);
-    if (workflow_decides(w))
-        return error_set(err, ERROR_INFEASIBLE,
-                         "tasks with `when`, `may_fail` or optional inputs run on this machine "
-                         "only; agents do not know them yet");
     if (s->out.shared ? !submit_keep_standing(s, err)
                       : !depot_check_names(w, err) || !depot_check_folders(w, err))
         return false;
     uint8_t *skip = mem_new_zero(uint8_t, w->ntasks);
     for (uint32_t t = 0; t < w->ntasks; t++)
-        skip[t] = k->needs->task[t] == NEED_NOT;
+        skip[t] = !need_runs(k->needs, t);
     s->home = mem_new(uint32_t, w->ntasks);
     share_tasks(w, k->share,
                 &(struct share_agents){s->nodes.at, (uint32_t)s->nodes.n, s->capacities.at}, skip,
@@ -231,12 +227,15 @@ static void submit_fill_ticket(const struct client_submit *s, struct ticket *t)
         .priority_of_run = k->priority_of_run,
     };
     for (uint32_t o = 0; o < w->nobjects; o++)
-        if (stage_in_is_read(w, s->home, o) && !digest_is_zero(&k->needs->content[o]))
+        if (stage_in_is_read(w, s->home, o) && !digest_is_zero(&k->needs->content[o]) &&
+            !(k->needs->absent && k->needs->absent[o]))
             array_push(&t->files, (struct ticket_file){.object = o,
                                                        .bytes = k->needs->bytes[o],
                                                        .digest = k->needs->content[o]});
     for (uint32_t task = 0; task < w->ntasks; task++) {
-        if (s->home[task] == NONE)
+        if (k->needs->task[task] == NEED_SKIPPED)
+            array_push(&t->skipped, task);
+        else if (s->home[task] == NONE)
             array_push(&t->done, task);
         if (k->priority)
             array_push(&t->priority, k->priority[task]);
@@ -348,8 +347,11 @@ static bool submit_task_op(const struct client_submit *s, uint64_t at, struct me
         return n->present[at] && n->bytes[at] != w->size[at];
     }
     uint32_t task = w->topo[at - w->nobjects];
-    *op = (struct meta_op){
-        .kind = META_COMPLETE, .task = task, .node = TICKET_CLIENT_NODE, .epoch = 1};
+    *op = (struct meta_op){.kind = META_COMPLETE,
+                           .status = n->task[task] == NEED_SKIPPED ? META_SKIPPED : META_DONE,
+                           .task = task,
+                           .node = TICKET_CLIENT_NODE,
+                           .epoch = 1};
     return s->home[task] == NONE;
 }
 

@@ -6,9 +6,9 @@ uint32_t elastic_ready_tasks(const struct workflow *w, const struct needs *needs
     uint32_t ready = 0;
     *widest = 1;
     for (uint32_t t = 0; t < w->ntasks; t++) {
-        bool waits = needs->task[t] == NEED_NOT;
+        bool waits = !need_runs(needs, t);
         for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1] && !waits; e++)
-            waits = needs->task[w->pred_task[e]] != NEED_NOT;
+            waits = need_runs(needs, w->pred_task[e]);
         ready += !waits;
         if (!waits && workflow_span(w, t) > *widest)
             *widest = w->nodes[t];

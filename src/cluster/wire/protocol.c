@@ -75,6 +75,7 @@ void protocol_put_event(struct strbuf *out, const struct trace_event *e)
 {
     bytes_put_u8(out, (uint8_t)e->kind);
     bytes_put_u32(out, e->id);
+    bytes_put_u32(out, e->other);
     bytes_put_u32(out, e->lane);
     bytes_put_u32(out, e->attempt);
     bytes_put_u32(out, (uint32_t)e->outcome);
@@ -93,6 +94,7 @@ void protocol_event(struct bytes *in, struct trace_event *e)
 {
     *e = (struct trace_event){.kind = (enum trace_kind)bytes_u8(in)};
     e->id = bytes_u32(in);
+    e->other = bytes_u32(in);
     e->lane = bytes_u32(in);
     e->attempt = bytes_u32(in);
     e->outcome = (int)bytes_u32(in);

@@ -29,7 +29,7 @@ bool protocol_sched(struct bytes *in, struct sched_message *m, protocol_items *i
 
 /* An event of a task, without what the receiver knows better: u8 kind, u32 id, lane, attempt, i32
  * outcome, status, f64 start, finish, cpu, memory, read, written, amount. */
-enum { PROTOCOL_EVENT_BYTES = 1 + 5 * 4 + 7 * 8 };
+enum { PROTOCOL_EVENT_BYTES = 1 + 6 * 4 + 7 * 8 };
 void protocol_put_event(struct strbuf *out, const struct trace_event *e);
 void protocol_event(struct bytes *in, struct trace_event *e); /* `node` is the receiver's to set */
 

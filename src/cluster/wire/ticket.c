@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 
-enum { VERSION = 3 };
+enum { VERSION = 4 };
 
 /* NULL and "" are the same. */
 static void ticket_put_string(struct strbuf *out, const char *text)
@@ -22,8 +22,8 @@ static void ticket_put_numbers(struct strbuf *out, const double *at, size_t n)
 }
 
 /* The layout: u32 version; id 16; texts name, host, folder, program; u8 flags, u8 policy; f64 t, tt,
- * retry_first, retry_most, priority_of_run; then five lists, each a u32 count and its elements (files, done,
- * priority, seconds, environment); the workflow's text. ticket_read() takes it apart in the same order. */
+ * retry_first, retry_most, priority_of_run; then six lists, each a u32 count and its elements (files, done,
+ * skipped, priority, seconds, environment); the workflow's text. ticket_read() takes it apart in the same order. */
 void ticket_put(const struct ticket *t, struct strbuf *out)
 {
     bytes_put_u32(out, VERSION);
@@ -49,6 +49,9 @@ void ticket_put(const struct ticket *t, struct strbuf *out)
     bytes_put_u32(out, (uint32_t)t->done.n);
     for (size_t i = 0; i < t->done.n; i++)
         bytes_put_u32(out, t->done.at[i]);
+    bytes_put_u32(out, (uint32_t)t->skipped.n);
+    for (size_t i = 0; i < t->skipped.n; i++)
+        bytes_put_u32(out, t->skipped.at[i]);
     ticket_put_numbers(out, t->priority.at, t->priority.n);
     ticket_put_numbers(out, t->seconds.at, t->seconds.n);
     bytes_put_u32(out, (uint32_t)t->environment.at.n);
@@ -133,6 +136,8 @@ bool ticket_read(const void *data, size_t n, struct ticket *t, struct error *err
     }
     for (uint32_t count = ticket_take_count(&in, 4); count--;)
         array_push(&t->done, bytes_u32(&in));
+    for (uint32_t count = ticket_take_count(&in, 4); count--;)
+        array_push(&t->skipped, bytes_u32(&in));
     for (uint32_t count = ticket_take_count(&in, 8); count--;)
         array_push(&t->priority, bytes_f64(&in));
     for (uint32_t count = ticket_take_count(&in, 8); count--;)
@@ -157,6 +162,7 @@ void ticket_free(struct ticket *t)
     free(t->program);
     array_free(&t->files);
     array_free(&t->done);
+    array_free(&t->skipped);
     array_free(&t->priority);
     array_free(&t->seconds);
     run_environment_free(&t->environment);

@@ -39,6 +39,7 @@ struct ticket {
     double priority_of_run; /* among runs on one agent: each more doubles its share [0] */
     ARRAY(struct ticket_file) files;
     ARRAY(uint32_t) done;               /* tasks that need not run */
+    ARRAY(uint32_t) skipped;            /* tasks that are known not to be taken */
     ARRAY(double) priority;             /* per task; empty: depth first */
     ARRAY(double) seconds;              /* expected, per task; empty: nobody knows */
     struct run_environment environment; /* variables, secrets, images: what its tasks run in */
