@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 static const char *taken_store; /* $WEFT_STORE, when it held a password */
 
@@ -45,18 +46,37 @@ void cli_hide_secrets(int argc, char **argv)
 
 /* Who works with a cluster has its key in memory: no core file holds it, and no debugger of another
  * process of the same user reads it. Programs that this one starts are as they ever were. */
-static void hide_memory(const struct arguments *a)
+static void hide_memory(void)
+{
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
+/* It talks to every agent, and strangers may knock: more descriptors than the 1,024 that shells give,
+ * as far as the system lets us. */
+static void take_descriptors(void)
+{
+    static const rlim_t enough = 16384;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= enough)
+        return;
+    limit.rlim_cur = limit.rlim_max < enough ? limit.rlim_max : enough;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void prepare_for_cluster(const struct arguments *a)
 {
     bool has_on = false;
     for (const struct cli_option *o = a->command->options; o && o->name; o++)
         has_on |= strcmp(o->name, "on") == 0;
-    if (!has_on || arguments_value(a, "on"))
-        prctl(PR_SET_DUMPABLE, 0);
+    if (has_on && !arguments_value(a, "on"))
+        return; /* here and alone */
+    hide_memory();
+    take_descriptors();
 }
 
 const char *cli_store(const struct arguments *a)
 {
-    hide_memory(a);
+    prepare_for_cluster(a);
     const char *given = arguments_value(a, "store"), *named = getenv("WEFT_STORE");
     given = given ? given : taken_store;
     if (!arguments_flag(a, "insecure-store"))

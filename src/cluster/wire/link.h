@@ -40,6 +40,8 @@ struct links_config {
     double silence; /* seconds without a byte until a link is given up; both ends send an empty
                           message when they have been silent for a third of it [30] */
     uint32_t most;  /* accepted links at once; more are closed at once [4096] */
+    /* of them, those that have not proved the key: in all, and from one other machine [64, 8] */
+    uint32_t strangers, strangers_each;
     void (*open)(void *context, struct link *l); /* hands are shaken */
     void (*message)(void *context, struct link *l, uint8_t kind, const void *data, size_t n);
     void (*closed)(void *context, struct link *l, const char *why); /* `why`: "" when in order */

@@ -284,6 +284,28 @@ static void test_flood_of_strangers(void)
     finish(&a, NULL);
 }
 
+/* They connect and say nothing: those that wait longest go, and a friend comes through. */
+static void test_idle_strangers(void)
+{
+    enum { IDLE = 300 };
+    struct side a, b;
+    static int fds[IDLE];
+    struct links_config c = config_of(&a, "127.0.0.1:0", "a");
+    c.handshake = 60; /* nobody goes because of that */
+    begin(&a, &c);
+    for (unsigned i = 0; i < IDLE; i++)
+        fds[i] = stranger_connects(&a);
+    ok(until(&a.closed, IDLE - 64), "of %d that say nothing %u were sent away", IDLE, a.closed);
+    has_str(a.log.at, "has not proved the key", "the log says why");
+    call_as(&b, "b");
+    link_send(link_connect(b.all, links_address(a.all), "a"), 2, "x", 1, NULL, 0);
+    ok(until(&a.messages, 1), "a friend is let in meanwhile");
+    ok(a.closed <= IDLE - 63, "and the others may stay");
+    for (unsigned i = 0; i < IDLE; i++)
+        close(fds[i]);
+    finish(&a, &b);
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -302,6 +324,7 @@ int main(void)
     TAP_DO(test_silence());
     TAP_DO(test_false_answer());
     TAP_DO(test_flood_of_strangers());
+    TAP_DO(test_idle_strangers());
     is_int(uv_loop_close(&loop), 0, "nothing is left in the loop");
     return tap_done();
 }

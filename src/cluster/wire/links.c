@@ -4,8 +4,10 @@
  *   I1. Every link is in `first` from link_make() until it is freed; the clock runs while one is.
  *   I2. After links_free() no link is made, each that is there is closed, and the memory goes with
  *       the last of links and handles.
- *   I3. What strangers do costs bounded space: accepted links at most config.most, log lines at
- *       most LOG_BURST a second, one read buffer for all. */
+ *   I3. What strangers do costs bounded space: accepted links at most config.most, of which at most
+ *       config.strangers have not proved the key for longer than a moment, at most
+ *       config.strangers_each from one address; log lines at most LOG_BURST a second, one read buffer
+ *       for all. */
 #include "cluster/wire/link_state.h"
 
 #include "base/mem.h"
@@ -15,6 +17,7 @@
 #include <string.h>
 
 #define LOG_BURST 50 /* lines a second; strangers must not fill the disk */
+#define MOMENT 250   /* milliseconds in which a friend has proved the key, also among a hundred */
 
 /* ---- the log ---- */
 
@@ -83,6 +86,57 @@ static void links_address_text(const struct sockaddr_storage *a, char *out, size
     }
 }
 
+/* ---- strangers ---- */
+
+static bool links_is_stranger(const struct link *l)
+{
+    return l->accepted && l->state == LINK_HANDSHAKING;
+}
+
+/* Their addresses without the ports. Those of this machine are not told apart: agents that were
+ * started together all have one. */
+static bool links_same_host(const struct link *a, const struct link *b)
+{
+    size_t n =
+        strlen(a->address) - strlen(strrchr(a->address, ':') ? strrchr(a->address, ':') : "");
+    return strncmp(a->address, "127.", 4) != 0 && strncmp(a->address, "[::1]", 5) != 0 &&
+           strncmp(a->address, b->address, n) == 0 && b->address[n] == ':';
+}
+
+/* The one that waits longest, of the host of `like` (NULL: of any), and how many there are. */
+static struct link *links_oldest_stranger(const struct links *all, const struct link *like,
+                                          uint32_t *count)
+{
+    struct link *oldest = NULL;
+    *count = 0;
+    for (struct link *l = all->first; l; l = l->after) {
+        if (!links_is_stranger(l) || (like && !links_same_host(like, l)))
+            continue;
+        ++*count;
+        if (!oldest || l->since < oldest->since)
+            oldest = l;
+    }
+    return oldest;
+}
+
+/* Who has had a moment and said nothing makes room: for `l`, which has just come, or because there
+ * are too many. Friends prove the key in milliseconds, so that a crowd of them is let in. */
+static void links_limit_strangers(struct links *all, const struct link *l)
+{
+    uint32_t count;
+    if (all->accepted <= all->config.strangers_each) /* the usual case costs nothing */
+        return;
+    for (int of_host = l != NULL; of_host >= 0; of_host--) {
+        uint32_t most = of_host ? all->config.strangers_each : all->config.strangers;
+        for (;;) {
+            struct link *oldest = links_oldest_stranger(all, of_host ? l : NULL, &count);
+            if (count <= most || links_now(all) - oldest->since < MOMENT)
+                break;
+            link_fail(oldest, true, "it has not proved the key, and others wait");
+        }
+    }
+}
+
 /* ---- coming in ---- */
 
 /* Somebody connects. Beyond config.most he is closed at once: a flood of strangers must not take
@@ -111,7 +165,9 @@ static void links_accept(uv_stream_t *listener, int status)
         link_fail(l, true, "too many: %u links are open already", all->config.most);
     else
         link_begin(l);
+    links_limit_strangers(all, l);
 }
+
 /* ---- the clock ---- */
 
 /* What each state may last. The handshake's time includes looking up and connecting, so that a
@@ -165,9 +221,11 @@ static void links_check_clock(uv_timer_t *h)
         l->since += own;
         links_check_time(l, now);
     }
+    links_limit_strangers(all, NULL);
     if (!all->first)
         uv_timer_stop(&all->timer);
 }
+
 void links_start_clock(struct links *all)
 {
     if (uv_is_active((uv_handle_t *)&all->timer))
@@ -225,6 +283,10 @@ struct links *links_new(const struct links_config *config, struct error *err)
         all->config.silence = 30;
     if (all->config.most == 0)
         all->config.most = 4096;
+    if (all->config.strangers == 0)
+        all->config.strangers = 64;
+    if (all->config.strangers_each == 0)
+        all->config.strangers_each = 8;
     double shorter = all->config.silence / 3 < all->config.handshake ? all->config.silence / 3
                                                                      : all->config.handshake;
     all->tick = shorter * 250 > 1 ? (uint64_t)(shorter * 250) : 1;
