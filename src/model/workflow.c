@@ -22,7 +22,7 @@ void workflow_free(struct workflow *w)
 {
     if (!w)
         return;
-    if (w->object_end != w->object_off + 1)
+    if (!w->object_off || w->object_end != w->object_off + 1)
         free(w->object_end);
     growth_free(w->growth);
     future_free(w->future);
