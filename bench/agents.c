@@ -285,11 +285,13 @@ struct measured {
     double steals, failed_steals, moved; /* moved: tasks stolen or pushed */
 };
 
-static void read_times(struct bed *c, const struct workflow *w, uint64_t run, struct measured *m)
+static void read_times(struct bed *c, const struct workflow *w, uint64_t run,
+                       const uint8_t id[static SEAL_ID], struct measured *m)
 {
     struct error err = {0};
     char prefix[128];
-    struct store_redis_config config = store_address_config(&c->address, run, prefix);
+    struct seal_prover prover = charter_prover(&c->charter, run, id);
+    struct store_redis_config config = store_address_config(&c->address, run, &prover, prefix);
     config.workflow = w;
     config.forget = true;
     struct store *s = store_redis_open(&config, NULL, &err);
@@ -371,7 +373,7 @@ static struct measured run_weft(struct bed *c, const struct workflow *w, const s
         m.failed_steals += k->failed_steals;
         m.moved += k->stolen + k->pushed;
     }
-    read_times(c, w, in.run, &m);
+    read_times(c, w, in.run, id, &m);
     struct board_change collected = charter_change(&c->charter, in.run, id, BOARD_RUN_COLLECTED);
     board_run_state(c->board, &collected, NULL, NULL);
     board_wait(c->board, 10);

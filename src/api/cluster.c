@@ -237,7 +237,8 @@ static void cluster_fill_runs(struct weft_cluster *c, const struct weft_cluster_
         struct known_run *k = cluster_know(c, r[i].run);
         struct client_progress p = {0};
         bool counts = q->count_collected || r[i].state != BOARD_RUN_COLLECTED || q->run;
-        bool counted = counts && k->w && client_count(c->client, k->run, k->w, &p, NULL);
+        bool counted =
+            counts && k->w && client_count(c->client, k->run, k->ticket.id, k->w, &p, NULL);
         array_push(&c->runs, (struct weft_cluster_run){
                                  .run = r[i].run,
                                  .state = r[i].forged ? WEFT_CLUSTER_FORGED

@@ -85,8 +85,9 @@ enum meta_kind {
     META_WHERE,
     /* how many tasks have ended, of the whole run: the answer's item has the done in `task`, the
      * failed in `epoch`, the removed in `waiting`, the skipped in `all_size`, the excused in
-     * `max_size`. While others end tasks it may be a moment old,
-     * but never counts one twice or too early */
+     * `max_size`. While others end tasks it may be a moment old, but never counts one twice or too
+     * early. `status` 1: by looking at each task from `task` on, of which only proved ends count; the
+     * answer's `holder` is where to go on (NONE: that was all) */
     META_COUNT,
     META_KINDS
 };
@@ -139,7 +140,8 @@ struct meta_record {
     uint32_t holder, epoch, ran_on; /* ran_on: NONE until it is done */
     uint16_t attempts;
     uint8_t status;
-    double all_size;                          /* bytes of all inputs from parents */
+    uint8_t forged;  /* the store says that it ended, and nobody proves it: `status` is QUEUED */
+    double all_size; /* bytes of all inputs from parents */
     double submitted, queued, started, ended; /* NAN: not yet. queued: by its present holder */
     uint32_t first, count; /* its history in `nodes` of the answers, oldest first */
 };
@@ -152,4 +154,7 @@ struct meta_answers {
     const struct meta_item *items;
     const struct meta_record *records; /* one a READ, in the order of the READ answers */
     const uint32_t *nodes;
+    const char
+        *forged; /* for people: what somebody without the key wrote to the store; NULL: nothing
+                           was found */
 };

@@ -256,10 +256,12 @@ void store_address_free(struct store_address *a)
 
 /* A run has a prefix of its own under the cluster's, and expires, should nobody ever collect it. */
 struct store_redis_config store_address_config(const struct store_address *a, uint64_t run,
+                                               const struct seal_prover *prover,
                                                char prefix[static 128])
 {
     snprintf(prefix, 128, "%s.run.%llu", a->prefix, (unsigned long long)run);
-    return (struct store_redis_config){.expire = RUN_KEPT,
+    return (struct store_redis_config){.prover = *prover,
+                                       .expire = RUN_KEPT,
                                        .servers = a->servers,
                                        .prefix = prefix,
                                        .user = a->user,

@@ -30,6 +30,8 @@ struct store_address {
 /* Errors never repeat the text: it may hold a password. */
 bool store_address_parse(const char *text, struct store_address *out, struct error *err);
 void store_address_free(struct store_address *a);
-/* The settings of the store of one run there; `prefix` is a buffer that lives as long as these. */
+/* The settings of the store of one run there, whose ends `prover` proves (charter_prover()); `prefix` is
+ * a buffer that lives as long as these. */
 struct store_redis_config store_address_config(const struct store_address *a, uint64_t run,
+                                               const struct seal_prover *prover,
                                                char prefix[static 128]);

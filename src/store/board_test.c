@@ -20,7 +20,7 @@ static void addresses(void)
     ok(strcmp(a.user, "me") == 0 && strcmp(a.password, "a@b:c") == 0, "user and password");
     is_str(a.text, "redis://me@h1,[::1]:7000/run-1?replicas=1&shards=8&insecure=1",
            "people see no password");
-    struct store_redis_config c = store_address_config(&a, 12, prefix);
+    struct store_redis_config c = store_address_config(&a, 12, &(struct seal_prover){{0}}, prefix);
     ok(strcmp(c.prefix, "run-1.run.12") == 0 && c.replicas == 1 && c.shards == 8 && !c.tls &&
            strcmp(c.password, "a@b:c") == 0,
        "the settings of a run");

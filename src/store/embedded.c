@@ -284,7 +284,11 @@ static bool embedded_poll(struct store *s, struct meta_answers *out, struct erro
     if (e->direct.answers.at.n) /* older than what landed */
         group_swap(&e->direct, &e->shown);
     const struct answers *a = &e->shown.answers;
-    *out = (struct meta_answers){a->at.at, a->at.n, a->items.at, a->records.at, a->nodes.at};
+    *out = (struct meta_answers){.at = a->at.at,
+                                 .n = a->at.n,
+                                 .items = a->items.at,
+                                 .records = a->records.at,
+                                 .nodes = a->nodes.at};
     return good;
 }
 

@@ -93,7 +93,7 @@ def undo(redis, path, key, task):
 
 
 def count(redis, key, *numbers):
-    redis("SET", key, struct.pack("<III", *map(int, numbers)))
+    redis("SET", key, struct.pack("<IIIII", *map(int, numbers), 0, 0))
 
 
 def edges(redis, key, n):

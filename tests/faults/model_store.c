@@ -309,8 +309,11 @@ static bool model_poll(struct store *s, struct meta_answers *out, struct error *
     if (m->shown)
         answers_clear(&m->answers);
     m->shown = true;
-    *out = (struct meta_answers){m->answers.at.at, m->answers.at.n, m->answers.items.at,
-                                 m->answers.records.at, m->answers.nodes.at};
+    *out = (struct meta_answers){.at = m->answers.at.at,
+                                 .n = m->answers.at.n,
+                                 .items = m->answers.items.at,
+                                 .records = m->answers.records.at,
+                                 .nodes = m->answers.nodes.at};
     return true;
 }
 

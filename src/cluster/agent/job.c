@@ -5,7 +5,8 @@
  * I2. What a task produced is on record here (memo) before the store learns that it is done.
  * I3. Operations of our own (job_ask()) are sent at the end of a turn, of a tick, and before ended
  *     tasks are: a reader elsewhere learns where an object is no later than that it exists.
- * I4. The run's end is decided by the store alone: it counts the tasks that have ended. */
+ * I4. The run's end is decided by the store: it counts the tasks that have ended. Before an agent says
+ *     so it has looked at each record, and each end was proved (store/redis/proofs.c). */
 #include "base/clock.h"
 #include "cluster/agent/agent_state.h"
 #include "cluster/agent/watch.h"
@@ -18,6 +19,7 @@ enum {
     IDLE_LEAST = 5,      /* seconds without a task before the store is asked what is ours */
 };
 
+static const double audit_pause = 1;             /* seconds for the first agent to end the run */
 static const double turn_most = 0.005;           /* seconds, before others have their turn */
 static const double send_every = 0.05;           /* seconds: what a display shows as "at once" */
 static const double bandwidth_standard = 1.25e8; /* bytes a second: 1 Gbit/s */
@@ -153,14 +155,69 @@ static size_t job_tasks_ended(void *context, struct sched_ended *ended, size_t n
     return kept;
 }
 
-/* How many tasks of the run have ended, by all agents: done, failed, removed. */
+/* Whichever way. */
+static uint64_t job_ended_of(const struct meta_answer *a)
+{
+    return (uint64_t)a->item.task + a->item.epoch + a->item.waiting + (uint64_t)a->item.all_size +
+           (uint64_t)a->item.max_size;
+}
+
+/* The ends themselves, from this task on: proved, or not counted. */
+static void job_ask_audit(struct job *j, uint32_t from)
+{
+    j->audit_asked = true;
+    job_ask(j, META_COUNT, from, SLOT_AUDIT)->status = 1;
+}
+
+/* Only one agent looks at all records when the last task has ended: the first that lives. The others
+ * wait for it, and look themselves when nothing comes of it. */
+static bool job_may_audit(const struct job *j)
+{
+    const struct agent *a = j->agent;
+    bool first = true;
+    for (uint32_t node = 0; node < a->node && first; node++)
+        first = !peer_is_up(a, node);
+    return !j->audit_asked && (first || clock_seconds() - j->ended_since > audit_pause);
+}
+
+/* How many tasks of the run have ended, by all agents: done, failed, removed. The number is anybody's
+ * who may write to the store, so it is only the reason to look. */
 static void job_counted(struct job *j, const struct meta_answer *a)
 {
     j->count_asked = false;
-    uint64_t ended = (uint64_t)a->item.task + a->item.epoch + a->item.waiting +
-                     (uint64_t)a->item.all_size + (uint64_t)a->item.max_size;
-    if (a->outcome != META_OK || ended < j->w->ntasks || j->end_reported)
+    uint64_t ended = job_ended_of(a);
+    if (a->outcome != META_OK || ended < j->w->ntasks || j->end_reported) {
+        j->ended_since = 0;
         return;
+    }
+    if (j->ended_since == 0)
+        j->ended_since = clock_seconds();
+    if (!job_may_audit(j))
+        return;
+    j->audited = 0;
+    job_ask_audit(j, 0);
+}
+
+/* I4. */
+static void job_took_audit(struct job *j, const struct meta_answer *a)
+{
+    j->audited += (uint32_t)job_ended_of(a);
+    if (a->outcome == META_OK && a->item.holder != NONE) {
+        job_ask_audit(j, a->item.holder);
+        return;
+    }
+    j->audit_asked = false;
+    if (a->outcome != META_OK || j->end_reported)
+        return;
+    if (j->audited < j->w->ntasks) {
+        j->ended_since = clock_seconds(); /* again in a while: somebody may put it right */
+        if (!j->forgery_told)
+            job_log(j,
+                    "the store says that all tasks have ended, and their records do not: somebody "
+                    "else writes to the store, or it went back; the run goes on");
+        j->forgery_told = true;
+        return;
+    }
     j->end_reported = true;
     agent_set_run_state(j->agent, j, BOARD_RUN_ENDED);
 }
@@ -170,8 +227,14 @@ static void job_answers(void *context, const struct meta_answers *answers)
 {
     struct job *j = context;
     for (size_t i = 0; i < answers->n; i++)
-        if (answers->at[i].kind == META_COUNT)
+        if (answers->at[i].kind == META_COUNT && answers->at[i].slot == SLOT_AUDIT)
+            job_took_audit(j, &answers->at[i]);
+        else if (answers->at[i].kind == META_COUNT)
             job_counted(j, &answers->at[i]);
+    if (answers->forged && !j->forgery_told) {
+        j->forgery_told = true;
+        job_log(j, answers->forged);
+    }
     supply_answers(j, answers);
 }
 

@@ -42,11 +42,15 @@ struct job {
 
     /* state */
     enum job_state state;
-    bool remove_data;  /* fact: when it is freed, its folder goes too */
-    bool stop_due;     /* fact: a task failed for good, and nothing new is to start, anywhere */
-    bool count_asked;  /* fact: the store is asked how many tasks have ended */
-    bool end_reported; /* fact: all have, and the board was notified */
-    uint32_t idle;     /* seconds without a task */
+    bool remove_data;   /* fact: when it is freed, its folder goes too */
+    bool stop_due;      /* fact: a task failed for good, and nothing new is to start, anywhere */
+    bool count_asked;   /* fact: the store is asked how many tasks have ended */
+    bool audit_asked;   /* fact: the store is asked for the ends themselves */
+    bool forgery_told;  /* fact: somebody else writes to the store, and the log says so */
+    uint32_t audited;   /* of the audit under way: ends that are proved, so far */
+    double ended_since; /* clock_seconds() since when the store says that all have ended; 0: not */
+    bool end_reported;  /* fact: all have, and the board was notified */
+    uint32_t idle;      /* seconds without a task */
     struct run_result result;
 
     /* those who follow it (watch.c) */

@@ -230,7 +230,10 @@ static bool job_open_data(struct job *j, bool existed, struct error *err)
 static bool job_open_store(struct job *j, struct error *err)
 {
     char prefix[128];
-    struct store_redis_config config = store_address_config(j->agent->o->store, j->number, prefix);
+    struct agent *a = j->agent;
+    struct seal_prover prover = charter_prover(&a->charter, j->number, j->ticket.id);
+    struct store_redis_config config =
+        store_address_config(a->o->store, j->number, &prover, prefix);
     config.workflow = j->w;
     struct store *store = store_redis_open(&config, NULL, err);
     if (store)

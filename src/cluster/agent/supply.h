@@ -59,6 +59,7 @@ struct supply {
  */
 enum { SLOT_NUMBER = 0x3fffffff };
 #define SLOT_EVICTION 0x40000000u
+#define SLOT_AUDIT 0x3ffffffeu /* of a COUNT that looks at each record */
 #define SLOT_RECOMPUTATION 0x80000000u
 
 /* The scheduler says start: at once, or when the inputs are here. */

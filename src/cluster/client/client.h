@@ -74,8 +74,8 @@ bool client_wait_agents(struct client *c, uint32_t agents, double seconds);
 struct client_progress {
     uint32_t done, failed, removed, skipped, excused;
 };
-bool client_count(struct client *c, uint64_t run, const struct workflow *w,
-                  struct client_progress *out, struct error *err);
+bool client_count(struct client *c, uint64_t run, const uint8_t id[static SEAL_ID],
+                  const struct workflow *w, struct client_progress *out, struct error *err);
 
 /* ---- submitting ---- */
 

@@ -97,7 +97,8 @@ int client_stops(const struct client *c);
 void client_settle(struct client *c);
 
 /* Open the store of a run; with `patience` it waits for the server. */
-bool client_store(struct client *c, uint64_t run, const struct workflow *w, struct error *err);
+bool client_store(struct client *c, uint64_t run, const uint8_t id[static SEAL_ID],
+                  const struct workflow *w, struct error *err);
 void client_store_close(struct client *c);
 /* What the store has answered, to the listener. */
 void client_take_answers(struct client *c);

@@ -54,11 +54,13 @@ static void store_readable(uv_poll_t *poll, int status, int events)
 
 /* Blocks: connecting does, and an old one may have to be closed. Every error but ERROR_FAILED is
  * one that waiting does not mend, and final at once. */
-bool client_store(struct client *c, uint64_t run, const struct workflow *w, struct error *err)
+bool client_store(struct client *c, uint64_t run, const uint8_t id[static SEAL_ID],
+                  const struct workflow *w, struct error *err)
 {
     char prefix[128];
     client_store_close(c);
-    struct store_redis_config config = store_address_config(c->o.address, run, prefix);
+    struct seal_prover prover = charter_prover(&c->charter, run, id);
+    struct store_redis_config config = store_address_config(c->o.address, run, &prover, prefix);
     config.workflow = w;
     /* a server that is just being started again is worth waiting for: so do the agents */
     double until = clock_seconds() + OPEN_STORE;
@@ -139,11 +141,11 @@ static void store_keep_count(void *context, const struct meta_answers *answers)
             *out = client_progress_of(&answers->at[i]);
 }
 
-bool client_count(struct client *c, uint64_t run, const struct workflow *w,
-                  struct client_progress *out, struct error *err)
+bool client_count(struct client *c, uint64_t run, const uint8_t id[static SEAL_ID],
+                  const struct workflow *w, struct client_progress *out, struct error *err)
 {
     *out = (struct client_progress){0};
-    if (!client_store(c, run, w, err))
+    if (!client_store(c, run, id, w, err))
         return false;
     c->listener = (struct client_listener){.answers = store_keep_count, .context = out};
     client_ask(c, &(struct meta_op){.kind = META_COUNT}, 1);

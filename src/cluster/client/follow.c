@@ -278,6 +278,30 @@ static void follow_record_learned(struct client_follow *f)
         client_say(f->c, "%s", err.text);
 }
 
+/* A reading is over that found ends which nobody proves: read again, and when it stays so the run cannot
+ * be followed to its end. What really ended is proved a moment later. */
+static void follow_check_unproved(struct client_follow *f, double now)
+{
+    if (f->reading)
+        return;
+    if (!f->unproved) {
+        f->unproved_since = 0;
+        return;
+    }
+    f->unproved = false;
+    if (f->unproved_since == 0)
+        f->unproved_since = now;
+    if (now - f->unproved_since > FORGED)
+        error_set(
+            &f->error, ERROR_FAILED,
+            "the store at %s says of tasks of run %" PRIu64
+            " that they have ended, and nobody who has the cluster's key wrote that; they are not "
+            "taken as done, and nothing was deleted",
+            f->c->o.address->text, f->o.run);
+    else
+        follow_read_store(f);
+}
+
 /* The store knows how many have ended; agents told us of some. When it knows of more for GAP
  * seconds, a link was down or an agent died: the rest is read from the store. The last task's agent
  * may have died before it ended the run: then we do. */
@@ -288,10 +312,12 @@ static void follow_each_second(struct client_follow *f, double now)
     if (f->phase != PHASE_FOLLOWING)
         return;
     follow_ask_count(f);
-    if (f->counted >= f->w->ntasks && f->state < BOARD_RUN_ENDED && !f->ending && f->known) {
+    if (f->counted >= f->w->ntasks && f->reported_ended >= f->w->ntasks &&
+        f->state < BOARD_RUN_ENDED && !f->ending && f->known) {
         f->ending = true;
         follow_set_state(f, BOARD_RUN_ENDED);
     }
+    follow_check_unproved(f, now);
     if (f->counted <= f->reported_ended)
         f->behind = 0;
     else if (f->behind == 0)
@@ -381,8 +407,11 @@ static void follow_tick(void *context)
         f->phase = PHASE_READING;
         follow_read_store(f);
     }
-    if (f->phase == PHASE_READING && !f->reading)
-        f->phase = PHASE_COLLECTING;
+    if (f->phase == PHASE_READING && !f->reading) {
+        follow_check_unproved(f, now);
+        if (!f->reading && f->error.kind == ERROR_NONE)
+            f->phase = PHASE_COLLECTING;
+    }
     collect_tick(f->collect);
     if (f->phase == PHASE_COLLECTING && collect_is_idle(f->collect))
         follow_begin_sign_off(f);
@@ -601,7 +630,7 @@ static void follow_free(struct client_follow *f)
 struct client_follow *client_follow_open(struct client *c, const struct client_following *o,
                                          struct error *err)
 {
-    if (!client_store(c, o->run, o->workflow, err))
+    if (!client_store(c, o->run, o->ticket->id, o->workflow, err))
         return NULL;
     struct client_follow *f = mem_new_zero(struct client_follow, 1);
     f->c = c;

@@ -63,6 +63,9 @@ struct client_follow {
     uint32_t counted;           /* tasks that have ended, by the store */
     double asked_count, behind; /* behind: since when we know of fewer; 0: we do not */
 
+    bool said_forged;      /* somebody else writes to the store */
+    bool unproved;         /* of this reading: an end that nobody proves */
+    double unproved_since; /* readings have found such; 0: the last did not */
     bool reading;
     uint32_t read_next, read_open; /* tasks from here on; answers to come */
 

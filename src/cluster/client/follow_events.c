@@ -12,6 +12,7 @@
 #include "base/tree.h"
 #include "memo/decide.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -324,6 +325,7 @@ static void follow_take_record(struct client_follow *f, const struct meta_record
     uint32_t t = r->task;
     if (t >= f->w->ntasks || follow_is_done(f, t))
         return;
+    f->unproved |= r->forged;
     double finish = isfinite(r->ended) ? r->ended : 0;
     struct trace_event e = {.kind = TRACE_TASK,
                             .id = t,
@@ -375,6 +377,10 @@ void follow_answers(void *context, const struct meta_answers *answers)
 {
     struct client_follow *f = context;
     size_t record = 0;
+    if (answers->forged && !f->said_forged) {
+        f->said_forged = true;
+        client_say(f->c, "run %" PRIu64 ": %s", f->o.run, answers->forged);
+    }
     for (size_t i = 0; i < answers->n; i++) {
         const struct meta_answer *a = &answers->at[i];
         if (a->kind == META_READ) {

@@ -258,36 +258,17 @@ static void submit_answered(struct client_submit *s, bool good, const char *why)
     snprintf(s->why, sizeof s->why, "%s", why ? why : "");
 }
 
-static void submit_numbered(void *context, bool good, uint64_t run, const char *why)
-{
-    struct client_submit *s = context;
-    submit_answered(s, good, why);
-    s->run = run;
-}
-
-/* The number of the run is the board's to give; the run is not open yet, and no agent looks at it.
- */
-static bool submit_ask_number(struct client_submit *s, struct error *err)
-{
-    (void)err;
-    seal_random(s->id, sizeof s->id);
-    s->asked = true;
-    board_new_run(s->c->board, submit_numbered, s);
-    return true;
-}
-
 static void submit_posted(void *context, bool good, const char *why)
 {
     submit_answered(context, good, why);
 }
 
 /* Sealed for its number: under another it does not open. */
-static bool submit_post_ticket(struct client_submit *s, struct error *err)
+static void submit_seal_ticket(struct client_submit *s)
 {
     struct ticket t;
     struct strbuf plain = {0}, sealed = {0};
     struct client *c = s->c;
-    (void)err;
     submit_fill_ticket(s, &t);
     ticket_put(&t, &plain);
     charter_seal(&c->charter, "ticket", s->run, plain.at, plain.n, &sealed);
@@ -296,6 +277,25 @@ static bool submit_post_ticket(struct client_submit *s, struct error *err)
     ticket_free(&t);
     strbuf_wipe(&plain); /* it may have secrets */
     strbuf_free(&sealed);
+}
+
+static void submit_numbered(void *context, bool good, uint64_t run, const char *why)
+{
+    struct client_submit *s = context;
+    submit_answered(s, good, why);
+    s->run = run;
+    if (good)
+        submit_seal_ticket(s);
+}
+
+/* The number of the run is the board's to give; the run is not open yet, and no agent looks at it.
+ */
+static bool submit_post_ticket(struct client_submit *s, struct error *err)
+{
+    (void)err;
+    seal_random(s->id, sizeof s->id);
+    s->asked = true;
+    board_new_run(s->c->board, submit_numbered, s);
     return true;
 }
 
@@ -314,7 +314,7 @@ static bool submit_check_number(struct client_submit *s, struct error *err)
 
 static bool submit_open_store(struct client_submit *s, struct error *err)
 {
-    return client_store(s->c, s->run, s->work.workflow, err);
+    return client_store(s->c, s->run, s->id, s->work.workflow, err);
 }
 
 /* The operations that put a run's tasks into its store, by number, so that they can be made as the
@@ -528,13 +528,6 @@ static const struct submit_stage submit_stages[] = {
         .done = submit_probed,
         .end = submit_end_probe,
         .seconds = SUBMIT_PROBING,
-    },
-    {
-        .name = "ask for a number",
-        .begin = submit_ask_number,
-        .done = submit_is_answered,
-        .end = submit_check_number,
-        .seconds = SUBMIT_PATIENT,
     },
     {
         .name = "post the ticket",

@@ -155,6 +155,15 @@ struct board_change charter_change(const struct charter *c, uint64_t run,
     return change;
 }
 
+struct seal_prover charter_prover(const struct charter *c, uint64_t run,
+                                  const uint8_t id[static SEAL_ID])
+{
+    struct seal_place place = place_of(c, "tasks of a run", run);
+    struct seal_prover by;
+    seal_prover_make(&c->key, &place, id, &by);
+    return by;
+}
+
 bool charter_proves(const struct charter *c, const struct board_run *run)
 {
     struct seal_place place = place_of(c, "run state", run->run);

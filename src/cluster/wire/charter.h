@@ -59,5 +59,8 @@ static inline uint64_t charter_member(uint32_t node, uint32_t life)
 /* A change of state with its proof, for board_run_state(). */
 struct board_change charter_change(const struct charter *c, uint64_t run,
                                    const uint8_t id[static SEAL_ID], enum board_run_state state);
+/* By which the ends of a run's tasks are proved, in its store. */
+struct seal_prover charter_prover(const struct charter *c, uint64_t run,
+                                  const uint8_t id[static SEAL_ID]);
 /* Did somebody with the key say this of this run of this cluster? */
 bool charter_proves(const struct charter *c, const struct board_run *run);

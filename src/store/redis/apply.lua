@@ -4,13 +4,13 @@
 -- The keys of one shard, all in one slot: KEYS[1] to KEYS[12] (docs/store.md). B, H, I, d are 1, 2, 4 bytes and a
 -- double.
 --
---     R  records, 48 bytes a task:
+--     R  records, 64 bytes a task:
 --
---        offset  0       1       2         4      8       12            16      24       32     40         48
---                status  doomed  attempts  epoch  holder  first holder  queued  started  ended  submitted
---                B       B       H         I      I       I             d       d        d      d
+--        offset  0       1       2         4      8       12            16      24       32     40         48     64
+--                status  doomed  attempts  epoch  holder  first holder  queued  started  ended  submitted  proof
+--                B       B       H         I      I       I             d       d        d      d          16 bytes
 --
---     E  4 bytes an edge in: 0, or where its producer ran (redis_encode.c: mark)
+--     E  12 bytes an edge in: 0, or where its producer ran (encode.c: mark) and 8 bytes that prove it
 --     S  8 bytes an edge in: the real size of what it carries, 0: as in the workflow
 --     N  node -> life I, fenced B, client
 --     M  task -> its holders after the first
@@ -24,7 +24,8 @@
 --
 -- Exactly once: a call that is sent again (`resent`) with the number kept in A gets the kept answers instead of being
 -- applied again. What a child knows of its parents is written edge by edge, so notifying it twice changes nothing.
--- Times and sizes go through as 8 bytes that nobody reads as numbers: they come back to the bit.
+-- Times and sizes go through as 8 bytes that nobody reads as numbers: they come back to the bit. So do proofs: who ends
+-- a task makes one, who reads verifies it (proofs.c); we have no key, and decide about epochs alone.
 local R, E, S, N, M, C = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local K, Z, P, D, A = KEYS[7], KEYS[8], KEYS[9], KEYS[11], KEYS[12]
 -- locals are quicker than globals, and some 100,000 operations a second go through here
@@ -32,10 +33,11 @@ local call, sub, byte, find, rep = redis.call, string.sub, string.byte, string.f
 local pack, unpack, concat = struct.pack, struct.unpack, table.concat
 local a = ARGV[1] -- the call; `p` is where we read in it, everywhere below
 local NONE = 4294967295
-local SIZE = 48 -- bytes of a record
+local SIZE, EDGE = 64, 12 -- bytes of a record, of an edge
 local SMALL = 32 -- edges in: a task with more has a counter in C instead of being read whole
 local LONG = 1048576 -- answers longer than this are not kept
 local ZERO4, ZERO8, NAN = '\0\0\0\0', '\0\0\0\0\0\0\0\0', '\0\0\0\0\0\0\248\127'
+local NO_EDGE, NO_PROOF = rep('\0', EDGE), rep('\0', 16)
 local resent, keep, expire, tasks, edges, client, number, p = unpack('<BBIIIc8I', a)
 -- the run was dropped (FLUSHALL, expiry, a restart without a file): not an empty one, but an error
 if call('STRLEN', R) ~= tasks * SIZE then return redis.error_reply('WEFTGONE') end
@@ -96,16 +98,16 @@ end
 local marks, window, wfirst, wend, wbefore = {}, '', 0, 0, -1
 local marked, nmarked, mrising = {}, 0, true
 local function edges_of(first, count)
-  if count > SMALL then return call('GETRANGE', E, first * 4, (first + count) * 4 - 1) end
+  if count > SMALL then return call('GETRANGE', E, first * EDGE, (first + count) * EDGE - 1) end
   local s = marks[first]
   if s then return s end
   if first < wfirst or first + count > wend then
     wfirst, wend = first, first == wbefore and math.min(edges, first + 256) or first + count
-    window = call('GETRANGE', E, wfirst * 4, wend * 4 - 1)
+    window = call('GETRANGE', E, wfirst * EDGE, wend * EDGE - 1)
   end
   wbefore = first + count
   if wend - wfirst == count then return window end
-  return sub(window, (first - wfirst) * 4 + 1, (first - wfirst + count) * 4)
+  return sub(window, (first - wfirst) * EDGE + 1, (first - wfirst + count) * EDGE)
 end
 local function save_edges(first, s)
   if not marks[first] then
@@ -194,7 +196,8 @@ local function take(rec, t, nd, time)
   return sub(rec, 1, 4) .. pack('<III', ep + 1, nd, fi) .. time .. sub(rec, 25)
 end
 
--- one child, once: edges that carry a mark already are left alone
+-- one child, once: edges that carry this mark already are left alone. Twelve zeros are an edge without a mark, and
+-- stand nowhere else: the fourth byte of a mark is not zero
 local function notify(mark)
   local child, first, total, pos, len, differs, size, ni
   child, first, total, pos, len, differs, size, ni, p = unpack('<IIIIIBc8I', a, p)
@@ -204,19 +207,21 @@ local function notify(mark)
   local s, ready
   if total <= SMALL then
     s = edges_of(first, total)
-    if byte(s, pos * 4 + 4) == 0 then
+    if sub(s, pos * EDGE + 1, (pos + len) * EDGE) ~= words then
       if size ~= ZERO8 then set_size(at, differs, size) end
-      s = sub(s, 1, pos * 4) .. words .. sub(s, (pos + len) * 4 + 1)
+      s = sub(s, 1, pos * EDGE) .. words .. sub(s, (pos + len) * EDGE + 1)
       save_edges(first, s)
     end
-    ready = not find(s, ZERO4, 1, true)
+    ready = not find(s, NO_EDGE, 1, true)
   else
     local count
-    if call('GETRANGE', E, at * 4, at * 4 + 3) == ZERO4 then
-      call('SETRANGE', E, at * 4, words)
+    local was = call('GETRANGE', E, at * EDGE, (at + len) * EDGE - 1)
+    if was ~= words then
+      call('SETRANGE', E, at * EDGE, words)
       if size ~= ZERO8 then set_size(at, differs, size) end
-      count = call('HINCRBY', C, child, len)
-    else count = tonumber(call('HGET', C, child)) end
+    end
+    if sub(was, 1, 4) == ZERO4 then count = call('HINCRBY', C, child, len)
+    else count = tonumber(call('HGET', C, child) or 0) end
     ready = count == total
   end
   local rec = ready and load(child)
@@ -253,7 +258,7 @@ op[0] = function(status, attempt, t, epoch, nd, x, time) -- PUT
     if held and node(nd)[2] == 1 then outcome = '\1'
     else
       rec = '\1' .. sub(rec, 2, 2) .. '\0\0' .. pack('<III', held and 1 or 0, nd, nd)
-        .. (held and time or NAN) .. NAN .. NAN .. time
+        .. (held and time or NAN) .. NAN .. NAN .. time .. NO_PROOF
       save(t, rec)
     end
   end
@@ -303,12 +308,13 @@ end
 op[3] = function(status, attempt, t, epoch, nd, x, time) attempt_of(3, status, attempt, t, epoch, nd, time) end
 op[4] = function(status, attempt, t, epoch, nd, x, time) attempt_of(4, status, attempt, t, epoch, nd, time) end
 op[5] = function(status, attempt, t, epoch, nd, x, time) -- COMPLETE
-  local start, bytes, mark, remote, count, len
-  start, bytes, mark, remote, count, len, p = unpack('<c8c8c4BII', a, p)
+  local start, bytes, mark, proof, remote, count, len
+  start, bytes, mark, proof, remote, count, len, p = unpack('<c8c8c12c16BII', a, p)
   local done = p + len
   local rec, outcome, fresh = load(t), 0, 0
   local st, doomed, at, ep, ho = unpack('<BBHII', rec)
   local holds = ho == nd and ep == epoch
+  if st == 3 and holds and sub(rec, 49) == NO_PROOF then st = 2 end -- whoever said so before had no key: it is said now
   if st == 0 then outcome = 3
   elseif st >= 3 then
     if st == 4 or st == 5 or not holds then outcome = 2 end
@@ -318,7 +324,8 @@ op[5] = function(status, attempt, t, epoch, nd, x, time) -- COMPLETE
     if st == 3 then done_now = done_now + 1
     elseif st == 6 then skipped_now = skipped_now + 1
     else excused_now = excused_now + 1 end
-    save(t, pack('<BBH', st, doomed, attempt ~= 0 and attempt or at) .. sub(rec, 5, 24) .. start .. time .. sub(rec, 41))
+    save(t, pack('<BBH', st, doomed, attempt ~= 0 and attempt or at) .. sub(rec, 5, 24) .. start .. time
+      .. sub(rec, 41, 48) .. proof)
     if remote == 1 then call('HSET', P, t, '\1' .. mark .. bytes) end
   end
   put(pack('<BBBI', outcome, fresh, st, ho))
@@ -326,8 +333,8 @@ op[5] = function(status, attempt, t, epoch, nd, x, time) -- COMPLETE
   p = done
 end
 op[6] = function(status, attempt, t, epoch, nd, x, time) -- REMOVE
-  local remote, count, len
-  remote, count, len, p = unpack('<BII', a, p)
+  local proof, remote, count, len
+  proof, remote, count, len, p = unpack('<c16BII', a, p)
   local done = p + len
   local rec, outcome = load(t), 0
   local want = status == 4 and 4 or 5
@@ -339,8 +346,8 @@ op[6] = function(status, attempt, t, epoch, nd, x, time) -- REMOVE
   else
     st = want
     if want == 4 then failed_now = failed_now + 1 else removed_now = removed_now + 1 end
-    save(t, pack('<B', want) .. sub(rec, 2, 32) .. time .. sub(rec, 41))
-    if remote == 1 then call('HSET', P, t, '\2' .. ZERO4 .. ZERO8) end
+    save(t, pack('<B', want) .. sub(rec, 2, 32) .. time .. sub(rec, 41, 48) .. proof)
+    if remote == 1 then call('HSET', P, t, '\2' .. NO_EDGE .. ZERO8) end
   end
   put(pack('<BBI', outcome, st, ho))
   if outcome == 0 then for i = 1, count do doom() end end
@@ -410,9 +417,9 @@ op[11] = function(status, attempt, t) -- READ
   put_item(rec, f, c, ni, q)
 end
 op[12] = function(status, attempt, object, epoch, nd, producer) -- WHERE
-  local rec = producer ~= NONE and load(producer) or ZERO8 .. ZERO4
+  local rec = producer ~= NONE and load(producer) or rep('\0', SIZE)
   local s = call('HGET', K, object) or ''
-  put(sub(rec, 1, 1) .. sub(rec, 9, 12) .. pack('<I', #s / 4))
+  put(rec .. pack('<I', #s / 4))
   put(s)
 end
 -- done, failed, removed, skipped and excused of this shard, with those of this call
@@ -422,10 +429,13 @@ local function ended()
   local d, f, r, k, e = unpack('<IIIII', s)
   return d + done_now, f + failed_now, r + removed_now, k + skipped_now, e + excused_now
 end
-op[13] = function() put(pack('<IIIII', ended())) end -- COUNT
+op[13] = function(status, attempt, t, epoch, nd, n) -- COUNT; 1: the records, for who has the key to verify them
+  if status == 1 then put(call('GETRANGE', R, t * SIZE, (t + n) * SIZE - 1))
+  else put(pack('<IIIII', ended())) end
+end
 op[20] = function() -- NOTIFY
   local mark
-  mark, p = unpack('<c4', a, p)
+  mark, p = unpack('<c12', a, p)
   notify(mark)
 end
 op[21] = function() doom() end -- DOOM
@@ -458,7 +468,7 @@ while p <= size do
 end
 -- records and edges were kept back until here, so that neighbours go in one write
 write_runs(R, SIZE, changed, nchanged, rising, recs)
-write_runs(E, 4, marked, nmarked, mrising, marks)
+write_runs(E, EDGE, marked, nmarked, mrising, marks)
 if done_now + failed_now + removed_now + skipped_now + excused_now > 0 then call('SET', D, pack('<IIIII', ended())) end
 local answers = concat(out)
 -- kept in the same step as the changes: a call is applied and remembered, or neither

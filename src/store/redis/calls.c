@@ -116,7 +116,7 @@ static size_t calls_compose(void *owner, struct redis_command *c, double now, co
         words[n] = (const char *)call->bytes.at, lengths[n++] = call->bytes.n;
     } else if (call->kind == REDIS_CALL_OPEN) {
         const size_t sizes[3] = {(size_t)shard->count * REDIS_SCRIPT_RECORD,
-                                 (size_t)shard->edges * 4, r->expire};
+                                 (size_t)shard->edges * REDIS_SCRIPT_EDGE, r->expire};
         words[n] = (const char *)call->bytes.at + HEADER_BYTES;
         lengths[n++] = call->bytes.n - HEADER_BYTES;
         for (int k = 0; k < 3; k++) {

@@ -56,7 +56,7 @@ static double read_double(const unsigned char *p)
 struct redis_seen {
     uint32_t task, n;            /* n: edges in */
     const unsigned char *record; /* REDIS_SCRIPT_RECORD bytes */
-    const unsigned char *marks;  /* 4 bytes an edge */
+    const unsigned char *marks;  /* REDIS_SCRIPT_EDGE bytes an edge */
     const unsigned char *sizes;  /* 8 bytes an edge, or NULL: as in the workflow */
     const unsigned char *inputs; /* 13 bytes each, or NULL: nobody has one */
 };
@@ -69,7 +69,7 @@ static struct redis_seen decode_seen(struct redis_cursor *c, const struct workfl
     struct redis_seen s = {.task = task, .n = w->pred_off[task + 1] - w->pred_off[task]};
     s.record = decode_bytes(c, REDIS_SCRIPT_RECORD);
     if (s.n) {
-        s.marks = decode_bytes(c, (size_t)s.n * 4);
+        s.marks = decode_bytes(c, (size_t)s.n * REDIS_SCRIPT_EDGE);
         if (decode_u8(c))
             s.sizes = decode_bytes(c, (size_t)s.n * 8);
     }
@@ -111,9 +111,10 @@ static uint32_t node_of_mark(uint32_t mark)
     return mark >> 24 == 1 ? mark & (REDIS_NODES_MAX - 1) : NONE;
 }
 
-/* The same sums in the same order as the table's. */
-static struct meta_item decode_item(const struct redis_seen *s, const struct workflow *w)
+/* The same sums in the same order as the table's. A parent whose end nobody proves is waited for. */
+static struct meta_item decode_item(struct redis *r, const struct redis_seen *s)
 {
+    const struct workflow *w = r->w;
     struct meta_item item = {.task = s->task,
                              .epoch = read_u32(s->record + 4),
                              .holder = holder_of(s),
@@ -123,7 +124,8 @@ static struct meta_item decode_item(const struct redis_seen *s, const struct wor
     item.attempts = attempts;
     const uint32_t *parent = s->n ? w->pred_task + w->pred_off[s->task] : NULL;
     for (uint32_t i = 0; i < s->n;) {
-        uint32_t first = i, mark = read_u32(s->marks + (size_t)i * 4);
+        uint32_t first = i;
+        uint32_t mark = redis_proved_mark(r, parent[i], s->marks + (size_t)i * REDIS_SCRIPT_EDGE);
         double sum = 0;
         for (; i < s->n && parent[i] == parent[first]; i++) {
             sum += edge_size(s, w, i);
@@ -154,14 +156,17 @@ static struct meta_item decode_item(const struct redis_seen *s, const struct wor
 /* ---- COMPLETE and REMOVE ---- */
 
 /* A child that became ready (or is doomed) is described; one that did not is a zero byte. */
-static void decode_child(struct redis_cursor *c, const struct workflow *w, uint32_t child,
+static void decode_child(struct redis *r, struct redis_cursor *c, uint32_t child,
                          struct redis_entry *e)
 {
     if (!decode_u8(c))
         return;
-    struct redis_seen s = decode_seen(c, w, child);
-    if (e)
-        array_push(&e->items, decode_item(&s, w));
+    struct redis_seen s = decode_seen(c, r->w, child);
+    struct meta_item item = decode_item(r, &s);
+    /* ready but for a parent whose end is not proved: that one will notify it when it is */
+    bool ready = !item.waiting || (e && e->op.kind == META_REMOVE);
+    if (e && ready)
+        array_push(&e->items, item);
 }
 
 static int by_task(const void *a, const void *b)
@@ -230,12 +235,15 @@ static void decode_end(struct redis *r, struct redis_shard *shard, struct redis_
             uint32_t child = w->succ_task[edge], first;
             redis_run(w, task, child, &first);
             if (redis_shard_of(r, child) == shard && w->pred_object[first] == w->succ_object[edge])
-                decode_child(c, w, child, e);
+                decode_child(r, c, child, e);
         }
-        if (e->several)
+        unsigned char edge[REDIS_SCRIPT_EDGE];
+        if (e->several) {
+            redis_edge_of(r, &e->op, edge);
             e->open += redis_encode_children(
-                r, number, task, e->op.kind == META_REMOVE, e->op.node,
+                r, number, task, e->op.kind == META_REMOVE ? NULL : edge,
                 w->object_end[task] - w->object_off[task] == 1 ? e->op.bytes : 0, REDIS_PART_CHILD);
+        }
     }
     if (!e->open)
         end_finished(r, number);
@@ -286,16 +294,17 @@ static void decode_fence(struct redis *r, struct redis_shard *shard, struct redi
     } else {
         for (uint32_t i = 0, n = decode_u32(c); i < n && !c->bad; i++) {
             uint32_t task = decode_u32(c);
-            const unsigned char *word = decode_bytes(c, 13);
+            const unsigned char *word = decode_bytes(c, 1 + REDIS_SCRIPT_EDGE + 8);
             if (!word || task >= shard->count) {
                 c->bad = true;
                 return;
             }
             task += shard->first;
             array_push(&r->repairs, (struct redis_settled){task});
-            e->open += redis_encode_children(r, number, task, word[0] == 2,
-                                             node_of_mark(read_u32(word + 1)),
-                                             read_double(word + 5), REDIS_PART_REPAIR);
+            /* its proof goes along as it is: who made it up made up nothing that is believed */
+            e->open +=
+                redis_encode_children(r, number, task, word[0] == 2 ? NULL : word + 1,
+                                      read_double(word + 1 + REDIS_SCRIPT_EDGE), REDIS_PART_REPAIR);
         }
     }
 }
@@ -367,7 +376,7 @@ static void decode_item_part(struct redis *r, struct redis_cursor *c, const stru
         c->bad = true;
         return;
     }
-    *place = decode_item(&s, r->w);
+    *place = decode_item(r, &s);
     if (--e->open)
         return;
     e->nodes.n = 0;
@@ -385,16 +394,18 @@ static void decode_record(struct redis *r, struct redis_cursor *c, struct redis_
     struct redis_seen s = decode_seen(c, w, task);
     if (c->bad)
         return;
-    struct meta_item item = decode_item(&s, w);
+    struct meta_item item = decode_item(r, &s);
     bool absent = status_of(&s) == META_ABSENT;
+    uint8_t status = redis_proved_status(r, task, s.record);
     uint32_t first = absent ? NONE : read_u32(s.record + 12);
     struct meta_record *record = e->record = mem_new(struct meta_record, 1);
     *record = (struct meta_record){.task = task,
                                    .holder = item.holder,
                                    .epoch = item.epoch,
-                                   .ran_on = status_of(&s) == META_DONE ? item.holder : NONE,
+                                   .ran_on = status == META_DONE ? item.holder : NONE,
                                    .attempts = (uint16_t)item.attempts,
-                                   .status = status_of(&s),
+                                   .status = status,
+                                   .forged = status != status_of(&s),
                                    .all_size = item.all_size,
                                    .queued = absent ? NAN : read_double(s.record + 16),
                                    .started = absent ? NAN : read_double(s.record + 24),
@@ -402,7 +413,9 @@ static void decode_record(struct redis *r, struct redis_cursor *c, struct redis_
                                    .submitted = absent ? NAN : read_double(s.record + 40)};
     for (uint32_t i = 0, last = NONE; i < s.n; i++) {
         uint32_t parent = w->pred_task[w->pred_off[task] + i];
-        record->waiting_parents += parent != last && !read_u32(s.marks + (size_t)i * 4);
+        record->waiting_parents +=
+            parent != last &&
+            !redis_proved_mark(r, parent, s.marks + (size_t)i * REDIS_SCRIPT_EDGE);
         last = parent;
     }
     if (first != NONE)
@@ -410,15 +423,19 @@ static void decode_record(struct redis *r, struct redis_cursor *c, struct redis_
     for (uint32_t i = 0; i < moves; i++)
         array_push(&e->nodes, read_u32(nodes + (size_t)i * 4));
     record->count = (uint32_t)e->nodes.n;
-    e->answer.status = status_of(&s);
+    e->answer.status = status;
     e->answer.item.holder = item.holder;
 }
 
 /* The producer's node first, if it is done, then the copies; no node twice at the front. */
-static void decode_where(struct redis_cursor *c, struct redis_entry *e)
+static void decode_where(struct redis *r, struct redis_cursor *c, struct redis_entry *e)
 {
-    uint8_t status = decode_u8(c);
-    uint32_t holder = decode_u32(c), n = decode_u32(c);
+    const unsigned char *record = decode_bytes(c, REDIS_SCRIPT_RECORD);
+    uint32_t producer = r->w->producer[e->op.task], n = decode_u32(c);
+    if (c->bad)
+        return;
+    uint8_t status = producer == NONE ? META_ABSENT : redis_proved_status(r, producer, record);
+    uint32_t holder = read_u32(record + 8);
     e->answer.status = status;
     if (status == META_DONE)
         array_push(&e->nodes, holder);
@@ -444,11 +461,28 @@ static void decode_task(struct redis *r, struct redis_cursor *c, struct redis_en
         return;
     }
     struct redis_seen s = decode_seen(c, r->w, e->op.task);
-    e->answer.item = decode_item(&s, r->w);
-    e->answer.status = status_of(&s);
+    e->answer.item = decode_item(r, &s);
+    e->answer.status = redis_proved_status(r, e->op.task, s.record);
     if (e->op.kind == META_GET)
         e->answer.doomed =
             e->answer.item.waiting && s.record[1] && e->answer.outcome != META_UNKNOWN;
+}
+
+/* COUNT by looking: the ends that are proved, and where to go on. */
+static void decode_audit(struct redis *r, struct redis_cursor *c, struct redis_entry *e)
+{
+    uint32_t first = e->op.task, n = redis_audited(r, first);
+    const unsigned char *records = decode_bytes(c, (size_t)n * REDIS_SCRIPT_RECORD);
+    for (uint32_t i = 0; records && i < n; i++) {
+        uint8_t status =
+            redis_proved_status(r, first + i, records + (size_t)i * REDIS_SCRIPT_RECORD);
+        e->answer.item.task += status == META_DONE;
+        e->answer.item.epoch += status == META_FAILED;
+        e->answer.item.waiting += status == META_REMOVED;
+        e->answer.item.all_size += status == META_SKIPPED;
+        e->answer.item.max_size += status == META_EXCUSED;
+    }
+    e->answer.item.holder = first + n < r->w->ntasks ? first + n : NONE;
 }
 
 static void decode_op(struct redis *r, struct redis_shard *shard, struct redis_cursor *c,
@@ -464,9 +498,13 @@ static void decode_op(struct redis *r, struct redis_shard *shard, struct redis_c
         decode_adopt(r, shard, c, number);
         return;
     case META_WHERE:
-        decode_where(c, e);
+        decode_where(r, c, e);
         break;
     case META_COUNT:
+        if (e->op.status == 1) {
+            decode_audit(r, c, e);
+            break;
+        }
         e->answer.item.task += decode_u32(c);
         e->answer.item.epoch += decode_u32(c);
         e->answer.item.waiting += decode_u32(c);
@@ -498,13 +536,13 @@ bool redis_decode(struct redis *r, struct redis_shard *shard, const struct redis
             break;
         case REDIS_PART_CHILD: {
             struct redis_entry *e = redis_entry_at(r, part->entry);
-            decode_child(&c, r->w, part->task, e);
+            decode_child(r, &c, part->task, e);
             if (!--e->open)
                 end_finished(r, part->entry);
             break;
         }
         case REDIS_PART_REPAIR:
-            decode_child(&c, r->w, part->task, NULL);
+            decode_child(r, &c, part->task, NULL);
             adopt_step(r, part->entry);
             break;
         case REDIS_PART_FENCE:

@@ -89,6 +89,16 @@ static uint32_t mark_of(uint32_t node)
     return node < REDIS_NODES_MAX ? node | 1u << 24 : 2u << 24;
 }
 
+/* What the children of a task that COMPLETEs note of it. Without children nobody looks. */
+void redis_edge_of(const struct redis *r, const struct meta_op *op,
+                   unsigned char out[static REDIS_SCRIPT_EDGE])
+{
+    const struct workflow *w = r->w;
+    memset(out, 0, REDIS_SCRIPT_EDGE);
+    if (w->succ_off[op->task] < w->succ_off[op->task + 1])
+        redis_prove_edge(r, op->task, mark_of(op->node), out);
+}
+
 /* The script takes eight zero bytes for "as in the workflow". */
 static double size_word(double bytes)
 {
@@ -162,11 +172,15 @@ static void encode_end(struct redis *r, uint64_t number)
     double bytes = doom ? 0 : object_bytes(w, op);
     encode_part(c, number, REDIS_PART_OP, op->task);
     encode_head(c, op->kind, op->task - shard->first, 0, op);
+    unsigned char proof[REDIS_SCRIPT_PROOF], mark[REDIS_SCRIPT_EDGE];
     if (!doom) {
         encode_double(c, op->start);
         encode_double(c, bytes);
-        encode_u32(c, mark_of(op->node));
+        redis_edge_of(r, op, mark);
+        encode_bytes(c, mark, sizeof mark);
     }
+    redis_prove_end(r, op, proof);
+    encode_bytes(c, proof, sizeof proof);
     /* several, count and length of the children: known when they have been written */
     size_t place = c->bytes.n;
     encode_bytes(c, (const unsigned char[9]){0}, 9);
@@ -192,11 +206,13 @@ static void encode_end(struct redis *r, uint64_t number)
 }
 
 /* The other half, when the first is answered: a call to each shard that has children of the
- * task. */
-uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task, bool doom,
-                               uint32_t node, double bytes, enum redis_part_kind kind)
+ * task. `edge_bytes`: what they note; NULL: the task failed or was removed. */
+uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task,
+                               const unsigned char *edge_bytes, double bytes,
+                               enum redis_part_kind kind)
 {
     static const struct meta_op nothing;
+    bool doom = !edge_bytes;
     const struct workflow *w = r->w;
     uint32_t parts = 0;
     for (uint32_t edge = w->succ_off[task]; edge < w->succ_off[task + 1]; edge++) {
@@ -208,7 +224,7 @@ uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task, 
         encode_part(c, number, kind, child);
         encode_head(c, doom ? REDIS_DOOM : REDIS_NOTIFY, 0, 0, &nothing);
         if (!doom)
-            encode_u32(c, mark_of(node));
+            encode_bytes(c, edge_bytes, REDIS_SCRIPT_EDGE);
         encode_child(c, shard, w, child, first, n, doom, bytes);
         parts++;
     }
@@ -366,6 +382,26 @@ static void encode_everywhere(struct redis *r, uint64_t number)
     e->open = r->nshards;
 }
 
+#define AUDIT_MOST 16384u /* records of one COUNT that looks at them: a megabyte */
+
+uint32_t redis_audited(const struct redis *r, uint32_t first)
+{
+    const struct redis_shard *shard = &r->shards[first / r->per_shard];
+    uint32_t left = shard->first + shard->count - first;
+    return left < AUDIT_MOST ? left : AUDIT_MOST;
+}
+
+/* COUNT with `status` 1: the records themselves, for decode.c to verify. */
+static void encode_audit(struct redis *r, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    struct redis_shard *shard = redis_shard_of(r, e->op.task);
+    struct redis_call *c = redis_call_filling(r, shard);
+    encode_part(c, number, REDIS_PART_OP, e->op.task);
+    encode_head(c, META_COUNT, e->op.task - shard->first, redis_audited(r, e->op.task), &e->op);
+    e->open = 1;
+}
+
 /* Operations on one task that concern no other. */
 static void encode_task(struct redis *r, uint64_t number)
 {
@@ -390,7 +426,8 @@ static bool encode_refused(const struct redis *r, const struct meta_op *op, uint
     case META_JOIN:
         return op->node >= REDIS_NODES_MAX;
     case META_COUNT:
-        return false;
+        *outcome = META_OK;
+        return op->status == 1 && op->task >= r->w->ntasks;
     case META_OBJECT:
     case META_COPY:
     case META_WHERE:
@@ -429,7 +466,10 @@ bool redis_encode(struct redis *r, uint64_t number)
         return true;
     case META_JOIN:
     case META_COUNT:
-        encode_everywhere(r, number);
+        if (op->kind == META_COUNT && op->status == 1)
+            encode_audit(r, number);
+        else
+            encode_everywhere(r, number);
         return true;
     case META_OBJECT:
     case META_COPY:

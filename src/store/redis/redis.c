@@ -22,8 +22,8 @@
 #define SHARDS_MOST 4096u     /* of 16384 slots; each costs a call in every JOIN and COUNT */
 #define GOODBYE_SECONDS 1.0   /* what stays behind is small, and expires */
 #define SILENCE_SECONDS 10.0 /* a call takes 5 ms; a server that forks for its file, some seconds */
-#define SHARD_TASKS (1u << 21) /* a string of the server holds 512 MB: records of 48 bytes, */
-#define SHARD_EDGES (1u << 25) /* sizes of 8 bytes an edge */
+#define SHARD_TASKS (1u << 21) /* a string of the server holds 512 MB: records of 64 bytes, */
+#define SHARD_EDGES (1u << 25) /* marks of 12 bytes an edge */
 
 /* The store is its first member. */
 static struct redis *redis_of(const struct store *s)
@@ -143,7 +143,12 @@ static bool redis_poll(struct store *s, struct meta_answers *out, struct error *
     r->shown = r->ready;
     r->ready = swap;
     const struct answers *a = &r->shown;
-    *out = (struct meta_answers){a->at.at, a->at.n, a->items.at, a->records.at, a->nodes.at};
+    *out = (struct meta_answers){.at = a->at.at,
+                                 .n = a->at.n,
+                                 .items = a->items.at,
+                                 .records = a->records.at,
+                                 .nodes = a->nodes.at,
+                                 .forged = r->forged[0] ? r->forged : NULL};
     return !r->troubled || error_set(err, r->trouble.kind, "%s", r->trouble.text);
 }
 
@@ -479,6 +484,7 @@ struct store *store_redis_open(const struct store_redis_config *config, bool *ex
     struct redis *r = mem_new_zero(struct redis, 1);
     r->store.ops = &redis_ops;
     r->w = config->workflow;
+    r->prover = config->prover;
     r->prefix = mem_copy_string(prefix);
     r->replicas = config->replicas;
     r->expire = config->expire;

@@ -6,12 +6,16 @@
  * something to do, and store_poll() does it: reads, writes, connects, follows a cluster that moves
  * its slots, sends again what a lost connection left open. */
 #pragma once
+#include "base/seal.h"
 #include "model/workflow.h"
 #include "store/store.h"
 
 /* A zeroed field takes the default in brackets. Texts need to live only until open returns. */
 struct store_redis_config {
     const struct workflow *workflow; /* must outlive the store; nodes are numbered below 2^24 */
+    /* by which ends of tasks are proved, of this run: all its clients have the same, and whoever else
+     * writes to the server does not (docs/cluster.md) */
+    struct seal_prover prover;
     const char *servers; /* "host:port,host:port" ["127.0.0.1:6379"]; of a cluster any */
     const char *prefix;  /* of this run's keys, letters, digits and -_.: ["weft"]; one a run */
     const char *user, *password;

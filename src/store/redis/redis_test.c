@@ -68,6 +68,8 @@ static struct meta_op random_op(struct rng *g, const struct workflow *w,
     op.time = rng_unit(g);
     op.attempt = (uint16_t)rng_below(g, 3);
     op.status = (uint8_t)rng_below(g, 8);
+    if (op.kind == META_COUNT) /* 1 answers in parts: forgeries() */
+        op.status = 0;
     op.bytes = rng_below(g, 3) ? (double)rng_below(g, 5000) : 0;
     if (task < w->ntasks && rng_below(g, 4)) { /* the holder's word */
         op.node = t->holder[task];
@@ -140,7 +142,11 @@ static bool same_answer(const struct meta_answers *x, size_t i, size_t xr,
 
 static struct meta_answers answers_of(const struct answers *a)
 {
-    return (struct meta_answers){a->at.at, a->at.n, a->items.at, a->records.at, a->nodes.at};
+    return (struct meta_answers){.at = a->at.at,
+                                 .n = a->at.n,
+                                 .items = a->items.at,
+                                 .records = a->records.at,
+                                 .nodes = a->nodes.at};
 }
 
 /* Take answers until all that are due have come; compare each with the table's. False: one
@@ -428,6 +434,75 @@ static void rivals(const struct server *server, const struct workflow *w)
     free(granted);
 }
 
+/* By looking at each record: how many ends are proved. */
+static uint32_t audit(struct store *s)
+{
+    uint32_t ended = 0;
+    for (uint32_t from = 0; from != NONE;) {
+        struct meta_answer a = ask(s, OP(COUNT, .task = from, .status = 1), NULL);
+        ended += a.item.task + a.item.epoch + a.item.waiting;
+        from = a.item.holder;
+    }
+    return ended;
+}
+
+/* Somebody without the run's prover writes to the server: ends and edges. */
+static void forgeries(struct server *server, const struct workflow *w, uint32_t shards)
+{
+    struct error err = {0};
+    struct meta_answers all;
+    struct store_redis_config c = {.workflow = w,
+                                   .servers = server->address,
+                                   .prefix = "forged",
+                                   .prover = {{1}},
+                                   .shards = shards};
+    struct store *s = store_redis_open(&c, NULL, &err);
+    if (!ok(s != NULL, "open %s", err.text))
+        return;
+    for (uint32_t k = 0; k < w->ntasks; k++)
+        ask(s, OP(PUT, .task = k, .node = 3), NULL);
+    uint32_t half = w->ntasks / 2;
+    for (uint32_t k = 0; k < half; k++)
+        ask(s, OP(COMPLETE, .task = w->topo[k], .node = 3, .epoch = 1), NULL);
+    ask(s, OP(REMOVE, .task = w->topo[w->ntasks - 1], .status = META_REMOVED), NULL);
+    is_int(audit(s), half + 1, "%u shards: what ended is proved", shards);
+    ask(s, OP(READ, .task = w->topo[0]), &all);
+    ok(all.records[0].status == META_DONE && !all.records[0].forged && !all.forged, "a record too");
+    struct store_redis_config others = c;
+    others.prover.at[0] = 2;
+    struct store *other = store_redis_open(&others, NULL, &err);
+    ok(other && audit(other) == 0, "of another run's prover nothing is");
+    ask(other, OP(READ, .task = w->topo[0]), &all);
+    ok(all.records[0].status == META_QUEUED && all.records[0].forged && all.forged,
+       "and it is told: %s", all.forged ? all.forged : "");
+    store_close(other, &err);
+    uint32_t victim = w->topo[half], per = w->ntasks / shards + (w->ntasks % shards != 0);
+    tell(server, "SETRANGE {forged.%u}:R %u \3", victim / per, victim % per * REDIS_SCRIPT_RECORD);
+    is_int(audit(s), half + 1, "an end that somebody wrote does not count");
+    ask(s, OP(READ, .task = victim), &all);
+    ok(all.records[0].status == META_QUEUED && all.records[0].forged && all.forged,
+       "nor is it one");
+    uint32_t child = NONE, waiting = 0;
+    for (uint32_t k = half + 1; k < w->ntasks && !waiting; k++)
+        waiting = ask(s, OP(GET, .task = child = w->topo[k]), NULL).item.waiting;
+    uint32_t first = w->pred_off[child / per * per];
+    tell(server, "SETRANGE {forged.%u}:E %u AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", child / per,
+         (w->pred_off[child] - first) * REDIS_SCRIPT_EDGE);
+    struct meta_answer a = ask(s, OP(GET, .task = child), NULL);
+    ok(waiting && a.item.waiting >= waiting,
+       "who waits for a parent waits on, whatever stands there");
+    a = ask(s, OP(COMPLETE, .task = victim, .node = 3, .epoch = 1), NULL);
+    ask(s, OP(READ, .task = victim), &all);
+    ok(a.outcome == META_OK && all.records[0].status == META_DONE && !all.records[0].forged,
+       "whoever really ends it puts it right");
+    is_int(audit(s), half + 2, "and it counts");
+    for (uint32_t k = half + 1; k < w->ntasks; k++)
+        ask(s, OP(COMPLETE, .task = w->topo[k], .node = 3, .epoch = 1), NULL);
+    is_int(audit(s), w->ntasks, "in the end all do");
+    store_redis_closing(s, true, 5);
+    ok(store_close(s, &err), "closed %s", err.text);
+}
+
 int main(void)
 {
     struct workflow *w = make_random(150, 1);
@@ -444,6 +519,8 @@ int main(void)
             against_the_table(&server, w, 7, 1, seed);
         }
         TAP_DO(rivals(&server, w));
+        TAP_DO(forgeries(&server, w, 1));
+        TAP_DO(forgeries(&server, w, 7));
         tell(&server, "CONFIG SET appendfsync always");
         TAP_DO(restart(&server, w, 1));
         TAP_DO(restart(&server, w, 7));

@@ -4,7 +4,9 @@
 #pragma once
 
 #define REDIS_SCRIPT_KEYS 12
-#define REDIS_SCRIPT_RECORD 48 /* bytes a task */
+#define REDIS_SCRIPT_RECORD 64 /* bytes a task */
+#define REDIS_SCRIPT_PROOF 16  /* of them, the last: what proves its end */
+#define REDIS_SCRIPT_EDGE 12   /* bytes an edge: a mark of 4 and what proves it */
 #define REDIS_SCRIPT_CLIENT 8  /* bytes of a client's name */
 
 /* What becomes of a call's answers in the shard. */

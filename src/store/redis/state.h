@@ -80,6 +80,8 @@ struct redis_settled { /* of a dead node, while an ADOPT repairs it */
 struct redis {
     struct store store;
     const struct workflow *w;
+    struct seal_prover prover;
+    char forged[320]; /* the first that somebody without the key wrote, for people; "": none */
     char *prefix;
     char name[REDIS_SCRIPT_CLIENT]; /* ours, by chance: the shards keep our answers under it */
     uint32_t replicas, expire;
@@ -116,13 +118,28 @@ static inline struct redis_shard *redis_shard_of(struct redis *r, uint32_t task)
     return &r->shards[task / r->per_shard];
 }
 
+/* ---- proofs.c: who ended what ---- */
+
+void redis_prove_end(const struct redis *r, const struct meta_op *op,
+                     unsigned char proof[static REDIS_SCRIPT_PROOF]);
+void redis_prove_edge(const struct redis *r, uint32_t producer, uint32_t mark,
+                      unsigned char out[static REDIS_SCRIPT_EDGE]);
+/* The status of a record that came; an end that nobody proves is none: QUEUED, and noted. */
+uint8_t redis_proved_status(struct redis *r, uint32_t task, const unsigned char *record);
+/* The mark of an edge; 0: its producer is not done, as far as anybody proves. */
+uint32_t redis_proved_mark(struct redis *r, uint32_t producer, const unsigned char *edge);
+
 /* ---- encode.c: operations to calls ---- */
 
 /* False: it must wait for an operation before it. */
 bool redis_encode(struct redis *r, uint64_t number);
 /* The second half of COMPLETE and REMOVE, for children in other shards: how many parts. */
-uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task, bool doom,
-                               uint32_t node, double bytes, enum redis_part_kind kind);
+uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task,
+                               const unsigned char *edge, double bytes, enum redis_part_kind kind);
+void redis_edge_of(const struct redis *r, const struct meta_op *op,
+                   unsigned char out[static REDIS_SCRIPT_EDGE]);
+/* How many records one COUNT that looks at them (`status` 1) takes from `first` on. */
+uint32_t redis_audited(const struct redis *r, uint32_t first);
 void redis_encode_settled(struct redis *r, uint32_t task);
 void redis_encode_adopt(struct redis *r, uint64_t number, uint32_t from);
 void redis_encode_item(struct redis *r, uint64_t number, uint32_t task);
