@@ -290,26 +290,6 @@ void builder_command(struct builder *b, uint32_t task, const char *command, size
         column_set(&b->command, task, 0, pool_add(&b->w->text, command, len));
 }
 
-void builder_shell(struct builder *b, uint32_t task, const char *shell, size_t len, size_t line)
-{
-    struct shell_words words;
-    struct error err = {0};
-    if (task >= b->task_name.n)
-        return;
-    /* as with kinds: the last task that named one mostly named the same */
-    str_id last = b->shell.n ? array_last(&b->shell) : 0;
-    const char *text = pool_text(&b->w->text, last);
-    if (len && !(last && strlen(text) == len && memcmp(text, shell, len) == 0)) {
-        last = pool_add(&b->w->text, shell, len);
-        if (!shell_parse(pool_text(&b->w->text, last), &words, &err)) {
-            builder_error(b, line, "task '%s': %s", builder_task_name(b, task), err.text);
-            return;
-        }
-    }
-    if (len || task < b->shell.n)
-        column_set(&b->shell, task, 0, len ? last : 0);
-}
-
 void builder_when(struct builder *b, uint32_t task, const char *condition, size_t len)
 {
     if (task < b->task_name.n && len)
@@ -475,24 +455,6 @@ void builder_number(struct builder *b, uint32_t task, enum column_id id, double 
 }
 
 /* Whoever makes one workflow from another copies new columns without knowing them. */
-void builder_copy_columns(struct builder *b, uint32_t task, const struct workflow *w, uint32_t t,
-                          uint64_t without)
-{
-    for (int i = 0; i < TASK_TEXT_COUNT; i++) {
-        const char *text = column_text(w, t, task_text[i]);
-        if (text && !(without >> task_text[i] & 1))
-            builder_text(b, task, task_text[i], text, strlen(text), 0);
-    }
-    for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++) {
-        const struct column_row *c = &task_column[id];
-        if (c->sort == COLUMN_OWN || without >> id & 1 || !column_is_set(w, t, id))
-            continue;
-        if (c->sort == COLUMN_SWITCH)
-            builder_flag(b, task, c->flag);
-        else
-            builder_number(b, task, id, column_number(w, t, id), 0);
-    }
-}
 
 void builder_more_memory(struct builder *b, uint32_t task, double bytes, size_t line)
 {

@@ -121,8 +121,10 @@ bool session_clean(struct session *s, struct cleaning *c, struct error *err)
     cleaning_drop_inside(s, c, "sandbox", "", &c->sandboxes);
     cleaning_drop_inside(s, c, "kept", "", &c->sandboxes);
     cleaning_drop_inside(s, c, "failed", "", &c->sandboxes);
-    if (c->all)
+    if (c->all) {
         cleaning_drop_inside(s, c, ".", "image-", &images);
+        cleaning_drop_inside(s, c, "conda", "", &images);
+    }
     cleaning_drop_outputs(s, c);
     return cleaning_drop_records(s, c, err);
 }

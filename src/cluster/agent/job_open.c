@@ -16,6 +16,7 @@
 #include "cluster/agent/agent_state.h"
 #include "base/file.h"
 #include "base/tree.h"
+#include "exec/container.h"
 
 #include <errno.h>
 #include <math.h>
@@ -290,6 +291,11 @@ static bool job_open_run(struct job *j, double created, struct error *err)
         return error_set(err, ERROR_FAILED, "%s: cannot be made: %s", j->files, strerror(errno));
     if (!job_write_id(j, err))
         return false;
+    if (existed && j->w->container) { /* an earlier life of this agent left them */
+        char label[CONTAINER_LABEL];
+        container_label(j->home, label);
+        container_end_all(label);
+    }
     if (j->w->nobjects && !job_open_data(j, existed, err))
         return false;
     j->driver = driver_new(&(struct driver_config){.loop = &a->loop,
