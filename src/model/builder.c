@@ -14,7 +14,6 @@
 #include "model/builder_state.h"
 #include "model/command.h"
 #include "model/retry.h"
-#include "model/shell.h"
 
 #include <ctype.h>
 #include <math.h>
