@@ -49,6 +49,7 @@ enum weft_event_kind {
     WEFT_EVENT_REMARK,   /* a line for people */
     WEFT_EVENT_OVER,     /* the result is complete */
     WEFT_EVENT_SKIPPED, /* a task is not taken: its `when` does not hold, or what it needs is missing */
+    WEFT_EVENT_GROWN,    /* tasks joined: counts.tasks is how many there are now */
 };
 
 enum weft_outcome {

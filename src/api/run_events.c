@@ -1,6 +1,8 @@
 /* Events of a run as the public API has them: from trace events, remarks and ticks. */
 #include "api/run_handle.h"
 
+#include <string.h>
+
 static void target_remark(void *context, enum remark_kind kind, const char *text)
 {
     const struct event_target *to = context;
@@ -41,11 +43,29 @@ static void run_count_task(struct weft_run *run, uint32_t task, enum task_count 
     run->task_state[task] = (uint8_t)as;
 }
 
+/* Tasks joined. */
+static void run_events_grow(struct weft_run *run, double now)
+{
+    uint32_t n = run->session.w->ntasks;
+    run->task_state = mem_resize(run->task_state, (size_t)n + n / 2 + 1);
+    memset(run->task_state + run->counts.tasks, COUNTED_NOT, n - run->counts.tasks);
+    run->counts.tasks = n;
+    run->counts.seconds = now;
+    if (run->to.event)
+        run->to.event(
+            run->to.context,
+            &(struct weft_event){.kind = WEFT_EVENT_GROWN, .time = now, .counts = run->counts});
+}
+
 /* From the thread that steps the run, for every attempt: counters and one call, nothing allocated. */
 static void run_on_trace_event(void *context, const struct trace_event *e)
 {
     struct weft_run *run = context;
     const struct workflow *w = run->session.w;
+    if (e->kind == TRACE_GROWN) {
+        run_events_grow(run, e->start);
+        return;
+    }
     if ((e->kind != TRACE_BEGIN && e->kind != TRACE_TASK && e->kind != TRACE_REUSED &&
          e->kind != TRACE_SKIPPED) ||
         e->id >= w->ntasks)

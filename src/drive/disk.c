@@ -14,6 +14,8 @@ struct disk {
     struct needs *needs;
     const char *folder;
     uint32_t *left; /* per object: consumers that have not ended well yet; NULL: nothing is known */
+    uint32_t room;  /* entries of `left`; 0: one for each object */
+    bool open;      /* readers may join: nothing is removed */
     double live, peak;
     bool changed;
     struct strbuf path;
@@ -53,6 +55,23 @@ struct disk *disk_new(const struct workflow *w, struct needs *needs, const char 
             d->live += needs->bytes[o];
     d->peak = d->live;
     return d;
+}
+
+void disk_grow(struct disk *d, uint32_t first, uint32_t object, bool open)
+{
+    const struct workflow *w = d->w;
+    d->open = open;
+    if (!d->needs || !w->nobjects)
+        return;
+    if (d->room < w->nobjects || !d->left) {
+        d->room = w->nobjects + object / 2;
+        d->left = mem_resize(d->left, d->room);
+    }
+    for (uint32_t o = object; o < w->nobjects; o++)
+        d->left[o] = 0;
+    for (uint32_t t = first; t < w->ntasks; t++)
+        for (uint32_t i = w->in_off[t]; d->needs->task[t] != NEED_NOT && i < w->in_off[t + 1]; i++)
+            d->left[w->in_object[i]]++;
 }
 
 void disk_free(struct disk *d)
@@ -95,7 +114,7 @@ void disk_task_done(struct disk *d, uint32_t task, bool produced)
         return; /* was not counted among the consumers */
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++) {
         uint32_t object = w->in_object[i];
-        if (--d->left[object] == 0 && disk_may_remove(w, object))
+        if (--d->left[object] == 0 && !d->open && disk_may_remove(w, object))
             disk_remove_object(d, object);
     }
 }
@@ -103,7 +122,7 @@ void disk_task_done(struct disk *d, uint32_t task, bool produced)
 void disk_remove_unread(struct disk *d)
 {
     const struct workflow *w = d->w;
-    if (!d->left || !w->object_flags)
+    if (!d->left || !w->object_flags || d->open) /* open: it ended before all was known */
         return;
     for (uint32_t o = 0; o < w->nobjects; o++)
         if (disk_may_remove(w, o) && !d->left[o])

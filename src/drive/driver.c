@@ -155,6 +155,13 @@ void driver_schedule(struct driver *d, const struct sched_config *config)
     d->sched = sched_new(config);
 }
 
+void driver_grow(struct driver *d, const struct sched_config *config)
+{
+    assert(!d->advancing);
+    d->store->ops->grow(d->store);
+    sched_grow(d->sched, config);
+}
+
 /* ---- the store ---- */
 
 /* The answers' arrays are the store's, valid until the next poll: so each batch is handled before

@@ -97,6 +97,8 @@ bool driver_retry_store(struct driver *d);
 
 /* Make the scheduler. What `config` points to must stay. */
 void driver_schedule(struct driver *d, const struct sched_config *config);
+/* The workflow has grown: for the store, and for the scheduler with longer arrays (sched_grow()). */
+void driver_grow(struct driver *d, const struct sched_config *config);
 /* NULL: it does not schedule yet. */
 const struct sched *driver_sched(const struct driver *d);
 /* Something happened; `now` is filled in. Without a scheduler nothing comes of it. */

@@ -88,7 +88,7 @@ static bool has_only_calls(const struct workflow *w)
 }
 
 /* What a joint asks for, or a task whose result is there, is of no account: it takes nothing. */
-static bool executor_takes_room(const struct executor *x, uint32_t task)
+bool executor_takes_room(const struct executor *x, uint32_t task)
 {
     return x->w->command[task] && !(x->o->needs && !need_runs(x->o->needs, task));
 }
@@ -157,7 +157,7 @@ struct sched_config executor_sched_config(const struct executor *x)
     if (x->memory && first < retry_after_settle)
         first = retry_after_settle;
     return (struct sched_config){
-        .cores = has_only_calls(x->w) ? o->cores * AHEAD : o->cores,
+        .cores = !x->has_grown && has_only_calls(x->w) ? o->cores * AHEAD : o->cores,
         .memory = o->memory,
         .has = o->has,
         .task_cores = x->cores ? x->cores : x->w->cores,
@@ -281,6 +281,21 @@ static void executor_open_handles(struct executor *x, uv_loop_t *loop)
     x->handles = 2;
 }
 
+void executor_open_calls(struct executor *x)
+{
+    const struct run_options *o = x->o;
+    bool calls = false;
+    for (uint32_t t = 0; t < x->w->ntasks && !calls; t++)
+        calls = x->w->flags[t] & TASK_CALL;
+    if (calls)
+        x->calls = calls_new(o->cores, o->folder, executor_wake, x);
+    x->calls_alone = calls && calls_threads(x->calls) == 0;
+    if (x->calls_alone)
+        array_push(&x->result->remarks,
+                   mem_copy_string("no thread could be started for calls (a limit of processes or "
+                                   "of memory): they were made one at a time"));
+}
+
 struct executor *executor_new(const struct executor_config *config, struct error *err)
 {
     const struct run_options *o = config->options;
@@ -317,16 +332,7 @@ struct executor *executor_new(const struct executor_config *config, struct error
         return NULL;
     }
     executor_open_handles(x, config->loop);
-    bool calls = false;
-    for (uint32_t t = 0; t < x->w->ntasks && !calls; t++)
-        calls = x->w->flags[t] & TASK_CALL;
-    if (calls)
-        x->calls = calls_new(o->cores, o->folder, executor_wake, x);
-    x->calls_alone = calls && calls_threads(x->calls) == 0;
-    if (x->calls_alone)
-        array_push(&x->result->remarks,
-                   mem_copy_string("no thread could be started for calls (a limit of processes or "
-                                   "of memory): they were made one at a time"));
+    executor_open_calls(x);
     return x;
 }
 

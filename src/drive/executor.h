@@ -46,6 +46,10 @@ void executor_abandon(struct executor *x);
  * Its arrays are the executor's; memory changes as attempts get more. */
 struct sched_config executor_sched_config(const struct executor *x);
 
+/* The workflow has grown: tasks from `first` on are new. Then executor_sched_config() has longer
+ * arrays. `priority`: of all tasks, in place of the options' */
+void executor_grow(struct executor *x, uint32_t first, const double *priority);
+
 /* What its next attempt gets. An attempt that ran out of memory elsewhere tells how much that is; not
  * while the task runs here. */
 double executor_task_memory(const struct executor *x, uint32_t task);

@@ -15,8 +15,20 @@ void executor_prepare_decisions(struct executor *x)
     if (x->o->needs)
         needs_decide(x->o->needs);
     else
-        x->own_absent = mem_new_zero(uint8_t, x->w->nobjects);
+        x->own_absent = mem_new_zero(uint8_t, x->absent_count = x->w->nobjects);
     x->absent = x->o->needs ? x->o->needs->absent : x->own_absent;
+}
+
+/* The needs have their own, longer already; without them there is nothing that grows with the files. */
+void executor_grow_decisions(struct executor *x)
+{
+    if (!x->own_absent) {
+        executor_prepare_decisions(x);
+        return;
+    }
+    x->absent = x->own_absent = mem_resize(x->own_absent, x->w->nobjects);
+    for (; x->absent_count < x->w->nobjects; x->absent_count++)
+        x->own_absent[x->absent_count] = 0;
 }
 
 void executor_set_absent(struct executor *x, uint32_t object)

@@ -86,6 +86,8 @@ struct executor {
     ARRAY(uint32_t) lanes; /* free ones, the smallest on top */
     ARRAY(struct waiting_start) waiting;
     bool is_short, short_remarked; /* a start failed for want of something that may come back */
+    uint32_t room;                 /* entries of these arrays by task; 0: one for each task */
+    bool has_grown;                /* tasks have joined */
     uint32_t *cores;               /* per task; NULL: as the workflow says */
     double *memory;                /* per task, for its next attempt; NULL: no task has any */
     uint8_t *rung;                 /* per task: how often it was given more */
@@ -99,6 +101,7 @@ struct executor {
 
     bool decides;          /* tasks may end without outputs (executor_decide.c) */
     const uint8_t *absent; /* by object: nobody makes it in this run; NULL: nothing is so */
+    uint32_t absent_count; /* entries of own_absent */
     uint8_t *own_absent;   /* the same array, when it is ours */
 
     bool has_sandboxes;                /* the folder of sandboxes is there */
@@ -114,6 +117,7 @@ struct executor {
 
 /* executor_decide.c */
 void executor_prepare_decisions(struct executor *x);
+void executor_grow_decisions(struct executor *x); /* tasks joined */
 /* Before a task starts. True: it has ended, not taken or because nobody can say whether it is. */
 bool executor_decide(struct executor *x, const struct sched_start *s);
 /* Does no attempt follow this failure? */
@@ -131,6 +135,9 @@ void executor_drop_sandbox(struct executor *x, uint32_t task, const char *sandbo
 /* Its attempt is over; `last`: and none follows. */
 void executor_leave_sandbox(struct executor *x, uint32_t task, const char *sandbox, bool done,
                             bool last);
+/* executor.c */
+bool executor_takes_room(const struct executor *x, uint32_t task);
+void executor_open_calls(struct executor *x); /* if some task is one */
 
 /* executor_memory.c */
 /* An attempt that ran out of memory, and what the next would get is nowhere to be had: there is no next

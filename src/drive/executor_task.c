@@ -331,6 +331,8 @@ static bool is_reused(struct executor *x, uint32_t task)
     struct digest key;
     if (!n)
         return false;
+    if (n->late)
+        need_read_late(n, task);
     return n->task[task] == NEED_NOT ||
            (n->task[task] == NEED_PARENT && need_key(n, task, &key) && need_reuse(n, task, &key));
 }

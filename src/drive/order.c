@@ -4,6 +4,7 @@
 #include "drive/order.h"
 
 #include "base/mem.h"
+#include "model/growth.h"
 
 #include <stdlib.h>
 
@@ -57,6 +58,8 @@ void order_depth_first(const struct workflow *w, double *priority)
         for (uint32_t e = w->succ_off[t + 1]; e-- > w->succ_off[t];)
             if (!--left[w->succ_task[e]])
                 stack[top++] = w->succ_task[e];
+        const struct later_edge *later;
+        growth_each_later(w, t, later) if (!--left[later->task]) stack[top++] = later->task;
     }
     order_rank(w, position, priority);
     free(stack);

@@ -23,6 +23,7 @@
 #include "store/embedded.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     CHUNK = 4096,       /* tasks submitted at once: some hundred kilobytes of operations */
@@ -53,6 +54,10 @@ struct run {
     struct outbox outbox;
     double flushed;        /* when everything was last on record */
     double worked_flushed; /* driver_worked() then: what was done since, a crash now would lose */
+
+    bool grows;            /* something has become known, or is to join */
+    uint8_t *lost;         /* by task: failed or removed; NULL: none is, or it cannot grow */
+    ARRAY(uint32_t) never; /* joined below such a task: to be removed when they are submitted */
 
     uint32_t submitted; /* tasks that the scheduler knows: those below */
     bool windowed;      /* the others may wait for them */
@@ -101,6 +106,16 @@ static void run_heed_failure(struct run *r)
 
 /* ---- what the driver asks for ---- */
 
+/* Who joins later below such a task can never run. Only a run that keeps going meets one. */
+static void run_lost(struct run *r, uint32_t task)
+{
+    if (!r->o.growth)
+        return;
+    if (!r->lost)
+        r->lost = mem_new_zero(uint8_t, r->total);
+    r->lost[task] = 1;
+}
+
 /* Every task is noted once when it is over, however it went: that is how the end is known. */
 static void run_note(void *context, const struct sched_note *notes, size_t n)
 {
@@ -110,14 +125,18 @@ static void run_note(void *context, const struct sched_note *notes, size_t n)
         case SCHED_NOTE_DONE:
             r->result.done++;
             r->ended_tasks++;
+            if (r->o.growth && r->o.growth->decides)
+                r->grows |= r->o.growth->decides(r->o.growth->context, notes[i].task);
             break;
         case SCHED_NOTE_FAILED:
             r->result.failed++;
             r->ended_tasks++;
+            run_lost(r, notes[i].task);
             break;
         case SCHED_NOTE_REMOVED:
             r->result.skipped++;
             r->ended_tasks++;
+            run_lost(r, notes[i].task);
             break;
         case SCHED_NOTE_SKIPPED:
             r->result.untaken++;
@@ -215,6 +234,10 @@ static void submit_more(struct run *r)
         driver_handle(r->driver,
                       &(struct sched_event){.kind = SCHED_EVENT_SUBMIT, .submit = {r->chunk, n}});
     }
+    for (size_t i = 0; i < r->never.n; i++)
+        driver_handle(r->driver,
+                      &(struct sched_event){.kind = SCHED_EVENT_REMOVE, .task = r->never.at[i]});
+    r->never.n = 0;
 }
 
 /* ---- reporting ---- */
@@ -245,14 +268,14 @@ static bool must_flush(const struct run *r, double now)
 }
 
 /* The workflow's own inputs, once: where a result comes from ends here. */
-static void report_inputs(struct run *r)
+static void report_inputs(struct run *r, uint32_t first)
 {
     const struct workflow *w = r->w;
     const struct needs *n = r->o.needs;
     if (!n || !r->outbox.wanted)
         return;
-    for (uint32_t o = w->nobjects; o-- && w->producer[o] == NONE;)
-        if (n->present[o] && w->object_name[o])
+    for (uint32_t o = w->nobjects; o-- > first && (w->producer[o] == NONE || w->growth);)
+        if (w->producer[o] == NONE && n->present[o] && w->object_name[o])
             array_push(&r->outbox.files,
                        (struct trace_file){.object = o,
                                            .task = NONE,
@@ -325,9 +348,72 @@ static void run_stalled(struct run *r)
     run_broken(r, &err);
 }
 
+/* The tasks from `first` on have joined. Those below a lost one are lost; the first on each way down is
+ * removed, and takes the others with it. */
+static void run_find_lost(struct run *r, uint32_t first)
+{
+    const struct workflow *w = r->w;
+    if (!r->lost)
+        return;
+    r->lost = mem_resize(r->lost, w->ntasks);
+    memset(r->lost + first, 0, w->ntasks - first);
+    for (uint32_t i = first; i < w->ntasks; i++) {
+        uint32_t task = w->topo[i];
+        bool removed = false;
+        for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
+            r->lost[task] |= r->lost[w->pred_task[e]];
+            removed |= r->lost[w->pred_task[e]] && w->pred_task[e] < first;
+        }
+        if (removed)
+            array_push(&r->never, task);
+    }
+}
+
+/* What became known joins. Names of files that sinks have not been given yet point into the workflow's
+ * texts, which may move: so they go first. */
+static void run_grow(struct run *r)
+{
+    const struct run_growth *g = r->o.growth;
+    struct error err = {0};
+    uint32_t first = r->w->ntasks, object = r->w->nobjects;
+    r->grows = false;
+    run_flush(r);
+    if (!g->grow(g->context, &err)) {
+        if (err.kind == ERROR_NONE)
+            error_set(&err, ERROR_FAILED, "the workflow could not grow");
+        run_broken(r, &err);
+        return;
+    }
+    disk_grow(r->disk, first, object, g->is_open(g->context));
+    r->total = r->w->ntasks;
+    if (r->total == first)
+        return;
+    r->windowed = false;
+    executor_grow(r->executor, first, g->priority);
+    struct sched_config config = executor_sched_config(r->executor);
+    driver_grow(r->driver, &config);
+    run_find_lost(r, first);
+    double now = driver_now(r->driver);
+    outbox_event(&r->outbox, &(struct trace_event){.kind = TRACE_GROWN,
+                                                   .id = r->total,
+                                                   .start = now,
+                                                   .finish = now,
+                                                   .amount = r->total - first});
+    report_inputs(r, object);
+}
+
+void run_grow_soon(struct run *r)
+{
+    r->grows = true;
+    uv_idle_start(&r->spin, run_on_spin);
+    stepper_rearm(&r->stepper);
+}
+
 /* One batch of ended tasks and what is due; what they lead to may be there when it returns. */
 static enum run_turn run_turn(struct run *r)
 {
+    if (r->grows && !r->stopping)
+        run_grow(r);
     if (r->ended_tasks >= r->total)
         return TURN_OVER;
     submit_more(r);
@@ -346,6 +432,8 @@ static enum run_turn run_turn(struct run *r)
     }
     if (must_flush(r, driver_now(r->driver)))
         run_flush(r);
+    if (r->grows && !r->stopping)
+        return TURN_MORE;
     uint32_t running = executor_running(r->executor);
     if (r->ended_tasks >= r->total || (r->stopping && !running))
         return TURN_OVER;
@@ -441,6 +529,9 @@ static bool open_parts(struct run *r, struct error *err)
     if (!open_loop(r, err))
         return false;
     r->disk = disk_new(r->w, r->o.needs, r->o.folder);
+    if (r->o.growth)
+        disk_grow(r->disk, r->w->ntasks, r->w->nobjects,
+                  r->o.growth->is_open(r->o.growth->context));
     r->driver = driver_new(&(struct driver_config){.loop = r->stepper.loop,
                                                    .ops = &run_driver_ops,
                                                    .context = r,
@@ -492,6 +583,8 @@ static bool run_free(struct run *r, struct error *err)
     disk_free(r->disk);
     outbox_free(&r->outbox);
     run_result_free(&r->result);
+    array_free(&r->never);
+    free(r->lost);
     free(r->puts);
     free(r->chunk);
     free(r);
@@ -547,7 +640,7 @@ struct run *run_open(const struct run_options *options, struct error *err)
         return NULL;
     }
     begin_scheduling(r);
-    report_inputs(r);
+    report_inputs(r, 0);
     return r;
 }
 
@@ -604,51 +697,4 @@ bool run_workflow(const struct run_options *o, struct run_result *result, struct
     while (run_step(r, -1))
         ;
     return run_close(r, result, err);
-}
-
-bool run_result_judge(const struct run_result *r, struct error *err)
-{
-    uint32_t failed = r->failed - r->excused;
-    return !failed || error_set(err, ERROR_FAILED, "%u task%s failed, %u not run because of that",
-                                failed, failed == 1 ? "" : "s", r->skipped - r->untaken);
-}
-
-void run_result_kept(struct run_result *r, const char *name, const char *kept)
-{
-    struct strbuf line = {0};
-    r->kept++;
-    if (r->remarks.n >= RUN_REMARKS)
-        return;
-    r->kept_told++;
-    strbuf_printf(&line,
-                  "'%s' was there, and weft did not make it: it is kept as '%s' (--overwrite "
-                  "replaces such files)",
-                  name, kept);
-    array_push(&r->remarks, strbuf_steal(&line));
-}
-
-void run_result_count_kept(struct run_result *r)
-{
-    struct strbuf line = {0};
-    uint32_t more = r->kept - r->kept_told;
-    if (!more)
-        return;
-    strbuf_printf(&line,
-                  "%u more file%s that weft did not make %s kept beside the outputs, as "
-                  "NAME.before-weft",
-                  more, more == 1 ? "" : "s", more == 1 ? "is" : "are");
-    array_push(&r->remarks, strbuf_steal(&line));
-}
-
-void run_result_free(struct run_result *r)
-{
-    for (size_t i = 0; i < r->failures.n; i++) {
-        free(r->failures.at[i].text);
-        free(r->failures.at[i].log);
-    }
-    array_free(&r->failures);
-    for (size_t i = 0; i < r->remarks.n; i++)
-        free(r->remarks.at[i]);
-    array_free(&r->remarks);
-    *r = (struct run_result){0};
 }

@@ -31,6 +31,20 @@ struct run_gang {
     void *context;
 };
 
+/* How a run grows while it goes on (model/growth.h). The owner appends to the workflow, to `needs` and to
+ * the priorities; the run then takes the new tasks in. Called from run_step(), never for a task that
+ * could be of no account to it. */
+struct run_growth {
+    /* This task is done. True: growth is due. NULL: only run_grow_soon() says so. */
+    bool (*decides)(void *context, uint32_t task);
+    /* Append what has become known, perhaps nothing. False: the run ends with this error, when what
+     * runs has ended. */
+    bool (*grow)(void *context, struct error *err);
+    bool (*is_open)(void *context); /* more may join */
+    void *context;
+    const double *priority; /* of all tasks, as long as the workflow: set by `grow` */
+};
+
 struct run_options {
     const struct workflow *workflow;
     const char *folder;  /* where its files are and its commands run */
@@ -61,6 +75,7 @@ struct run_options {
     const char *journal;            /* of the store; NULL: in memory */
     bool journal_eager;
 
+    const struct run_growth *growth;       /* NULL: it stays as it is */
     const struct trace_sink *const *sinks; /* events, after what they tell is on record */
     size_t nsinks;
     /* ten times a second, for a display, from run_step(). `stopping`: 1 after the first run_stop()
@@ -119,6 +134,9 @@ bool run_step(struct run *r, double wait);
 /* Once: nothing new starts, what runs may end. Twice: everything is ended now. May be called from
  * any thread and from a signal handler, between run_open() and run_close(). */
 void run_stop(struct run *r);
+/* Something is to join: `grow` is called in the next step. By who steps it, from a sink or between two
+ * steps. */
+void run_grow_soon(struct run *r);
 /* Frees the run; ends what still runs, if it is closed before it is over. No child is left behind.
  * False: the run could not go on for a reason that is not a task's (disk full, folder gone), or
  * tasks failed or were stopped: see the result, which is filled either way. */

@@ -180,6 +180,11 @@ struct children *children_new(const struct children_config *config, struct error
     return c;
 }
 
+void children_limit(struct children *c, struct limits *limits)
+{
+    c->config.limits = limits;
+}
+
 void children_free(struct children *c)
 {
     if (!c)

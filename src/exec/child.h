@@ -67,6 +67,8 @@ struct children_config {
 void children_adopt_orphans(void);
 
 struct children *children_new(const struct children_config *config, struct error *err);
+/* From now on memory is limited, or measured (NULL); of what is started after this. */
+void children_limit(struct children *c, struct limits *limits);
 /* Kills whatever still runs, waits for it. NULL is fine. */
 void children_free(struct children *c);
 

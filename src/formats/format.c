@@ -170,6 +170,7 @@ struct format_file {
     const struct format *format;  /* stated by the caller; NULL: by the content */
     struct option_value *options; /* copies; end with a NULL name */
     char *folder;                 /* where its files stand; NULL: it is no file */
+    bool grows;                   /* who reads it lets it grow */
 };
 
 /* A file outlives the command line's arrays. */
@@ -207,6 +208,11 @@ struct format_file *format_file_of(const char *name, struct text text, const str
                               .format = format,
                               .options = copy_options(options)};
     return f;
+}
+
+void format_file_let_grow(struct format_file *f)
+{
+    f->grows = true;
 }
 
 void format_file_set_folder(struct format_file *f, const char *folder)
@@ -347,7 +353,8 @@ static struct workflow *file_read_workflow(struct format_file *f, bool last, str
                                    .text = text.at,
                                    .length = text.n,
                                    .options = f->options,
-                                   .folder = f->folder};
+                                   .folder = f->folder,
+                                   .grows = f->grows};
     struct workflow *w = reader(&source, err);
     text_free(&text);
     return w;

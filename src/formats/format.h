@@ -23,6 +23,10 @@ struct format_source {
      * `path`, if anywhere: absolute names stay, as in a text that came over a wire, in which who wrote
      * it has made them relative. */
     const char *folder;
+    /* Who reads it lets it grow (model/future.h): what is not known yet is left for later. False: what
+     * is to be read while it runs is read as things stand, and what cannot be is left out, with a
+     * remark. */
+    bool grows;
 };
 
 /* Something suspicious in a file: the rule's name (a constant), its line, and words for people. */
@@ -91,6 +95,8 @@ struct format_file *format_file_of(const char *name, struct text text, const str
 void format_file_close(struct format_file *f); /* NULL is fine */
 /* Files that the workflow names stand in this folder, not beside its own file. Copied. */
 void format_file_set_folder(struct format_file *f, const char *folder);
+/* Who reads it will let it grow while it runs: see struct format_source. */
+void format_file_let_grow(struct format_file *f);
 const char *format_file_path(const struct format_file *f);
 size_t format_file_length(const struct format_file *f); /* bytes of the text */
 /* A digest of everything that the workflow will be read from: the text, its path, the options, and

@@ -114,7 +114,7 @@ static void recorder_event(void *context, const struct trace_event *e)
 {
     struct recorder *r = context;
     struct mem_guard guard;
-    if (e->kind == TRACE_BEGIN)
+    if (e->kind == TRACE_BEGIN || e->kind == TRACE_GROWN)
         return;
     struct recorder_entry entry = {
         .kind = (uint8_t)e->kind,

@@ -14,7 +14,8 @@ static const struct digest absent_content = {{'a', 'b', 's', 'e', 'n', 't'}};
 void needs_decide(struct needs *n)
 {
     if (!n->absent)
-        n->absent = mem_new_zero(uint8_t, n->w->nobjects);
+        n->absent = mem_new_zero(uint8_t,
+                                 n->object_room > n->w->nobjects ? n->object_room : n->w->nobjects);
 }
 
 void need_absent(struct needs *n, uint32_t object)

@@ -21,6 +21,7 @@
 #include "memo/missing.h"
 #include "model/command.h"
 #include "model/environment.h"
+#include "model/growth.h"
 #include "model/shell.h"
 #include "base/tree.h"
 
@@ -369,13 +370,18 @@ static bool read_gathered(struct needs *n, uint32_t object, struct error *err)
 
 /* The content of the workflow's own inputs, each file once. Absent ones are reported when a task
  * needs them. */
-static bool needs_read_inputs(struct needs *n, struct error *err)
+static bool needs_read_inputs(struct needs *n, uint32_t first, struct error *err)
 {
     const struct workflow *w = n->w;
     struct strbuf path = {0};
     char label[512];
     bool good = true;
-    for (uint32_t o = w->nobjects; o-- && w->producer[o] == NONE && good;) {
+    for (uint32_t o = w->nobjects; o-- > first && good;) {
+        if (w->producer[o] != NONE) {
+            if (!w->growth)
+                break; /* inputs come last */
+            continue;
+        }
         path_in(n->folder, label_of(n, o, label, sizeof label), &path);
         double size = 0;
         if (workflow_object_is(w, o, OBJECT_GATHERED)) {
@@ -430,7 +436,8 @@ static enum need need_judge(struct needs *n, uint32_t task, const struct need_op
     if (decided != NEED_NOT)
         return decided;
     for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++)
-        if (need_runs(n, w->pred_task[e]) && w->pred_object[e] != NONE) {
+        if (need_runs(n, w->pred_task[e]) && w->pred_object[e] != NONE &&
+            digest_is_zero(&n->content[w->pred_object[e]])) { /* else it has run already */
             *because = w->pred_task[e];
             return NEED_PARENT;
         }
@@ -445,13 +452,18 @@ static enum need need_judge(struct needs *n, uint32_t task, const struct need_op
 
 /* What must run reads files; a temporary one that is gone must be produced again, and so on up: in
  * reverse order, so that a producer that is woken wakes its own in turn. */
-static void restore_temporaries(struct needs *n)
+static void restore_temporaries(struct needs *n, bool open)
 {
     const struct workflow *w = n->w;
     if (!w->object_flags && !n->elsewhere)
         return;
     for (uint32_t i = w->ntasks; i--;) {
         uint32_t task = w->topo[i];
+        for (uint32_t o = w->object_off[task]; open && o < w->object_end[task]; o++)
+            if (n->task[task] == NEED_NOT && workflow_is_temporary(w, o) && !n->present[o]) {
+                n->task[task] = NEED_RESTORE; /* somebody may join who reads it */
+                n->because[task] = o;
+            }
         if (!need_runs(n, task))
             continue;
         for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
@@ -524,24 +536,40 @@ static bool is_optional(const struct workflow *w, uint32_t task, uint32_t object
     return false;
 }
 
-/* The four steps above. */
-bool needs_find(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
-                const struct need_options *options, struct error *err)
+/* Of a workflow that has grown: it lies in a folder whose maker has not run yet. Then its content is
+ * read when its reader starts (need_read_late()). */
+static bool comes_late(struct needs *n, uint32_t object)
 {
-    needs_allocate(n, w, folder, memo);
-    n->environment = options->environment;
-    n->elsewhere = options->elsewhere;
-    bool good = needs_read_inputs(n, err);
-    for (uint32_t i = 0; i < w->ntasks && good; i++) {
-        uint32_t task = w->topo[i];
-        n->because[task] = NONE;
-        if (options->wanted && !options->wanted[task])
+    uint32_t folder = n->w->growth ? growth_folder(n->w, object) : NONE;
+    bool late = folder != NONE && n->w->producer[folder] != NONE &&
+                n->task[n->w->producer[folder]] != NEED_NOT && digest_is_zero(&n->content[folder]);
+    n->late |= late;
+    return late;
+}
+
+void need_read_late(struct needs *n, uint32_t task)
+{
+    const struct workflow *w = n->w;
+    struct strbuf path = {0};
+    struct error ignored = {0}; /* what is not there the command will miss */
+    char label[512];
+    for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++) {
+        uint32_t o = w->in_object[i];
+        if (w->producer[o] != NONE || n->present[o])
             continue;
-        n->task[task] = (uint8_t)need_judge(n, task, options, options->forced, &n->because[task]);
+        path_in(n->folder, label_of(n, o, label, sizeof label), &path);
+        n->present[o] =
+            memo_digest(n->memo, path.at, false, &n->content[o], &n->bytes[o], &ignored);
     }
-    if (good)
-        restore_temporaries(n);
-    for (uint32_t t = 0; t < w->ntasks && good; t++) {
+    strbuf_free(&path);
+}
+
+/* What runs from task `first` on: how many, with which sizes to expect, and are its inputs there? */
+static bool needs_count(struct needs *n, uint32_t first, struct error *err)
+{
+    const struct workflow *w = n->w;
+    bool good = true;
+    for (uint32_t t = first; t < w->ntasks && good; t++) {
         if (!need_runs(n, t)) {
             n->skip += n->task[t] == NEED_NOT;
             n->untaken += n->task[t] == NEED_SKIPPED;
@@ -551,12 +579,92 @@ bool needs_find(struct needs *n, const struct workflow *w, const char *folder, s
         expect_sizes(n, t);
         for (uint32_t i = w->input_off ? w->input_off[t] : 0;
              w->input_off && i < w->input_off[t + 1] && good; i++)
-            if (!n->present[w->input_object[i]] && !is_optional(w, t, w->input_object[i]))
-                good = missing_input(w, t, w->input_object[i], folder, err);
+            if (!n->present[w->input_object[i]] && !is_optional(w, t, w->input_object[i]) &&
+                !comes_late(n, w->input_object[i]))
+                good = missing_input(w, t, w->input_object[i], n->folder, err);
     }
+    return good;
+}
+
+/* The four steps above. */
+bool needs_find(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
+                const struct need_options *options, struct error *err)
+{
+    needs_allocate(n, w, folder, memo);
+    n->environment = options->environment;
+    n->elsewhere = options->elsewhere;
+    bool good = needs_read_inputs(n, 0, err);
+    for (uint32_t i = 0; i < w->ntasks && good; i++) {
+        uint32_t task = w->topo[i];
+        n->because[task] = NONE;
+        if (options->wanted && !options->wanted[task])
+            continue;
+        n->task[task] = (uint8_t)need_judge(n, task, options, options->forced, &n->because[task]);
+    }
+    if (good)
+        restore_temporaries(n, false);
+    good = good && needs_count(n, 0, err);
     if (!good)
         needs_free(n);
     return good;
+}
+
+/* Longer arrays, the new entries as needs_allocate() makes them. */
+static void needs_lengthen(struct needs *n, uint32_t first, uint32_t object)
+{
+    const struct workflow *w = n->w;
+    if (n->task_room < w->ntasks) {
+        n->task_room = w->ntasks + first / 2;
+        n->task = mem_resize(n->task, n->task_room);
+        n->because = mem_resize(n->because, n->task_room);
+        if (n->note)
+            n->note = mem_resize(n->note, n->task_room);
+    }
+    if (n->object_room < w->nobjects) {
+        n->object_room = w->nobjects + object / 2;
+        n->content = mem_resize(n->content, n->object_room);
+        n->bytes = mem_resize(n->bytes, n->object_room);
+        n->present = mem_resize(n->present, n->object_room);
+        if (n->absent)
+            n->absent = mem_resize(n->absent, n->object_room);
+    }
+    for (uint32_t t = first; t < w->ntasks; t++) {
+        n->task[t] = NEED_NEVER;
+        n->because[t] = NONE;
+        if (n->note)
+            n->note[t] = NULL;
+    }
+    for (uint32_t o = object; o < w->nobjects; o++) {
+        n->content[o] = (struct digest){0};
+        n->bytes[o] = w->size[o];
+        n->present[o] = 0;
+        if (n->absent)
+            n->absent[o] = 0;
+    }
+    if (workflow_decides(w))
+        needs_decide(n);
+}
+
+void needs_restore(struct needs *n, bool open)
+{
+    restore_temporaries(n, open);
+    n->skip = 0;
+    for (uint32_t t = 0; t < n->w->ntasks; t++)
+        n->skip += n->task[t] == NEED_NOT;
+    n->run = n->w->ntasks - n->skip;
+}
+
+bool needs_grow(struct needs *n, uint32_t first, uint32_t object,
+                const struct need_options *options, struct error *err)
+{
+    const struct workflow *w = n->w;
+    needs_lengthen(n, first, object);
+    bool good = needs_read_inputs(n, object, err);
+    for (uint32_t i = first; i < w->ntasks && good; i++) {
+        uint32_t task = w->topo[i];
+        n->task[task] = (uint8_t)need_judge(n, task, options, options->forced, &n->because[task]);
+    }
+    return good && needs_count(n, first, err);
 }
 
 void needs_free(struct needs *n)
@@ -571,83 +679,4 @@ void needs_free(struct needs *n)
         free(n->note[t]);
     free(n->note);
     *n = (struct needs){0};
-}
-
-const char *need_name(enum need need)
-{
-    static const char *const names[NEED_KINDS] = {"done",          "new",    "command changed",
-                                                  "input changed", "output", "input will change",
-                                                  "restore",       "forced", "skipped"};
-    return need < NEED_KINDS ? names[need] : "?";
-}
-
-void need_explain(const struct needs *n, uint32_t task, struct strbuf *out)
-{
-    char label[512];
-    uint32_t because = n->because[task];
-    bool named = because != NONE;
-    const char *note = n->note ? n->note[task] : NULL;
-    switch ((enum need)n->task[task]) {
-    case NEED_NOT:
-        strbuf_add(out,
-                   "does not run: the same command ran on the same inputs, and its outputs are "
-                   "as it left them");
-        break;
-    case NEED_NEVER:
-        strbuf_printf(out, "runs: %s", note ? note : "there is no record that it ever ended well");
-        return; /* with a note that is all there is to say */
-    case NEED_COMMAND:
-        strbuf_add(out, "runs: its command, its parameters or the names of its outputs changed "
-                        "since it last ran");
-        break;
-    case NEED_INPUT:
-        if (named)
-            strbuf_printf(out, "runs: its input '%s' changed since it last ran",
-                          label_of(n, because, label, sizeof label));
-        else
-            strbuf_add(out, "runs: the list of its inputs changed since it last ran");
-        break;
-    case NEED_OUTPUT:
-        if (named && n->present[because])
-            strbuf_printf(out, "runs: its output '%s' is not what it left there",
-                          label_of(n, because, label, sizeof label));
-        else if (named)
-            strbuf_printf(out, "runs: its output '%s' is gone",
-                          label_of(n, because, label, sizeof label));
-        else
-            strbuf_add(out, "runs: its outputs are not those of the record");
-        break;
-    case NEED_PARENT:
-        if (named)
-            strbuf_printf(out,
-                          "runs if '%s', which runs before it, gives another result than last time",
-                          workflow_task_name(n->w, because));
-        else
-            strbuf_add(out, "runs: whether it is taken cannot be said before");
-        break;
-    case NEED_RESTORE:
-        strbuf_printf(out, "runs: its %soutput '%s' is %s and is needed again",
-                      named && !workflow_is_temporary(n->w, because) ? "" : "temporary ",
-                      named ? label_of(n, because, label, sizeof label) : "?",
-                      named && !workflow_is_temporary(n->w, because) ? "not here" : "gone");
-        break;
-    case NEED_FORCED:
-        strbuf_add(out, "runs: because you said so (--force)");
-        break;
-    case NEED_SKIPPED:
-        if (named)
-            strbuf_printf(out, "is skipped: it needs what '%s' makes, which is skipped",
-                          workflow_task_name(n->w, because));
-        else
-            strbuf_printf(out, "is skipped: its `when` does not hold: %s",
-                          workflow_text(n->w, n->w->when[task]));
-        break;
-    case NEED_KINDS:
-        break;
-    }
-    if (n->task[task] != NEED_NOT && n->task[task] != NEED_SKIPPED && n->w->when &&
-        n->w->when[task])
-        strbuf_printf(out, "; if its `when` holds: %s", workflow_text(n->w, n->w->when[task]));
-    if (note)
-        strbuf_printf(out, "; %s", note);
 }

@@ -36,6 +36,9 @@ struct needs {
     uint32_t untaken;   /* tasks that are known to be skipped */
     bool elsewhere;     /* as in the options */
     const struct run_environment *environment; /* images and the like; NULL: nothing is known */
+    uint32_t task_room,
+        object_room;       /* entries that the arrays have room for; 0: as many as there are */
+    bool late;             /* some input was not there when its reader joined: need_read_late() */
     bool hashed_elsewhere; /* of an agent: contents are another's word, files here may be unread */
 };
 
@@ -61,6 +64,16 @@ void need_absent(struct needs *n, uint32_t object);
 /* Fails when an input of the workflow that a task must read is not there, naming file and task. */
 bool needs_find(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
                 const struct need_options *options, struct error *err);
+/* The workflow has grown (model/growth.h): its tasks from `first` on and its objects from `object` on are
+ * new. They are judged as needs_find() judges, what has run meanwhile counting as done. Fails as it
+ * does, and may then be freed. O(new). */
+bool needs_grow(struct needs *n, uint32_t first, uint32_t object,
+                const struct need_options *options, struct error *err);
+/* Once more, before anything runs: temporary files that are gone and that what runs will read are made
+ * again; with `open` all that are gone, since tasks may join who read them. O(workflow). */
+void needs_restore(struct needs *n, bool open);
+/* Inputs of a task that joined before they were there, now that it may start; where n->late. */
+void need_read_late(struct needs *n, uint32_t task);
 /* Nothing is looked at and nothing known: every task must run but those in `done`. For who records
  * what others run. */
 void needs_blank(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,

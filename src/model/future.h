@@ -29,8 +29,8 @@ struct future_ops {
     bool (*expand)(struct future *f, const struct workflow *w, const bool *ready,
                    struct future_part *out, struct error *err);
     /* Tasks and families that are not known yet, as they are called in the file, one after the other;
-     * NULL after the last. `why`: the name of the item that they wait for. */
-    const char *(*unknown)(struct future *f, size_t i, const char **why);
+     * NULL after the last. `item`: the first that they wait for. */
+    const char *(*unknown)(struct future *f, size_t i, size_t *item);
     /* Could a task, family or file of this name come? */
     bool (*may_make)(struct future *f, const char *name);
 };

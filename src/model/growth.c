@@ -197,6 +197,11 @@ static uint32_t find_folder(const struct workflow *w, const char *name)
     return found;
 }
 
+uint32_t growth_folder(const struct workflow *w, uint32_t object)
+{
+    return find_folder(w, workflow_text(w, w->object_name[object]));
+}
+
 /* A file that a task of the part makes. */
 static bool check_made(struct growth_append *a, uint32_t object)
 {

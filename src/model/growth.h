@@ -56,6 +56,8 @@ static inline uint32_t growth_first_later(const struct workflow *w, uint32_t tas
          e##_at != NONE && ((e) = &(w)->growth->later.at[e##_at]);                                 \
          e##_at = (w)->growth->later.at[e##_at].next)
 
+/* The nearest folder above an object that is itself an object; NONE: none is. */
+uint32_t growth_folder(const struct workflow *w, uint32_t object);
 /* The same tasks, under the same numbers, as a workflow whose every array is whole; objects may have
  * other numbers. A copy of its own if it has grown, else NULL: take `w` itself. O(workflow). */
 struct workflow *growth_whole(const struct workflow *w);

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "model/command.h"
 #include "report/families.h"
+#include "model/future.h"
 #include "report/human.h"
 #include "report/table.h"
 
@@ -48,6 +49,31 @@ static void dry_run_skipped(const struct dry_run *d, struct strbuf *out)
         strbuf_printf(out, "... and %u more are skipped (--json lists them all)\n",
                       d->needs->untaken - shown);
     strbuf_free(&why);
+}
+
+static void dry_run_unknown_json(const struct dry_run *d, struct json_writer *j)
+{
+    struct future *f = d->workflow->future;
+    size_t items = f ? f->ops->items(f) : 0, of = 0;
+    if (!items)
+        return;
+    json_write_key(j, "unknown");
+    json_write_array(j);
+    for (size_t i = 0; i < items; i++) {
+        struct future_item item = f->ops->item(f, i);
+        const char *name;
+        json_write_object(j);
+        json_put_string(j, "waits_for", item.name);
+        json_put_integer(j, "last_time", item.last_time);
+        json_write_key(j, "tasks");
+        json_write_array(j);
+        for (size_t k = 0; (name = f->ops->unknown(f, k, &of)) != NULL; k++)
+            if (of == i)
+                json_write_string(j, name);
+        json_write_end_array(j);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
 }
 
 /* Every task that would run, with the reason as a word and as a sentence. */
@@ -101,6 +127,7 @@ void dry_run_json(const struct dry_run *d, struct strbuf *out)
         json_write_end_object(&j);
     }
     json_write_end_array(&j);
+    dry_run_unknown_json(d, &j);
     json_write_end_object(&j);
     strbuf_add_char(out, '\n');
     strbuf_free(&why);
@@ -252,6 +279,28 @@ static uint32_t dry_run_table(const struct dry_run *d, const struct dry_run_grou
     return shown;
 }
 
+/* What joins while it runs: which tasks and families, when, and how much it was last time. */
+static void dry_run_unknown(const struct dry_run *d, struct strbuf *out)
+{
+    struct future *f = d->workflow->future;
+    size_t items = f ? f->ops->items(f) : 0, of = 0;
+    for (size_t i = 0; i < items; i++) {
+        struct future_item item = f->ops->item(f, i);
+        const char *name;
+        size_t count = 0;
+        strbuf_add(out, "not known yet: ");
+        for (size_t k = 0; (name = f->ops->unknown(f, k, &of)) != NULL; k++)
+            if (of == i && count++ < SHOWN) {
+                strbuf_add(out, count > 1 ? ", " : "");
+                utf8_add_visible(out, name);
+            }
+        strbuf_printf(out, " (%s", item.name);
+        if (item.last_time)
+            strbuf_printf(out, ": %u last time", item.last_time);
+        strbuf_add(out, ")\n");
+    }
+}
+
 void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out)
 {
     const struct workflow *w = d->workflow;
@@ -273,5 +322,6 @@ void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out)
     strbuf_add_char(out, '\n');
     utf8_add_visible(out, d->name);
     strbuf_printf(out, ": would run %u of %u tasks\n", d->needs->run, w->ntasks);
+    dry_run_unknown(d, out);
     dry_run_prediction(d, out);
 }

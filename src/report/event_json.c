@@ -108,6 +108,14 @@ static void put_command(struct event_json *e, struct json_writer *j, const struc
 static void event_on_event(void *context, const struct trace_event *event)
 {
     struct event_json *e = context;
+    if (event->kind == TRACE_GROWN) {
+        struct json_writer j = event_line_of(e, "grown");
+        json_put_number(&j, "time", event->start);
+        json_put_integer(&j, "added", (int64_t)event->amount);
+        json_put_integer(&j, "tasks", event->id);
+        end_line(e, &j, event->start);
+        return;
+    }
     if (event->kind == TRACE_COUNTER || event->id >= e->w->ntasks)
         return;
     if (event->kind == TRACE_BEGIN) {

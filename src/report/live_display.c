@@ -52,6 +52,8 @@ struct live_display {
     const char *name;
     char *own_name;
     const double *expected;
+    double *own_expected; /* a copy, where the workflow may grow */
+    uint32_t known;       /* tasks that the arrays have an entry for */
     uint32_t cores;
     double memory_limit;
     bool quiet, terminal, colour;
@@ -137,6 +139,12 @@ struct live_display *live_display_new(const struct live_display_options *options
     d->memory = NAN;
     for (uint32_t t = 0; t < d->w->ntasks; t++)
         d->weight_total += weight_of(d, t);
+    d->known = d->w->ntasks;
+    if (d->w->future && d->expected) {
+        d->own_expected = mem_new(double, d->known + 1);
+        memcpy(d->own_expected, d->expected, d->known * sizeof *d->expected);
+        d->expected = d->own_expected;
+    }
     d->started = d->drawn = d->sampled = clock_seconds();
     return d;
 }
@@ -240,6 +248,23 @@ static void display_task_ended(struct live_display *d, const struct trace_event 
     }
 }
 
+/* Tasks joined: what is expected of them is what was of others, on average. */
+static void display_grow(struct live_display *d)
+{
+    uint32_t n = d->w->ntasks, room = n + n / 2 + 1;
+    double mean = d->known ? d->weight_total / d->known : 0;
+    d->state = mem_resize(d->state, room);
+    d->slot_of = mem_resize(d->slot_of, room);
+    if (d->own_expected)
+        d->expected = d->own_expected = mem_resize(d->own_expected, room);
+    for (; d->known < n; d->known++) {
+        d->state[d->known] = UNSEEN;
+        if (d->own_expected)
+            d->own_expected[d->known] = mean;
+        d->weight_total += weight_of(d, d->known);
+    }
+}
+
 /* The clock is asked every CLOCK_EVERY events only: see the head. */
 static void display_on_event(void *context, const struct trace_event *e)
 {
@@ -249,7 +274,9 @@ static void display_on_event(void *context, const struct trace_event *e)
             d->memory = e->amount;
         else if (e->id == COUNTER_READY && e->amount >= 0)
             d->ready = (uint64_t)e->amount;
-    } else if (e->id < d->w->ntasks) {
+    } else if (e->kind == TRACE_GROWN) {
+        display_grow(d);
+    } else if (e->id < d->known) {
         if (e->kind == TRACE_BEGIN)
             display_task_began(d, e);
         else if (e->kind == TRACE_TASK)
@@ -489,6 +516,7 @@ void live_display_free(struct live_display *d)
     free(d->own_name);
     free(d->state);
     free(d->slot_of);
+    free(d->own_expected);
     array_free(&d->slots);
     free(d);
 }

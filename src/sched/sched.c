@@ -66,6 +66,19 @@ struct sched *sched_new(const struct sched_config *config)
     return s;
 }
 
+void sched_grow(struct sched *s, const struct sched_config *config)
+{
+    s->config.task_cores = config->task_cores;
+    s->config.task_memory = config->task_memory;
+    s->config.task_needs = config->task_needs;
+    s->config.task_asks = config->task_asks;
+    s->config.amount = config->amount;
+    s->config.task_nodes = config->task_nodes;
+    s->config.task_disk = config->task_disk;
+    s->config.task_retries = config->task_retries;
+    s->config.priority = config->priority;
+}
+
 void sched_free(struct sched *s)
 {
     if (!s)

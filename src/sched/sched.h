@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 /* A zeroed field takes the default in brackets. Arrays belong to the caller, are indexed by task
- * and may be NULL. */
+ * and may be NULL; sched_grow() takes longer ones. */
 struct sched_config {
     uint32_t node, nodes; /* this node of how many [1] */
     uint64_t seed;
@@ -240,6 +240,9 @@ struct sched;
 
 struct sched *sched_new(const struct sched_config *config);
 void sched_free(struct sched *s);
+/* There are more tasks: the arrays of `config` that are indexed by task take the place of those that it
+ * was made with. What they say of tasks that it holds must be the same. O(1). */
+void sched_grow(struct sched *s, const struct sched_config *config);
 void sched_handle(struct sched *s, const struct sched_event *event, struct sched_actions *out);
 
 enum sched_place {

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "formats/format.h"
 #include "model/command.h"
+#include "model/future.h"
 #include "session/causes.h"
 #include "session/hints.h"
 #include "session/log_tail.h"
@@ -67,7 +68,7 @@ void recording_fill_head(struct session *s)
 static void recording_keep_event(void *context, const struct trace_event *e)
 {
     struct run_record *r = context;
-    if (e->kind != TRACE_BEGIN)
+    if (e->kind != TRACE_BEGIN && e->kind != TRACE_GROWN)
         array_push(&r->events, *e);
 }
 
@@ -80,7 +81,10 @@ void recording_begin(struct session *s)
         /* the text is what a report will read the workflow from, years later */
         struct strbuf text = {0};
         format_find("native")->write_workflow(s->w, &text, NULL, &err);
+        /* it is written by a thread of its own: names of what grows meanwhile are not for it */
+        s->record.workflow = workflow_is_open(s->w) ? NULL : s->w;
         s->record.run = history_begin(s->history, &s->record, text.at, text.n, &err);
+        s->record.workflow = s->w;
         strbuf_free(&text);
         if (s->record.run) {
             listeners_add(&s->listeners, history_sink(s->history));

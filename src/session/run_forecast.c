@@ -4,6 +4,7 @@
 
 #include "base/heap.h"
 #include "base/mem.h"
+#include "model/growth.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -74,6 +75,9 @@ static void forecast_task_ends(struct forecast_state *s, uint32_t task)
     for (uint32_t e = w->succ_off[task]; e < w->succ_off[task + 1]; e++)
         if (--s->left[w->succ_task[e]] == 0)
             heap_push(&s->ready, -s->q->priority[w->succ_task[e]], w->succ_task[e]);
+    const struct later_edge *later;
+    growth_each_later(w, task, later) if (--s->left[later->task] == 0)
+        heap_push(&s->ready, -s->q->priority[later->task], later->task);
 }
 
 /* Does it fit beside what runs? A machine that is idle takes anything, or nothing would go on. */

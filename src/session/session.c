@@ -20,6 +20,7 @@
 #include "exec/sandbox.h"
 #include "formats/format.h"
 #include "model/select.h"
+#include "session/growing.h"
 #include "session/hooks.h"
 #include "session/recording.h"
 #include "session/surroundings.h"
@@ -60,6 +61,7 @@ void session_begin(struct session *s, const struct session_options *o)
 struct workflow *session_read(struct session *s, struct format_file *file, struct error *err)
 {
     format_file_set_folder(file, s->ws.folder);
+    format_file_let_grow(file);
     return image_read_workflow(&s->image, s->ws.state, file, err);
 }
 
@@ -157,6 +159,14 @@ bool session_open(struct session *s, struct workflow *w, struct error *err)
     if (!retention_read(&s->keep, err) || !workspace_open(&s->ws, s->o.wait, &s->o.remarks, err) ||
         !session_find_needs(s, err))
         return false;
+    if (s->o.elsewhere && w->future)
+        return error_set(err, ERROR_INPUT,
+                         "%s: it grows while it runs (a list says `after`), and agents do not grow "
+                         "with it yet; run it on this machine (`weft run`), or give the list its "
+                         "values (-p LIST=a,b,c)",
+                         s->flow);
+    if (!growing_begin(s, err))
+        return false;
     if (s->o.elsewhere && !session_take_as_text(s, err))
         return false;
     s->state = SESSION_OPEN;
@@ -196,6 +206,7 @@ void session_close(struct session *s)
     run_result_free(&s->result);
     listeners_free(&s->listeners);
     hooks_abandon(s->hooks);
+    growing_free(s);
     needs_free(&s->needs);
     run_environment_free(&s->environment);
     workspace_close(&s->ws, &s->o.remarks);
@@ -402,7 +413,7 @@ void session_prepare(struct session *s)
 }
 
 /* What a run on this machine is given of the session; the rest is added by session_go(). */
-static struct run_options session_run_options(const struct session *s)
+struct run_options session_run_options(const struct session *s)
 {
     return (struct run_options){.workflow = s->w,
                                 .folder = s->ws.folder,
@@ -449,6 +460,7 @@ bool session_go(struct session *s, struct error *err)
     o.retry_first = s->retry_first;
     o.sinks = &s->fan_at;
     o.nsinks = 1;
+    o.growth = growing_of(s);
     o.tick = session_on_tick;
     o.context = s;
     if (s->executor) {

@@ -86,8 +86,9 @@ struct session {
     struct needs needs;
     struct run_environment environment; /* what its tasks run in, as it was found */
     struct strbuf text;                 /* elsewhere: the native text from which `w` was read */
-    uint32_t cores;      /* what there is to run on: this machine, or all agents together */
-    double memory, disk; /* INFINITY: no limit */
+    uint32_t cores;          /* what there is to run on: this machine, or all agents together */
+    double memory, disk;     /* INFINITY: no limit */
+    struct growing *growing; /* session/growing.h; NULL: it stays as it is */
     double retry_first;
     struct retention keep; /* how long what it leaves behind stays */
 
@@ -157,6 +158,8 @@ bool session_fits(const struct session *s, struct error *err);
 /* What tasks get from outside, variables and secrets, and the programs that they need here; before
  * session_prepare(). False: something is not there. */
 bool session_surround(struct session *s, struct error *err);
+/* What a run on this machine is given of it, but for what belongs to the run itself. */
+struct run_options session_run_options(const struct session *s);
 /* Another executor than this machine; before the start. */
 void session_execute_by(struct session *s, const struct session_executor *executor, void *self);
 void session_listen(struct session *s, struct trace_sink sink);

@@ -359,6 +359,12 @@ static bool embedded_retry(struct store *s, struct error *err)
     return good;
 }
 
+/* A journal is of one workflow: with one, nothing can join. */
+static void embedded_grow(struct store *s)
+{
+    store_table_grow(&embedded_of(s)->table);
+}
+
 static size_t group_bytes(const struct embedded_group *g)
 {
     return g->bytes.cap + g->answers.at.cap * sizeof *g->answers.at.at +
@@ -415,6 +421,7 @@ static const struct store_ops embedded_ops = {
     .durable = embedded_durable,
     .flush = embedded_flush,
     .retry = embedded_retry,
+    .grow = embedded_grow,
     .bytes = embedded_bytes,
     .close = embedded_close,
 };

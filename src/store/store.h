@@ -34,6 +34,9 @@ struct store_ops {
     /* After poll failed and the cause is out of the way (space on the disk): go on. False: this one
      * cannot be repaired. */
     bool (*retry)(struct store *s, struct error *err);
+    /* Its workflow has grown (model/growth.h): tasks that are new are absent, and may be PUT. NULL: it
+     * cannot. */
+    void (*grow)(struct store *s);
     size_t (*bytes)(const struct store *s); /* of memory */
     /* Flush and free. False: the last operations could not be made durable; it is freed all the
      * same. */

@@ -7,6 +7,7 @@
  * journal. That an operation applied twice changes nothing the second time is therefore also what
  * keeps the journal short. */
 #include "store/table.h"
+#include "model/growth.h"
 #include <math.h>
 
 /* Numbers of nodes; a larger one is a mistake, not a reason to grow. */
@@ -145,6 +146,19 @@ static uint32_t table_child(const struct store_table *t, uint32_t task, uint32_t
     return w ? w->succ_task[w->succ_off[task] + e] : t->graph->child(t->graph->context, task, e);
 }
 
+/* Children that joined when the graph grew: see model/growth.h. */
+static uint32_t table_first_later(const struct store_table *t, uint32_t task)
+{
+    return t->workflow ? growth_first_later(t->workflow, task) : NONE;
+}
+
+static uint32_t table_next_later(const struct store_table *t, uint32_t *at)
+{
+    const struct later_edge *e = &t->workflow->growth->later.at[*at];
+    *at = e->next;
+    return e->task;
+}
+
 static uint32_t table_parent_count(const struct store_table *t, uint32_t task)
 {
     const struct workflow *w = t->workflow;
@@ -255,7 +269,7 @@ static void table_take(struct store_table *t, uint32_t task, uint32_t node, doub
         t->first_holder[task] = node;
     } else if (t->holder[task] != node) {
         if (!t->last_move)
-            t->last_move = column_of_none(t->ntasks);
+            t->last_move = column_of_none(t->task_room > t->ntasks ? t->task_room : t->ntasks);
         array_push(&t->moves, (struct store_table_link){node, t->last_move[task]});
         t->last_move[task] = (uint32_t)(t->moves.n - 1);
     }
@@ -319,7 +333,7 @@ static bool table_retry(struct store_table *t, const struct meta_op *op)
 static void table_set_size(struct store_table *t, uint32_t object, double bytes)
 {
     if (!t->size) {
-        double *size = mem_new(double, t->nobjects);
+        double *size = mem_new(double, t->object_room > t->nobjects ? t->object_room : t->nobjects);
         for (uint32_t i = 0; i < t->nobjects; i++)
             size[i] = table_object_size(t, i);
         t->size = size;
@@ -332,8 +346,9 @@ static void table_set_size(struct store_table *t, uint32_t object, double bytes)
 static void table_list_ready(struct store_table *t, uint32_t task, bool count_down,
                              struct answers *out, struct meta_answer *answer)
 {
-    for (uint32_t e = 0, n = table_child_count(t, task); e < n; e++) {
-        uint32_t child = table_child(t, task, e);
+    for (uint32_t e = 0, n = table_child_count(t, task), later = table_first_later(t, task);
+         e < n || later != NONE; e++) {
+        uint32_t child = e < n ? table_child(t, task, e) : table_next_later(t, &later);
         bool last = count_down ? --t->waiting[child] == 0 : t->waiting[child] == 0;
         if (last && out && t->status[child] == META_QUEUED) {
             array_push(&out->items, table_item(t, child));
@@ -388,8 +403,10 @@ static bool table_end(struct store_table *t, const struct meta_op *op, struct an
         t->removed++;
     t->status[op->task] = op->status == META_FAILED ? META_FAILED : META_REMOVED;
     table_stamp(t->ended, op->task, op->time);
-    for (uint32_t e = 0, n = out ? table_child_count(t, op->task) : 0; e < n; e++) {
-        uint32_t child = table_child(t, op->task, e);
+    uint32_t n = out ? table_child_count(t, op->task) : 0;
+    uint32_t later = out ? table_first_later(t, op->task) : NONE;
+    for (uint32_t e = 0; e < n || later != NONE; e++) {
+        uint32_t child = e < n ? table_child(t, op->task, e) : table_next_later(t, &later);
         if (t->status[child] == META_ABSENT || table_has_ended(t, child))
             continue;
         array_push(&out->items, table_item(t, child));
@@ -466,7 +483,7 @@ static bool table_join(struct store_table *t, const struct meta_op *op, uint8_t 
 static bool table_copy(struct store_table *t, const struct meta_op *op)
 {
     if (!t->last_copy)
-        t->last_copy = column_of_none(t->nobjects);
+        t->last_copy = column_of_none(t->object_room > t->nobjects ? t->object_room : t->nobjects);
     uint32_t *link = &t->last_copy[op->task];
     while (*link != NONE && t->copies.at[*link].node != op->node)
         link = &t->copies.at[*link].before;

@@ -20,6 +20,7 @@ struct store_table {
     const struct workflow *workflow; /* NULL: `graph` it is */
     const struct store_graph *graph;
     uint32_t ntasks, nobjects;
+    uint32_t task_room, object_room; /* entries that the columns have room for; 0: just as many */
     uint32_t done, failed, removed, skipped, excused; /* tasks that have ended so */
     uint8_t *status;
     uint16_t *attempts;
@@ -48,6 +49,8 @@ void answers_clear(struct answers *a);
 void answers_free(struct answers *a);
 
 void store_table_init(struct store_table *t, const struct workflow *w);
+/* The workflow has grown (model/growth.h). O(new), expected. */
+void store_table_grow(struct store_table *t);
 /* Over a graph by arithmetic, without timestamps and history: 15 bytes a task. */
 void store_table_init_graph(struct store_table *t, const struct store_graph *g);
 void store_table_free(struct store_table *t);

@@ -259,6 +259,7 @@ static void write_event(void *context, const struct trace_event *e)
     case TRACE_BEGIN: /* its TRACE_TASK tells all */
     case TRACE_REUSED:
     case TRACE_SKIPPED:
+    case TRACE_GROWN:
         break;
     }
 }

@@ -38,6 +38,19 @@ static size_t word_at(const char *text, const char *p)
     return command_behind_dollar(text, p) || p[1 + n] != '}' || !command_is_name(p + 1, n) ? 0 : n;
 }
 
+size_t scope_next_word(const char *text, const char **p)
+{
+    for (const char *at = strchr(*p, '{'); at; at = strchr(at + 1, '{')) {
+        size_t n = at[1] == '{' ? 0 : word_at(text, at);
+        if (n) {
+            *p = at + 1;
+            return n;
+        }
+        at += at[1] == '{';
+    }
+    return 0;
+}
+
 static bool is_bound(const struct variable_scope *s, const struct variable *v)
 {
     return s->bound[v->list] >> v->column & 1;
@@ -83,12 +96,11 @@ static struct scope_parameter *find_parameter(const struct variable_scope *s, co
 
 void scope_fix_parameters(struct variable_scope *s, const char *text)
 {
-    for (const char *p = strchr(text, '{'); p; p = strchr(p + 1, '{')) {
-        size_t word = p[1] == '{' ? 0 : word_at(text, p);
-        struct scope_parameter *x = word ? find_parameter(s, p + 1, word) : NULL;
+    const char *p = text;
+    for (size_t n; (n = scope_next_word(text, &p)) > 0; p += n) {
+        struct scope_parameter *x = find_parameter(s, p, n);
         if (x)
             x->fixed = true;
-        p += p[1] == '{';
     }
 }
 

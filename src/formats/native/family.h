@@ -46,6 +46,9 @@ static inline bool scope_concerns(const char *text, size_t length)
 }
 /* Does the text name a variable or a parameter whose values come from outside the files? */
 bool scope_is_outside(const struct variable_scope *s, const char *text);
+/* The first word in braces of `text` at or behind *p: its length, and *p is where it begins, behind
+ * the brace. 0: there is none. What may be a name, whether it is known or not; {{ and ${ are none. */
+size_t scope_next_word(const char *text, const char **p);
 /* Parameters that the text names become fixed. */
 void scope_fix_parameters(struct variable_scope *s, const char *text);
 

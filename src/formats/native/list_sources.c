@@ -166,14 +166,21 @@ static bool pattern_columns(struct list_rows *rows, const char *pattern)
     return rows->columns.n > 0;
 }
 
+bool list_pattern_columns(struct list_rows *rows, const struct native *n, yaml_ref at,
+                          const char *title, const char *pattern)
+{
+    return pattern_columns(rows, pattern) ||
+           native_error(n, at,
+                        "list '%.80s': files has no variable; write {%s} where the values "
+                        "stand, as in \"data/{%s}.txt\"",
+                        title, title, title);
+}
+
 bool list_from_files(struct list_rows *rows, const struct native *n, yaml_ref at, const char *title,
                      const char *pattern, const char *folder)
 {
-    if (!pattern_columns(rows, pattern))
-        return native_error(n, at,
-                            "list '%.80s': files has no variable; write {%s} where the values "
-                            "stand, as in \"data/{%s}.txt\"",
-                            title, title, title);
+    if (!list_pattern_columns(rows, n, at, title, pattern))
+        return false;
     struct file_search f = {.rows = rows, .n = n, .at = at, .title = title};
     for (size_t c = 0; c < rows->columns.n; c++)
         array_push(&f.bound, NULL);

@@ -23,6 +23,9 @@ void list_rows_free(struct list_rows *rows);
  * for its variables. */
 bool list_from_files(struct list_rows *rows, const struct native *n, yaml_ref at, const char *title,
                      const char *pattern, const char *folder);
+/* The variables of such a pattern become the columns. False: it has none, which is said. */
+bool list_pattern_columns(struct list_rows *rows, const struct native *n, yaml_ref at,
+                          const char *title, const char *pattern);
 /* A value a line; empty lines are passed over. */
 bool list_from_lines(struct list_rows *rows, const struct native *n, yaml_ref at, const char *title,
                      const char *file, const char *folder);

@@ -23,6 +23,8 @@ void lists_free(struct lists *l)
 {
     for (size_t i = 0; i < l->at.n; i++)
         free(l->at.at[i].cell);
+    for (size_t i = 0; i < l->at.n; i++)
+        free(l->at.at[i].why);
     for (size_t i = 0; i < l->groupings.n; i++) {
         free(l->groupings.at[i].group_of);
         free(l->groupings.at[i].off);
@@ -196,26 +198,14 @@ static bool is_taken(const char *name)
     return false;
 }
 
-/* Enter the rows that were fetched as list `name`: names are new, rows differ. `n` and `at` are for
- * messages. */
-static bool add_list(struct lists *l, const struct native *n, yaml_ref at, str_id name,
-                     struct list_rows *rows)
+/* The columns of the list that has or gets the number `list` become variables. */
+static bool add_variables(struct lists *l, const struct native *n, yaml_ref at, const char *title,
+                          uint32_t list, const struct list_rows *rows)
 {
-    const char *title = lists_name(l, name);
-    uint32_t columns = (uint32_t)rows->columns.n, twice = 0;
-    if (!rows->cells.n)
-        return native_error(n, at, "list '%.80s' is empty; what runs through it would be no task",
-                            title);
+    uint32_t columns = (uint32_t)rows->columns.n;
     if (columns > LIST_COLUMNS)
         return native_error(n, at, "list '%.80s' has %u columns; at most %d are possible", title,
                             columns, LIST_COLUMNS);
-    struct list x = {.name = name,
-                     .line = (uint32_t)yaml_line(&n->y, at),
-                     .first = (uint32_t)l->variables.n,
-                     .ncolumns = columns,
-                     .nrows = (uint32_t)(rows->cells.n / columns),
-                     .cell = rows->cells.at,
-                     .outside = rows->outside};
     for (uint32_t c = 0; c < columns; c++) {
         const char *variable = lists_name(l, rows->columns.at[c]);
         if (!command_is_name(variable, strlen(variable)))
@@ -229,15 +219,40 @@ static bool add_list(struct lists *l, const struct native *n, yaml_ref at, str_i
                                 "choose another name",
                                 title, variable);
         uint32_t other = lists_find_variable(l, variable, strlen(variable));
-        if (other != UINT32_MAX && l->variables.at[other].list == l->at.n)
+        if (other != UINT32_MAX && l->variables.at[other].list == list)
             return native_error(n, at, "list '%.80s' has the column '%.80s' twice", title,
                                 variable);
         if (other != UINT32_MAX)
             return native_error(n, at, "'%.80s' is a variable of the lists '%.80s' and '%.80s'",
                                 variable, lists_name(l, l->at.at[l->variables.at[other].list].name),
                                 title);
-        array_push(&l->variables, (struct variable){rows->columns.at[c], (uint32_t)l->at.n, c});
+        array_push(&l->variables, (struct variable){rows->columns.at[c], list, c});
     }
+    return true;
+}
+
+/* Enter the rows that were fetched as list `name`: names are new, rows differ. `n` and `at` are for
+ * messages. `slot`: its number, when it was pending; UINT32_MAX: it is new. */
+static bool add_list(struct lists *l, const struct native *n, yaml_ref at, str_id name,
+                     struct list_rows *rows, uint32_t slot)
+{
+    const char *title = lists_name(l, name);
+    uint32_t columns = (uint32_t)rows->columns.n, twice = 0;
+    bool entered = slot != UINT32_MAX && l->at.at[slot].ncolumns; /* its variables are there */
+    if (!rows->cells.n)
+        return native_error(n, at, "list '%.80s' is empty; what runs through it would be no task",
+                            title);
+    struct list x = {.name = name,
+                     .line = (uint32_t)yaml_line(&n->y, at),
+                     .first = entered ? l->at.at[slot].first : (uint32_t)l->variables.n,
+                     .ncolumns = columns,
+                     .nrows = (uint32_t)(rows->cells.n / columns),
+                     .cell = rows->cells.at,
+                     .outside = rows->outside,
+                     .at = at};
+    if (!entered &&
+        !add_variables(l, n, at, title, slot != UINT32_MAX ? slot : (uint32_t)l->at.n, rows))
+        return false;
     if (!find_telling_columns(&x, &twice)) {
         uint32_t line = rows->lines.n ? rows->lines.at[twice] : 0;
         if (columns == 1 && !line)
@@ -249,7 +264,12 @@ static bool add_list(struct lists *l, const struct native *n, yaml_ref at, str_i
     }
     rows->cells.at = NULL; /* the list's now */
     rows->cells.n = rows->cells.cap = 0;
-    array_push(&l->at, x);
+    if (slot == UINT32_MAX) {
+        array_push(&l->at, x);
+    } else {
+        free(l->at.at[slot].why);
+        l->at.at[slot] = x;
+    }
     return true;
 }
 
@@ -360,10 +380,10 @@ static bool read_described(const struct native *n, yaml_ref v, const char *title
 {
     yaml_ref files = yaml_get(&n->y, v, "files"), lines = yaml_get(&n->y, v, "lines"),
              table = yaml_get(&n->y, v, "table"), after = yaml_get(&n->y, v, "after");
-    if (after != YAML_NONE)
+    if (files == YAML_NONE && lines == YAML_NONE && table == YAML_NONE && after != YAML_NONE)
         return native_error(n, after,
-                            "list '%.80s': lists that are read while the workflow runs (`after`) "
-                            "are not supported yet",
+                            "list '%.80s': `after` goes with files, lines or table, which are read "
+                            "when that task is done",
                             title);
     yaml_ref inside = yaml_get(&n->y, v, "rows");
     if (inside != YAML_NONE && yaml_size(&n->y, v) == 1)
@@ -372,11 +392,11 @@ static bool read_described(const struct native *n, yaml_ref v, const char *title
         list_column(rows, title, strlen(title));
         return read_range(n, v, title, rows);
     }
-    static const char *const keys[] = {"files", "lines", "table", "rows", NULL};
+    static const char *const keys[] = {"files", "lines", "table", "rows", "after", NULL};
     for (yaml_ref k = yaml_first(&n->y, v); k != YAML_NONE; k = yaml_next(&n->y, v, k))
         if (native_key(n, k, keys) < 0)
             return false;
-    if (yaml_size(&n->y, v) != 1)
+    if (yaml_size(&n->y, v) != 1 + (after != YAML_NONE))
         return native_error(
             n, v, "list '%.80s' has values of one kind only: files, lines, rows or table", title);
     rows->outside = true;
@@ -463,6 +483,91 @@ static bool read_stated(const struct native *n, yaml_ref what, const char *title
                         title, yaml_found(&n->y, what, found, sizeof found));
 }
 
+/* A list that is read later: its name, and what is known of its columns. */
+static bool pend_list(struct lists *l, const struct native *n, yaml_ref k, char *why)
+{
+    struct list_rows rows = {.lists = l};
+    size_t length;
+    const char *title = yaml_text(&n->y, k, &length), *after, *pattern;
+    yaml_ref what = yaml_value(k), files = yaml_get(&n->y, what, "files");
+    struct list x = {.name = pool_add(&l->names, title, length),
+                     .line = (uint32_t)yaml_line(&n->y, k),
+                     .first = (uint32_t)l->variables.n,
+                     .outside = true,
+                     .pending = true,
+                     .at = k,
+                     .why = why};
+    bool good = native_text(n, yaml_get(&n->y, what, "after"), "after", &after, &length);
+    if (good && files != YAML_NONE)
+        good = native_text(n, files, "files", &pattern, &length) &&
+               list_pattern_columns(&rows, n, files, title, pattern);
+    else if (good && yaml_get(&n->y, what, "table") == YAML_NONE)
+        list_column(&rows, title, strlen(title));
+    x.ncolumns = (uint32_t)rows.columns.n;
+    good = good && add_variables(l, n, k, title, (uint32_t)l->at.n, &rows);
+    list_rows_free(&rows);
+    array_push(&l->at, x); /* also after an error: it owns `why` */
+    return good;
+}
+
+/* Without a word: what is wrong becomes known, with its place, when it is read in earnest. */
+static bool read_quietly(struct lists *l, const struct native *n, yaml_ref k, const char *folder,
+                         struct list_rows *rows, struct error *err)
+{
+    struct native quiet = *n;
+    quiet.err = err;
+    quiet.fill = NULL; /* braces are the pattern's own */
+    rows->lists = l;
+    return read_described(&quiet, yaml_value(k), yaml_text(&n->y, k, NULL), folder, rows) &&
+           rows->cells.n;
+}
+
+/* `after: TASK`. As things stand it may be there, from an earlier run. */
+static bool read_later(struct lists *l, const struct native *n, yaml_ref k, const char *folder)
+{
+    struct error err = {0};
+    struct list_rows rows = {0};
+    size_t length;
+    const char *title = yaml_text(&n->y, k, &length);
+    yaml_ref what = yaml_value(k);
+    if (yaml_get(&n->y, what, "files") == YAML_NONE &&
+        yaml_get(&n->y, what, "lines") == YAML_NONE && yaml_get(&n->y, what, "table") == YAML_NONE)
+        return read_described(n, what, title, folder, &rows); /* says what is wrong */
+    bool good = !l->waits && read_quietly(l, n, k, folder, &rows, &err);
+    good = good ? add_list(l, n, k, pool_add(&l->names, title, length), &rows, UINT32_MAX)
+                : pend_list(l, n, k, l->waits ? NULL : mem_copy_string(err.text));
+    list_rows_free(&rows);
+    return good;
+}
+
+bool lists_read_pending(struct lists *l, const struct native *n, uint32_t list, const char *folder)
+{
+    struct list_rows rows = {.lists = l};
+    struct native plain = *n;
+    yaml_ref k = l->at.at[list].at;
+    plain.fill = NULL; /* braces are the pattern's own */
+    bool good = read_described(&plain, yaml_value(k), yaml_text(&n->y, k, NULL), folder, &rows) &&
+                add_list(l, n, k, l->at.at[list].name, &rows, list);
+    list_rows_free(&rows);
+    return good;
+}
+
+uint32_t lists_count_pending(struct lists *l, const struct native *n, uint32_t list,
+                             const char *folder)
+{
+    struct error err = {0};
+    struct list_rows rows = {0};
+    bool good = read_quietly(l, n, l->at.at[list].at, folder, &rows, &err);
+    uint32_t count = good && rows.columns.n ? (uint32_t)(rows.cells.n / rows.columns.n) : 0;
+    list_rows_free(&rows);
+    return count;
+}
+
+const char *lists_after(const struct lists *l, const struct native *n, uint32_t list)
+{
+    return yaml_text(&n->y, yaml_get(&n->y, yaml_value(l->at.at[list].at), "after"), NULL);
+}
+
 /* One list, at its key. */
 static bool read_list(struct lists *l, const struct native *n, yaml_ref k, const char *folder,
                       const struct given_values *given, struct list_rows *rows)
@@ -487,11 +592,13 @@ static bool read_list(struct lists *l, const struct native *n, yaml_ref k, const
         with->used = true;
     if (with && !values && in_file == YAML_NONE)
         return read_with_values(n, k, title, with, rows) &&
-               add_list(l, n, k, pool_add(&l->names, title, length), rows);
+               add_list(l, n, k, pool_add(&l->names, title, length), rows, UINT32_MAX);
+    if (!values && in_file == YAML_NONE && yaml_get(&n->y, what, "after") != YAML_NONE)
+        return read_later(l, n, k, folder);
     bool good = values ? read_given(where, in_file != YAML_NONE ? what : k, title, values, rows)
                        : read_stated(where, what, title, folder, rows);
     return good && add_list(l, where, in_file != YAML_NONE ? what : k,
-                            pool_add(&l->names, title, length), rows);
+                            pool_add(&l->names, title, length), rows, UINT32_MAX);
 }
 
 bool lists_read(struct lists *l, const struct native *n, yaml_ref v, const char *folder,

@@ -33,6 +33,10 @@ struct list {
     uint32_t *cell;     /* nrows x ncolumns numbers of values, row by row */
     column_set telling; /* the first columns that tell its rows apart: they name members */
     bool outside;       /* values come from outside the file: data, one word each in a command */
+    /* `after: TASK`, and not read yet: no rows, and of a table no columns. `at`: its key in the file */
+    bool pending;
+    yaml_ref at;
+    char *why; /* pending, though it was looked for: what was wrong; NULL: nobody looked */
 };
 
 struct variable {
@@ -57,6 +61,8 @@ struct lists {
     ARRAY(struct list) at;
     ARRAY(struct variable) variables;
     ARRAY(struct grouping) groupings; /* made when asked for, kept */
+    bool
+        waits; /* lists with `after` are pending; else they are read as things stand, if they can be */
 };
 
 enum {
@@ -93,6 +99,14 @@ struct module_value *given_with(const struct given_values *g, const char *name);
 /* Read the mapping at `v`. Names of files are relative to `folder`. False: an error with its place. */
 bool lists_read(struct lists *l, const struct native *n, yaml_ref v, const char *folder,
                 const struct given_values *given);
+
+/* Read a list that is pending. False: an error with its place, and it stays pending. */
+bool lists_read_pending(struct lists *l, const struct native *n, uint32_t list, const char *folder);
+/* The rows that a pending list would have as things stand; 0: it cannot be read. */
+uint32_t lists_count_pending(struct lists *l, const struct native *n, uint32_t list,
+                             const char *folder);
+/* The name of the task that a pending list is read after. */
+const char *lists_after(const struct lists *l, const struct native *n, uint32_t list);
 
 /* UINT32_MAX: there is none of that name. */
 uint32_t lists_find_variable(const struct lists *l, const char *name, size_t length);

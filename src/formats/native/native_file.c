@@ -41,6 +41,20 @@ static bool read_name(struct native_reading *r, yaml_ref v)
     return true;
 }
 
+/* A module is read at once: what waits for a task of a run belongs to the file that is run. */
+static bool check_module_lists(const struct native_reading *r)
+{
+    for (size_t i = 0; r->module && i < r->lists.at.n; i++) {
+        const struct list *l = &r->lists.at.at[i];
+        if (l->pending)
+            return native_error(&r->file, l->at,
+                                "list '%.80s' is read after a task, and this file is a module; put "
+                                "the list into the file that is run, and hand it over with `with`",
+                                lists_name(&r->lists, l->name));
+    }
+    return true;
+}
+
 /* Keys of the file in any order; the tasks last, because all others may stand below them. */
 bool native_prepare(struct native_reading *r)
 {
@@ -74,7 +88,8 @@ bool native_prepare(struct native_reading *r)
         r->given.with = r->module->with.at;
         r->given.nwith = r->module->with.n;
     }
-    if (!native_read_values(r) || (defaults != YAML_NONE && !native_read_defaults(r, defaults)))
+    if (!native_read_values(r) || !check_module_lists(r) ||
+        (defaults != YAML_NONE && !native_read_defaults(r, defaults)))
         return false;
     r->file.fill = fill_setting;
     r->file.fill_context = r;
@@ -95,6 +110,8 @@ void native_free_reading(struct native_reading *r)
     for (size_t i = 0; i < r->families.n; i++)
         family_free(&r->families.at[i]);
     array_free(&r->families);
+    array_free(&r->entry);
+    array_free(&r->waits_for);
     array_free(&r->named);
     array_free(&r->named_place);
     strbuf_free(&r->command);
@@ -111,31 +128,52 @@ void native_free_reading(struct native_reading *r)
     native_close(&r->file);
 }
 
-/* The YAML is freed before the graph is frozen: the peak of memory is one of the two. */
+/* A reading on the heap: modules point to it, and it may go on while the workflow runs. */
+static struct native_future *native_begin(const struct format_source *source, struct error *err)
+{
+    struct native_future *f = mem_new_zero(struct native_future, 1);
+    struct native_reading *r = &f->r;
+    struct stat s;
+    *r = (struct native_reading){.defaults = YAML_NONE, .family = NONE, .shared = &f->shared};
+    if (!native_open(&r->file, source, "tasks", err)) {
+        free(f);
+        return NULL;
+    }
+    r->b = builder_new(source->path, "native");
+    builder_home(r->b, source->folder);
+    r->is_file = source->folder != NULL;
+    shared_init(&f->shared);
+    f->shared.lines = r->file.y.n ? r->file.y.at[r->file.y.n - 1].line + (size_t)1 : 1;
+    if (stat(source->path, &s) == 0) {
+        f->shared.device = s.st_dev;
+        f->shared.inode = s.st_ino;
+    }
+    lists_init(&r->lists);
+    r->lists.waits = source->grows;
+    r->beside = file_beside(source->path, ".");
+    r->folder = source->folder ? mem_copy_string(source->folder) : file_beside(source->path, ".");
+    return f;
+}
+
+/* The YAML is freed before the graph is frozen: the peak of memory is one of the two. Not where it
+ * is needed for what becomes known later. */
 struct workflow *native_read_workflow(const struct format_source *source, struct error *err)
 {
-    struct native_shared shared;
-    struct native_reading r = {.defaults = YAML_NONE, .family = NONE, .shared = &shared};
-    struct stat s;
-    if (!native_open(&r.file, source, "tasks", err))
+    struct native_future *f = native_begin(source, err);
+    if (!f)
         return NULL;
-    r.b = builder_new(source->path, "native");
-    builder_home(r.b, source->folder);
-    r.is_file = source->folder != NULL;
-    shared_init(&shared);
-    shared.lines = r.file.y.n ? r.file.y.at[r.file.y.n - 1].line + (size_t)1 : 1;
-    if (stat(source->path, &s) == 0) {
-        shared.device = s.st_dev;
-        shared.inode = s.st_ino;
+    struct builder *b = f->r.b;
+    bool good = native_open_params(&f->r, source->options) && read_whole(&f->r);
+    if (good && native_has_pending(&f->r)) {
+        if (source->grows)
+            return native_begin_future(f, err);
+        native_tell_unknown(&f->r);
     }
-    lists_init(&r.lists);
-    r.beside = file_beside(source->path, ".");
-    r.folder = source->folder ? mem_copy_string(source->folder) : file_beside(source->path, ".");
-    bool good = native_open_params(&r, source->options) && read_whole(&r);
-    native_free_reading(&r);
-    shared_free(&shared);
+    native_free_reading(&f->r);
+    shared_free(&f->shared);
+    free(f);
     if (good)
-        return builder_finish(r.b, err);
-    builder_free(r.b);
+        return builder_finish(b, err);
+    builder_free(b);
     return NULL;
 }

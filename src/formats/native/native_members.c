@@ -35,6 +35,12 @@ bool native_add_group(struct native_reading *r, const char *name, uint32_t first
     return true;
 }
 
+uint32_t native_find_base(struct native_reading *r, const char *name, size_t length)
+{
+    const char *full = full_name(r, name, &length); /* names end with a NUL, there and here */
+    return r->shared->base ? workflow_find_task(r->shared->base, full) : NONE;
+}
+
 uint32_t native_find_task(struct native_reading *r, const char *name, size_t length)
 {
     const char *full = full_name(r, name, &length);
@@ -106,9 +112,14 @@ bool native_make_tasks(struct native_reading *r)
     if (tasks != YAML_NONE && !yaml_is_null(y, tasks)) {
         if (!native_is_mapping(&r->file, tasks, "tasks"))
             return false;
+        if ((r->entry.n || native_has_pending(r)) && !native_find_later(r, tasks))
+            return false;
         builder_expect(r->b, r->first + (size_t)yaml_size(y, tasks), 0);
+        size_t entry = 0;
         for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE && good;
              k = yaml_next(y, tasks, k)) {
+            if (native_entry_of(r, entry++) != ENTRY_NOW)
+                continue;
             size_t length;
             const char *name = yaml_text(y, k, &length);
             size_t whole = length;
@@ -121,7 +132,8 @@ bool native_make_tasks(struct native_reading *r)
         }
     }
     r->file.where[0] = 0;
-    good = good && native_include_modules(r);
+    good =
+        good && ((r->shared->base && !r->module) || native_include_modules(r)); /* once */
     r->ntasks = builder_task_count(r->b) - r->first;
     return good;
 }
@@ -203,11 +215,12 @@ static void walk_made(struct output_walk *walk)
     const struct native_reading *r = walk->r;
     const struct yaml *y = &r->file.y;
     yaml_ref tasks = yaml_get(y, 0, "tasks");
+    size_t entry = 0;
     for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks); k != YAML_NONE;
          k = yaml_next(y, tasks, k))
-        if (!is_family(r, k) && !native_is_flow(r, k))
+        if (native_entry_of(r, entry++) == ENTRY_NOW && !is_family(r, k) && !native_is_flow(r, k))
             walk_outputs(walk, yaml_value(k));
-    for (size_t i = 0; i < r->families.n; i++)
+    for (size_t i = r->first_family; i < r->families.n; i++)
         if (!native_is_flow(r, r->families.at[i].key))
             walk_family(walk, &r->families.at[i]);
 }
@@ -224,7 +237,7 @@ void native_collect_made(struct native_reading *r, struct native_reading *top)
 static void enter_left_out(struct native_reading *r)
 {
     struct output_walk walk = {.r = r, .what = WALK_LEFT_OUT};
-    for (size_t i = 0; i < r->families.n; i++)
+    for (size_t i = r->first_family; i < r->families.n; i++)
         if (r->families.at[i].exceptions.n) {
             const char *name = yaml_text(&r->file.y, r->families.at[i].key, NULL);
             size_t length = strlen(name);
@@ -232,7 +245,7 @@ static void enter_left_out(struct native_reading *r)
             walk.family = pool_add(&r->shared->families, name, length);
             walk_family(&walk, &r->families.at[i]);
         }
-    for (size_t i = 0; i < r->modules.n; i++)
+    for (size_t i = r->first_module; i < r->modules.n; i++)
         enter_left_out(r->modules.at[i]);
 }
 
@@ -240,7 +253,7 @@ static void strike_out_made(struct native_reading *r)
 {
     struct output_walk walk = {.r = r, .what = WALK_MADE};
     walk_made(&walk);
-    for (size_t i = 0; i < r->modules.n; i++)
+    for (size_t i = r->first_module; i < r->modules.n; i++)
         strike_out_made(r->modules.at[i]);
 }
 
@@ -251,8 +264,11 @@ void native_note_left_out(struct native_reading *r)
     enter_left_out(r);
     if (!s->left_out.n)
         return;
-    for (uint32_t i = 0; i < s->left_out.n; i++)
-        array_push(&s->made_elsewhere, false);
+    for (uint32_t i = (uint32_t)s->made_elsewhere.n; i < s->left_out.n; i++) {
+        uint32_t there =
+            s->base ? workflow_find_object(s->base, intern_text(&s->left_out, i)) : NONE;
+        array_push(&s->made_elsewhere, there != NONE && s->base->producer[there] != NONE);
+    }
     strike_out_made(r);
 }
 
@@ -328,11 +344,14 @@ bool native_read_bodies(struct native_reading *r)
 {
     const struct yaml *y = &r->file.y;
     yaml_ref tasks = yaml_get(y, 0, "tasks");
-    struct bodies_cursor at = {.task = r->first};
+    struct bodies_cursor at = {
+        .task = r->first, .family = r->first_family, .module = r->first_module};
     bool good = true;
+    size_t entry = 0;
     for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks);
          k != YAML_NONE && good && !builder_failed(r->b); k = yaml_next(y, tasks, k))
-        good = is_family(r, k) ? read_members(r, &at) : read_one(r, k, NULL, &at);
+        if (native_entry_of(r, entry++) == ENTRY_NOW)
+            good = is_family(r, k) ? read_members(r, &at) : read_one(r, k, NULL, &at);
     r->scope.task = r->scope.kind = NULL;
     r->file.where[0] = 0;
     for (; good && at.module < r->modules.n; at.module++) /* what it includes */

@@ -13,6 +13,7 @@
  * of each module on the way up. A file is loaded once, however many instances it has. */
 #pragma once
 #include "formats/native/family.h"
+#include "model/future.h"
 
 #include <sys/types.h>
 
@@ -47,6 +48,11 @@ struct native_shared {
     ARRAY(struct task_group) groups; /* parallel to group_names */
     struct intern known; /* names of parameters and lists, with the prefixes of modules */
     ARRAY(struct module_source *) sources;
+    /* While it grows (native_future.c): what is there already, edges from there, and the first group
+     * that is not there yet. */
+    const struct workflow *base;
+    struct future_part *part;
+    uint32_t first_group;
     size_t lines; /* of all files so far */
     uint32_t modules;
     dev_t device; /* of the workflow's own file; both 0: it has none */

@@ -4,12 +4,20 @@
 #include "formats/native/family.h"
 #include "formats/native/list_sources.h"
 #include "formats/native/native_module.h"
+#include "model/future.h"
 
 /* {in.reads}: which files, by their place, stand for it. */
 struct native_named {
     const char *name;
     bool out;
     uint32_t first, count; /* in named_place */
+};
+
+/* A task of the file, or a family, in a workflow that grows. */
+enum native_entry {
+    ENTRY_NOW,   /* it is known, and becomes tasks with this reading */
+    ENTRY_LATER, /* not known yet: it depends on a list that is pending */
+    ENTRY_MADE,  /* it was read before */
 };
 
 /* The defaults are read again for each task, so that they can be overridden key by key. */
@@ -44,6 +52,11 @@ struct native_reading {
     uint32_t outside_object;
     bool outside_is_made;
     bool is_file; /* and no text that weft wrote: what it says can be mended */
+    /* Of a file that is not all known (native_later.c): by task of the file, enum native_entry and
+     * the pending list that it waits for. Empty: all are ENTRY_NOW. */
+    ARRAY(uint8_t) entry;
+    ARRAY(uint32_t) waits_for;
+    uint32_t first_family, first_module; /* while it grows: the first that is not there yet */
 };
 
 /* For scope_fill() where one text is wanted: it stays in the scope. */
@@ -105,6 +118,38 @@ bool native_read_after(struct native_reading *r, uint32_t task, yaml_ref v);
 uint32_t native_object(struct native_reading *r, const char *name, size_t length);
 /* What a task says. */
 bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body);
+
+/* Parameters that commands name are the model's. */
+void native_keep_parameters(struct native_reading *r);
+
+/* native_later.c */
+/* Is a list pending? */
+bool native_has_pending(const struct native_reading *r);
+/* Fill `entry` and `waits_for`: which tasks of the file can be read now. False: an error. */
+bool native_find_later(struct native_reading *r, yaml_ref tasks);
+/* The task of this file in what is there already; NONE: there is none. */
+uint32_t native_find_base(struct native_reading *r, const char *name, size_t length);
+static inline enum native_entry native_entry_of(const struct native_reading *r, size_t entry)
+{
+    return entry < r->entry.n ? (enum native_entry)r->entry.at[entry] : ENTRY_NOW;
+}
+/* Could the text `a` be what `b` is, for some values of their variables? */
+bool native_may_meet(const char *a, const char *b);
+
+/* native_future.c */
+struct native_future {
+    struct future base;
+    struct native_reading r;
+    struct native_shared shared;
+    struct workflow *w;
+    struct option_value *given; /* copies: the reader's caller has freed its own */
+    char text[200];             /* of the item that was asked for last */
+};
+
+/* Of a file whose reading goes on while it runs: takes `f` over, and builds what is known. */
+struct workflow *native_begin_future(struct native_future *f, struct error *err);
+/* Of one that nobody will run: says what is left out. */
+void native_tell_unknown(struct native_reading *r);
 
 /* native_members.c */
 /* The numbers of all tasks, members of families among them. */

@@ -231,10 +231,15 @@ bool native_read_values(struct native_reading *r)
     scope_init(&r->scope, &r->lists);
     r->scope.closed = r->module != NULL;
     fix_parameters(r);
+    native_keep_parameters(r);
+    return true;
+}
+
+void native_keep_parameters(struct native_reading *r)
+{
     for (size_t i = 0; i < r->scope.parameters.n; i++) {
         const struct scope_parameter *p = &r->scope.parameters.at[i];
         if (!p->fixed)
             builder_parameter(r->b, p->name, p->value);
     }
-    return true;
 }

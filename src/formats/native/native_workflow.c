@@ -290,6 +290,11 @@ static bool add_after(void *context, const char *name, size_t length)
         return true;
     }
     const struct task_group *g = native_find_group(r, name, length);
+    from = g ? NONE : native_find_base(r, name, length);
+    if (from != NONE) {
+        array_push(&r->shared->part->links, (struct growth_link){from, a->task});
+        return true;
+    }
     if (!g)
         return unknown_task(r, a->at, name);
     uint64_t mine = r->family == NONE ? 1 : r->families.at[r->family].count;
@@ -299,7 +304,11 @@ static bool add_after(void *context, const char *name, size_t length)
                             "matters, as in \"%s@...={...}\"",
                             g->count, name, (unsigned)mine, name);
     for (uint32_t t = g->first; t < g->first + g->count; t++)
-        builder_edge(r->b, t, a->task, line);
+        if (g <
+            r->shared->groups.at + r->shared->first_group) /* it was there, and so its numbers */
+            array_push(&r->shared->part->links, (struct growth_link){t, a->task});
+        else
+            builder_edge(r->b, t, a->task, line);
     return true;
 }
 

@@ -1,0 +1,51 @@
+/* The result of a run: remarks about files that were kept, and its end. */
+#include "drive/run.h"
+
+#include "base/strbuf.h"
+
+bool run_result_judge(const struct run_result *r, struct error *err)
+{
+    uint32_t failed = r->failed - r->excused;
+    return !failed || error_set(err, ERROR_FAILED, "%u task%s failed, %u not run because of that",
+                                failed, failed == 1 ? "" : "s", r->skipped - r->untaken);
+}
+
+void run_result_kept(struct run_result *r, const char *name, const char *kept)
+{
+    struct strbuf line = {0};
+    r->kept++;
+    if (r->remarks.n >= RUN_REMARKS)
+        return;
+    r->kept_told++;
+    strbuf_printf(&line,
+                  "'%s' was there, and weft did not make it: it is kept as '%s' (--overwrite "
+                  "replaces such files)",
+                  name, kept);
+    array_push(&r->remarks, strbuf_steal(&line));
+}
+
+void run_result_count_kept(struct run_result *r)
+{
+    struct strbuf line = {0};
+    uint32_t more = r->kept - r->kept_told;
+    if (!more)
+        return;
+    strbuf_printf(&line,
+                  "%u more file%s that weft did not make %s kept beside the outputs, as "
+                  "NAME.before-weft",
+                  more, more == 1 ? "" : "s", more == 1 ? "is" : "are");
+    array_push(&r->remarks, strbuf_steal(&line));
+}
+
+void run_result_free(struct run_result *r)
+{
+    for (size_t i = 0; i < r->failures.n; i++) {
+        free(r->failures.at[i].text);
+        free(r->failures.at[i].log);
+    }
+    array_free(&r->failures);
+    for (size_t i = 0; i < r->remarks.n; i++)
+        free(r->remarks.at[i]);
+    array_free(&r->remarks);
+    *r = (struct run_result){0};
+}

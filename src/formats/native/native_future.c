@@ -1,0 +1,246 @@
+/* The future of a native file: its reading, kept while the workflow runs. When the task that a list is
+ * read after is done, the list is read, and what became known by that is built as a part, with the same
+ * functions that read the file the first time. Nothing of what was read before is read again. */
+#include "formats/native/native_reading.h"
+
+#include <string.h>
+
+static struct native_future *future_of(struct future *f)
+{
+    return (struct native_future *)f;
+}
+
+static void native_future_discard(struct future *base)
+{
+    struct native_future *f = future_of(base);
+    native_free_reading(&f->r);
+    shared_free(&f->shared);
+    for (struct option_value *g = f->given; g && g->name; g++) {
+        free((char *)g->name);
+        free((char *)g->text);
+    }
+    free(f->given);
+    free(f);
+}
+
+/* Does a task of the file wait for it? A list that nobody uses is not read. */
+static bool is_awaited(const struct native_reading *r, uint32_t list)
+{
+    for (size_t i = 0; i < r->entry.n; i++)
+        if (r->entry.at[i] == ENTRY_LATER && r->waits_for.at[i] == list)
+            return true;
+    return false;
+}
+
+/* The i-th list that is pending; UINT32_MAX: there are fewer. */
+static uint32_t pending_list(const struct native_reading *r, size_t i)
+{
+    for (uint32_t list = 0; list < r->lists.at.n; list++)
+        if (r->lists.at.at[list].pending && is_awaited(r, list) && i-- == 0)
+            return list;
+    return UINT32_MAX;
+}
+
+static size_t native_future_items(struct future *base)
+{
+    size_t n = 0;
+    while (pending_list(&future_of(base)->r, n) != UINT32_MAX)
+        n++;
+    return n;
+}
+
+/* A task by its name, or all members of a family. */
+static struct future_item native_future_item(struct future *base, size_t i)
+{
+    struct native_future *f = future_of(base);
+    struct native_reading *r = &f->r;
+    uint32_t list = pending_list(r, i);
+    const char *after = lists_after(&r->lists, &r->file, list);
+    const struct task_group *group = native_find_group(r, after, strlen(after));
+    uint32_t task = workflow_find_task(f->w, after);
+    snprintf(f->text, sizeof f->text, "list '%.60s', read when '%.60s' is done",
+             lists_name(&r->lists, r->lists.at.at[list].name), after);
+    return (struct future_item){
+        .name = f->text,
+        .first = group ? group->first : task,
+        .count = group ? group->count : task != NONE,
+        .last_time = lists_count_pending(&r->lists, &r->file, list, r->folder),
+    };
+}
+
+/* What was read now is made; groups have the numbers that the workflow will have. */
+static void native_settle(struct native_reading *r, uint32_t offset)
+{
+    struct native_shared *s = r->shared;
+    for (size_t i = s->first_group; i < s->groups.n; i++)
+        s->groups.at[i].first += offset;
+    s->first_group = (uint32_t)s->groups.n;
+    r->first_family = (uint32_t)r->families.n;
+    r->first_module = (uint32_t)r->modules.n;
+    for (size_t i = 0; i < r->entry.n; i++)
+        if (r->entry.at[i] == ENTRY_NOW)
+            r->entry.at[i] = ENTRY_MADE;
+}
+
+/* The tasks that are known now, into a builder of their own. */
+static bool native_read_part(struct native_future *f, const struct workflow *w,
+                             struct future_part *out)
+{
+    struct native_reading *r = &f->r;
+    r->b = builder_new(r->file.y.file, "native");
+    for (size_t i = 0; i < f->shared.sources.n; i++)
+        builder_source(r->b, f->shared.sources.at[i]->y.file, f->shared.sources.at[i]->y.base);
+    builder_home(r->b, r->is_file ? r->folder : NULL);
+    native_keep_parameters(r);
+    f->shared.base = w;
+    f->shared.part = out;
+    bool good = native_make_tasks(r);
+    if (good) {
+        native_note_left_out(r);
+        good = native_read_bodies(r);
+    }
+    f->shared.base = NULL;
+    f->shared.part = NULL;
+    return good;
+}
+
+static bool native_future_expand(struct future *base, const struct workflow *w, const bool *ready,
+                                 struct future_part *out, struct error *err)
+{
+    struct native_future *f = future_of(base);
+    struct native_reading *r = &f->r;
+    size_t items = native_future_items(base);
+    bool good = true;
+    uint32_t *list = mem_new(uint32_t, items);
+    *out = (struct future_part){0};
+    r->file.err = r->params.err = err;
+    for (size_t i = 0; i < items; i++)
+        list[i] = pending_list(r, i); /* reading one changes the numbers of the others */
+    for (size_t i = 0; i < items && good; i++)
+        good = !ready[i] || lists_read_pending(&r->lists, &r->file, list[i], r->folder);
+    free(list);
+    if (!good)
+        return false;
+    good = native_read_part(f, w, out);
+    if (!good) {
+        const struct error *first = builder_first_error(r->b);
+        if (err->kind == ERROR_NONE && first)
+            error_set(err, first->kind, "%s", first->text);
+        builder_free(r->b);
+        future_part_free(out);
+        return false;
+    }
+    native_settle(r, w->ntasks);
+    if (builder_task_count(r->b) || builder_failed(r->b)) {
+        out->workflow = builder_finish(r->b, err);
+        return out->workflow != NULL;
+    }
+    builder_free(r->b);
+    return true;
+}
+
+static const char *native_future_unknown(struct future *base, size_t i, size_t *item)
+{
+    const struct native_reading *r = &future_of(base)->r;
+    const struct yaml *y = &r->file.y;
+    yaml_ref tasks = yaml_get(y, 0, "tasks");
+    size_t entry = 0;
+    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k), entry++)
+        if (native_entry_of(r, entry) == ENTRY_LATER && i-- == 0) {
+            *item = 0;
+            while (pending_list(r, *item) != r->waits_for.at[entry])
+                ++*item;
+            return yaml_text(y, k, NULL);
+        }
+    return NULL;
+}
+
+/* By its name, as a member of a family, or by a file that it makes. */
+static bool native_future_may_make(struct future *base, const char *name)
+{
+    const struct native_reading *r = &future_of(base)->r;
+    const struct yaml *y = &r->file.y;
+    yaml_ref tasks = yaml_get(y, 0, "tasks");
+    size_t entry = 0;
+    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k), entry++) {
+        if (native_entry_of(r, entry) != ENTRY_LATER)
+            continue;
+        size_t length;
+        const char *task = yaml_text(y, k, &length);
+        yaml_ref out = yaml_get(y, yaml_value(k), "out");
+        if (strncmp(name, task, length) == 0 && (!name[length] || name[length] == '@'))
+            return true;
+        for (yaml_ref o = out; out != YAML_NONE && o < y->at[out].next; o++)
+            if (yaml_type(y, o) == YAML_SCALAR && native_may_meet(yaml_text(y, o, NULL), name))
+                return true;
+    }
+    return false;
+}
+
+static const struct future_ops native_future_ops = {
+    .discard = native_future_discard,
+    .items = native_future_items,
+    .item = native_future_item,
+    .expand = native_future_expand,
+    .unknown = native_future_unknown,
+    .may_make = native_future_may_make,
+};
+
+static struct option_value *copy_given(const struct option_value *given)
+{
+    size_t n = 0;
+    while (given && given[n].name)
+        n++;
+    struct option_value *copy = mem_new_zero(struct option_value, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        copy[i].name = mem_copy_string(given[i].name);
+        copy[i].text = mem_copy_string(given[i].text);
+    }
+    return copy;
+}
+
+struct workflow *native_begin_future(struct native_future *f, struct error *err)
+{
+    struct native_reading *r = &f->r;
+    f->base.ops = &native_future_ops;
+    f->given = copy_given(r->given.at);
+    f->w = builder_finish(r->b, err);
+    r->b = NULL;
+    /* values that were given stand in the scope by address: of our copies from now on */
+    for (size_t i = 0; i < r->scope.parameters.n; i++)
+        for (size_t g = 0; f->given[g].name; g++)
+            if (r->scope.parameters.at[i].value == r->given.at[g].text)
+                r->scope.parameters.at[i].value = f->given[g].text;
+    r->given.at = f->given;
+    native_settle(r, 0);
+    if (f->w) {
+        f->w->future = &f->base;
+        return f->w;
+    }
+    native_future_discard(&f->base);
+    return NULL;
+}
+
+/* Nobody is to plan half a workflow without knowing. */
+void native_tell_unknown(struct native_reading *r)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref tasks = yaml_get(y, 0, "tasks");
+    for (uint32_t i = 0; i < r->lists.at.n; i++) {
+        const struct list *l = &r->lists.at.at[i];
+        struct strbuf names = {0};
+        size_t entry = 0, count = 0;
+        if (!l->pending)
+            continue;
+        for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k), entry++)
+            if (native_entry_of(r, entry) == ENTRY_LATER && r->waits_for.at[entry] == i &&
+                count++ < 10)
+                strbuf_printf(&names, "%s'%.80s'", count > 1 ? ", " : "", yaml_text(y, k, NULL));
+        builder_warn(r->b, l->line,
+                     "list '%.80s' is not known before '%.80s' has run: %s%s %s left out here",
+                     lists_name(&r->lists, l->name), lists_after(&r->lists, &r->file, i),
+                     strbuf_text(&names), count > 10 ? " and others" : "",
+                     count == 1 ? "is" : "are");
+        strbuf_free(&names);
+    }
+}

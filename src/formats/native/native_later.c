@@ -1,0 +1,296 @@
+/* Which tasks of a native file are not known yet: those that run through a list that is read when a
+ * task is done (`lists: { chunk: { files: "parts/{chunk}", after: split } }`), that name one of its
+ * variables, that come after such a task or read what it makes; and so on down.
+ *
+ * What a family will make is known as a pattern only: models/{chunk}. A name that such a pattern could
+ * give counts as made by it, so that nobody runs too early; that somebody waits a little longer than
+ * he must costs time and nothing else.
+ *
+ * Cost: a walk over the file, and for each task that is not known one over those that are. Most pairs
+ * differ in their first characters. */
+#include "base/suggest.h"
+#include "formats/native/native_reading.h"
+#include "model/command.h"
+
+#include <string.h>
+
+bool native_has_pending(const struct native_reading *r)
+{
+    for (size_t i = 0; i < r->lists.at.n; i++)
+        if (r->lists.at.at[i].pending)
+            return true;
+    return false;
+}
+
+/* ---- texts that may be the same ---- */
+
+enum { ANYTHING = -1, MEET_MOST = 400 };
+
+/* Characters, {words} as ANYTHING. Too long: cut, which makes more alike and never less. */
+static int meet_tokens(const char *text, int *out)
+{
+    int n = 0;
+    const char *word = text;
+    size_t length = scope_next_word(text, &word);
+    for (const char *p = text; *p && n < MEET_MOST - 1;) {
+        if (length && p + 1 == word) {
+            out[n++] = ANYTHING;
+            p = word + length + 1;
+            word = p;
+            length = scope_next_word(text, &word);
+        } else {
+            out[n++] = (unsigned char)*p;
+            p += 1 + ((*p == '{' || *p == '}') && p[1] == *p); /* {{ is a brace */
+        }
+    }
+    if (n == MEET_MOST - 1)
+        out[n++] = ANYTHING;
+    return n;
+}
+
+/* meet[j]: can the rest of `a` from i on be the rest of `b` from j on? From the ends backwards. */
+static bool tokens_meet(const int *a, int n, const int *b, int m)
+{
+    bool row[2][MEET_MOST + 1];
+    for (int i = n; i >= 0; i--) {
+        bool *now = row[i & 1];
+        const bool *below = row[(i + 1) & 1];
+        for (int j = m; j >= 0; j--) {
+            if (i == n || j == m) {
+                bool rest = true; /* only what can be nothing is left */
+                for (int k = i; k < n && rest; k++)
+                    rest = a[k] == ANYTHING;
+                for (int k = j; k < m && rest; k++)
+                    rest = b[k] == ANYTHING;
+                now[j] = rest;
+            } else if (a[i] == ANYTHING || b[j] == ANYTHING) {
+                now[j] = below[j] || now[j + 1] || below[j + 1];
+            } else {
+                now[j] = a[i] == b[j] && below[j + 1];
+            }
+        }
+    }
+    return row[0][0];
+}
+
+bool native_may_meet(const char *a, const char *b)
+{
+    int x[MEET_MOST], y[MEET_MOST], n = 0, m = 0;
+    size_t same = strcspn(a, "{}"), other = strcspn(b, "{}");
+    if (strncmp(a, b, same < other ? same : other) != 0)
+        return false; /* before the first word they differ */
+    n = meet_tokens(a, x);
+    m = meet_tokens(b, y);
+    return tokens_meet(x, n, y, m);
+}
+
+/* A file of one name and a file of the other: the same, or one is a folder that the other lies in. */
+static bool files_meet(const char *a, const char *b)
+{
+    struct strbuf below = {0};
+    bool meet = native_may_meet(a, b);
+    for (int i = 0; i < 2 && !meet; i++) {
+        const char *folder = i ? b : a;
+        strbuf_clear(&below);
+        strbuf_printf(&below, "%s%s{x}", folder,
+                      *folder && folder[strlen(folder) - 1] == '/' ? "" : "/");
+        meet = native_may_meet(below.at, i ? a : b);
+    }
+    strbuf_free(&below);
+    return meet;
+}
+
+/* ---- what a task of the file says ---- */
+
+/* Every text under `key` of a task. */
+#define each_text(y, body, key, v)                                                                 \
+    for (yaml_ref v##_in = yaml_get((y), (body), (key)), v = v##_in == YAML_NONE ? 0 : v##_in,     \
+                  v##_end = v##_in == YAML_NONE ? 0 : (y)->at[v##_in].next;                        \
+         v < v##_end; v++)                                                                         \
+        if (yaml_type((y), v) == YAML_SCALAR)
+
+/* The pending list behind a word; UINT32_MAX: none. A word that nobody knows may be a column of a table
+ * that was not read. */
+static uint32_t pending_word(const struct native_reading *r, const char *word, size_t length,
+                             bool may_be_column)
+{
+    const struct lists *l = &r->lists;
+    uint32_t v = lists_find_variable(l, word, length);
+    if (v == UINT32_MAX) {
+        uint32_t list = lists_find_list(l, word, length);
+        if (list != UINT32_MAX)
+            return l->at.at[list].pending ? list : UINT32_MAX;
+    } else {
+        return l->at.at[l->variables.at[v].list].pending ? l->variables.at[v].list : UINT32_MAX;
+    }
+    for (size_t i = 0; i < r->scope.parameters.n; i++)
+        if (strncmp(r->scope.parameters.at[i].name, word, length) == 0 &&
+            !r->scope.parameters.at[i].name[length])
+            return UINT32_MAX;
+    for (int i = 0; i < COMMAND_WORDS; i++)
+        if (strlen(command_built_in[i]) == length && memcmp(command_built_in[i], word, length) == 0)
+            return UINT32_MAX;
+    for (size_t i = 0; i < l->at.n && may_be_column; i++)
+        if (l->at.at[i].pending && !l->at.at[i].ncolumns)
+            return (uint32_t)i;
+    return UINT32_MAX;
+}
+
+/* The first pending list that the task itself speaks of. */
+static uint32_t pending_in_task(const struct native_reading *r, yaml_ref body)
+{
+    const struct yaml *y = &r->file.y;
+    uint32_t found = UINT32_MAX;
+    if (yaml_type(y, body) != YAML_MAPPING)
+        return UINT32_MAX;
+    each_text(y, body, "each", e)
+    {
+        size_t length;
+        const char *name = yaml_text(y, e, &length);
+        found = found != UINT32_MAX ? found : pending_word(r, name, length, true);
+    }
+    for (yaml_ref k = yaml_first(y, body); k != YAML_NONE && found == UINT32_MAX;
+         k = yaml_next(y, body, k)) {
+        bool command = strcmp(yaml_text(y, k, NULL), "run") == 0;
+        for (yaml_ref v = yaml_value(k); v < y->at[k + 1].next && found == UINT32_MAX; v++) {
+            const char *text = yaml_type(y, v) == YAML_SCALAR ? yaml_text(y, v, NULL) : "";
+            const char *p = text;
+            for (size_t n; found == UINT32_MAX && (n = scope_next_word(text, &p)) > 0; p += n)
+                found = pending_word(r, p, n, !command);
+        }
+    }
+    return found;
+}
+
+/* A list is read after it: then it cannot wait for that list, whatever a pattern could mean. */
+static bool decides(const struct native_reading *r, const char *name)
+{
+    for (uint32_t i = 0; i < r->lists.at.n; i++)
+        if (r->lists.at.at[i].pending && strcmp(lists_after(&r->lists, &r->file, i), name) == 0)
+            return true;
+    return false;
+}
+
+/* Does the task at `key` come after the one at `later`, or read what it makes? */
+static bool comes_after(const struct native_reading *r, yaml_ref key, yaml_ref later)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref body = yaml_value(key), other = yaml_value(later);
+    const char *name = yaml_text(y, later, NULL);
+    struct strbuf member = {0};
+    bool after = false;
+    if (yaml_type(y, body) != YAML_MAPPING)
+        return false;
+    strbuf_printf(&member, "%s@{x}", name);
+    each_text(y, body, "after", a) after = after || native_may_meet(yaml_text(y, a, NULL), name) ||
+                                           native_may_meet(yaml_text(y, a, NULL), member.at);
+    bool exact = decides(r, yaml_text(y, key, NULL));
+    if (!after)
+        each_text(y, body, "in", i)
+        {
+            const char *in = yaml_text(y, i, NULL);
+            if (yaml_type(y, other) == YAML_MAPPING)
+                each_text(y, other, "out", o)
+                {
+                    const char *out = yaml_text(y, o, NULL);
+                    after = after || (exact ? strcmp(in, out) == 0 : files_meet(in, out));
+                }
+        }
+    strbuf_free(&member);
+    return after;
+}
+
+/* ---- all of them ---- */
+
+/* Every pending list is read after a task of the file, or a member of a family. */
+static bool check_deciders(const struct native_reading *r, yaml_ref tasks)
+{
+    const struct yaml *y = &r->file.y;
+    for (uint32_t i = 0; i < r->lists.at.n; i++) {
+        const struct list *l = &r->lists.at.at[i];
+        if (!l->pending)
+            continue;
+        const char *after = lists_after(&r->lists, &r->file, i);
+        char *entry = mem_copy_bytes(after, strcspn(after, "@"));
+        bool known = yaml_get(y, tasks, entry) != YAML_NONE;
+        free(entry);
+        if (known)
+            continue;
+        const char **names = mem_new(const char *, yaml_size(y, tasks) + 1), *near;
+        size_t count = 0;
+        for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k))
+            names[count++] = yaml_text(y, k, NULL);
+        near = suggest_nearest(after, names, count);
+        native_error(&r->file, l->at, "list '%.80s' is read after '%.80s', which is no task%s%s%s",
+                     lists_name(&r->lists, l->name), after, near ? "; did you mean '" : "",
+                     near ? near : "", near ? "'?" : "");
+        free(names);
+        return false;
+    }
+    return true;
+}
+
+/* Some pending list must be able to become known. */
+static bool check_progress(const struct native_reading *r, yaml_ref tasks)
+{
+    const struct yaml *y = &r->file.y;
+    const struct list *first = NULL;
+    uint32_t which = 0;
+    for (uint32_t i = 0; i < r->lists.at.n; i++) {
+        if (!r->lists.at.at[i].pending)
+            continue;
+        const char *after = lists_after(&r->lists, &r->file, i);
+        size_t length = strcspn(after, "@"), entry = 0;
+        for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE;
+             k = yaml_next(y, tasks, k), entry++) {
+            const char *name = yaml_text(y, k, NULL);
+            if (strncmp(name, after, length) == 0 && !name[length] &&
+                r->entry.at[entry] != ENTRY_LATER)
+                return true;
+        }
+        which = first ? which : i;
+        first = first ? first : &r->lists.at.at[i];
+    }
+    return !first ||
+           native_error(&r->file, first->at,
+                        "list '%.80s' is read after task '%.80s', which is not known before a list "
+                        "is read that depends on it: a cycle",
+                        lists_name(&r->lists, first->name),
+                        lists_after(&r->lists, &r->file, which));
+}
+
+bool native_find_later(struct native_reading *r, yaml_ref tasks)
+{
+    const struct yaml *y = &r->file.y;
+    ARRAY(yaml_ref) keys = {0};
+    ARRAY(uint32_t) later = {0}; /* those whose followers are to be found */
+    if (!check_deciders(r, tasks))
+        return false;
+    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k)) {
+        size_t entry = keys.n;
+        array_push(&keys, k);
+        if (entry == r->entry.n) {
+            array_push(&r->entry, ENTRY_NOW);
+            array_push(&r->waits_for, UINT32_MAX);
+        }
+        if (r->entry.at[entry] == ENTRY_MADE)
+            continue;
+        r->waits_for.at[entry] = pending_in_task(r, yaml_value(k));
+        bool waits = r->waits_for.at[entry] != UINT32_MAX;
+        r->entry.at[entry] = waits ? ENTRY_LATER : ENTRY_NOW;
+        if (waits)
+            array_push(&later, (uint32_t)entry);
+    }
+    for (size_t i = 0; i < later.n; i++) {
+        uint32_t known = later.at[i];
+        for (uint32_t e = 0; e < keys.n; e++)
+            if (r->entry.at[e] == ENTRY_NOW && comes_after(r, keys.at[e], keys.at[known])) {
+                r->entry.at[e] = ENTRY_LATER;
+                r->waits_for.at[e] = r->waits_for.at[known];
+                array_push(&later, e);
+            }
+    }
+    array_free(&keys);
+    array_free(&later);
+    return !r->lists.waits || check_progress(r, tasks);
+}
