@@ -145,3 +145,10 @@ void builder_check_commands(struct builder *b, const struct workflow *w);
         while ((column)->n < (count))                                                              \
             array_push((column), (nothing));                                                       \
     } while (0)
+
+/* Optional columns are as long as the last task with a value: setting lengthens them. */
+#define column_set(column, task, nothing, value)                                                   \
+    do {                                                                                           \
+        column_extend((column), (size_t)(task) + 1, (nothing));                                    \
+        (column)->at[task] = (value);                                                              \
+    } while (0)

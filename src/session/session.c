@@ -10,6 +10,7 @@
  *     the folder meanwhile.
  * I3. Every session_prepare() is followed by a session_finish(), also when session_go() failed: the
  *     mark of a run that goes on and the record in the history are closed there. */
+#include "session/skipped_targets.h"
 #include "session/session.h"
 
 #include "base/mem.h"
@@ -373,6 +374,7 @@ static void session_nothing_to_do(struct session *s)
     s->record.untaken = s->result.untaken = s->needs.untaken;
     s->record.outcome = RECORD_DONE;
     s->state = SESSION_OVER;
+    session_remark_skipped(s);
 }
 
 void session_prepare(struct session *s)
@@ -532,6 +534,7 @@ bool session_finish(struct session *s, struct error *err)
         good = run_close(s->run, &s->result, &s->failure);
     s->run = NULL;
     recording_end(s, good);
+    session_remark_skipped(s);
     workspace_clear_sandboxes(&s->ws);
     retention_apply(s);
     workspace_mark(&s->ws, false);

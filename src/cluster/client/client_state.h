@@ -110,3 +110,5 @@ struct client_progress client_progress_of(const struct meta_answer *a);
 /* One board request, waited for. False: refused, or the server is silent. */
 bool client_set_state(struct client *c, uint64_t run, const uint8_t id[static SEAL_ID],
                       enum board_run_state state, struct error *err);
+/* submit_standing.c: files at the places of outputs that weft did not make are kept beside. */
+bool submit_keep_standing(struct client *c, const struct client_work *k, struct error *err);

@@ -15,7 +15,6 @@
 #include "cluster/client/client_state.h"
 #include "cluster/client/stage_in.h"
 #include "base/tree.h"
-#include "memo/standing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -154,31 +153,6 @@ static void submit_remove_probe(struct client_submit *s)
     s->probe = NULL;
 }
 
-/* Agents that work in the folder have no record of what tasks of it left: what weft did not make is
- * kept before they begin. As a copy, since a task may go on from it, or fail. */
-static bool submit_keep_standing(struct client_submit *s, struct error *err)
-{
-    const struct client_work *k = &s->work;
-    const struct workflow *w = k->workflow;
-    bool good = true;
-    for (uint32_t o = 0; o < w->nobjects && good && !k->overwrite; o++) {
-        uint32_t task = w->producer[o];
-        if (task == NONE || !need_runs(k->needs, task) ||
-            standing_at(k->needs, o) < STANDING_CHANGED)
-            continue;
-        struct strbuf kept = {0};
-        char label[512];
-        good = standing_keep(k->needs, o, true, &kept, err);
-        if (good)
-            client_say(s->c,
-                       "'%s' was there, and weft did not make it: it is kept as '%s' (--overwrite "
-                       "replaces such files)",
-                       workflow_object_label(w, o, label, sizeof label), kept.at);
-        strbuf_free(&kept);
-    }
-    return good;
-}
-
 /* Who works where is known: share the tasks out. */
 static bool submit_end_probe(struct client_submit *s, struct error *err)
 {
@@ -186,7 +160,7 @@ static bool submit_end_probe(struct client_submit *s, struct error *err)
     const struct workflow *w = k->workflow;
     s->out.shared = k->shared == CLIENT_SHARED_YES || (s->probe && s->seen == s->nodes.n);
     submit_remove_probe(s);
-    if (s->out.shared ? !submit_keep_standing(s, err)
+    if (s->out.shared ? !submit_keep_standing(s->c, &s->work, err)
                       : !depot_check_names(w, err) || !depot_check_folders(w, err))
         return false;
     uint8_t *skip = mem_new_zero(uint8_t, w->ntasks);
