@@ -98,7 +98,7 @@ struct weft_event {
 };
 
 /* Called from within weft_run_start(), _step(), _wait() and whatever else waits, in its thread. It
- * may call weft_run_stop() and read the run, nothing else of it. */
+ * may call weft_run_stop(), weft_run_add() and read the run, nothing else of it. */
 typedef void (*weft_event_function)(void *context, const struct weft_event *event);
 
 /* ---- options ---- */
@@ -232,6 +232,14 @@ int weft_run_fd(struct weft_run *run);
 /* Do what there is to do. `wait`: 0, never blocks; positive, waits so many seconds at most for
  * something to do; negative, until something happens. False: the run is over, or `error` is set. */
 bool weft_run_step(struct weft_run *run, double wait, struct weft_error *error);
+/* The tasks of another workflow join a run on this machine while it goes on: after weft_run_start(),
+ * between two steps or from the event function (the end of the last task is not too late there). What
+ * they read and tasks of the run make, they wait for; they are memoised, limited and recorded as all
+ * others. They join with the next step, which WEFT_EVENT_GROWN tells. Tasks that do not fit (a name that
+ * the run has, a file that another task makes or has read) end the run with that error, and what was
+ * done stays done. `more` is copied. False: the run does not go on here, or `more` has hooks or
+ * constraints. Costs what is added costs, however large the run is. */
+bool weft_run_add(struct weft_run *run, const struct weft_workflow *more, struct weft_error *error);
 /* Step until it is over, and complete the result. False: tasks failed, it was stopped, or it could
  * not go on: `error` says which, weft_run_result() tells all. May be called after the last
  * weft_run_step() just as well: it then only completes the result. */

@@ -417,6 +417,18 @@ EXPORT bool weft_run_step(struct weft_run *run, double wait, struct weft_error *
     return run_call_end(&call) && more;
 }
 
+EXPORT bool weft_run_add(struct weft_run *run, const struct weft_workflow *more,
+                         struct weft_error *error)
+{
+    RUN_CALL(call, error, &run->broken)
+    {
+        struct session *s = &run->session;
+        struct workflow *copy = run_copy_workflow(more->model, s->ws.folder, &call.err);
+        call.good = copy && session_add(s, copy, &call.err);
+    }
+    return run_call_end(&call);
+}
+
 /* The result in public structs, which point into the session's. */
 /* The texts stay the session's, which lives as long as the run: nothing is copied but numbers. */
 static void run_fill_result(struct weft_run *run)

@@ -474,7 +474,7 @@ bool run_step(struct run *r, double wait)
     enum run_turn turn = run_turns(r, wait < 0);
     if (turn == TURN_OVER) {
         run_flush(r);
-        r->over = true;
+        r->over = !r->grows || r->stopping; /* who learns of the last task may add others */
     } else if (turn == TURN_WAITS) {
         uv_idle_stop(&r->spin);
         if (wait != 0)

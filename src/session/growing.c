@@ -28,7 +28,6 @@ struct growing {
     uint32_t room, session_room; /* entries of `done`; of the session's arrays by task */
     ARRAY(struct growing_item) items;
     ARRAY(struct workflow *) joins; /* to be added: session_add() */
-    struct error failed;            /* of the last session_add() that was carried out */
 };
 
 static struct growing *growing_get(struct session *s)
@@ -98,7 +97,10 @@ static void growing_lengthen(struct growing *g, uint32_t first)
     uint32_t n = s->w->ntasks;
     if (g->room < n) {
         g->room = n + first / 2;
+        bool fresh = !g->done;
         g->done = mem_resize(g->done, g->room);
+        if (fresh)
+            memset(g->done, 0, g->room);
     }
     if (g->session_room < n) {
         g->session_room = n + first / 2;
@@ -182,6 +184,8 @@ static bool growing_advance(struct growing *g, struct error *err)
 {
     struct future *f = g->s->w->future;
     bool good = true;
+    if (!f)
+        return true;
     growing_list_items(g);
     while (good && growing_is_ready(g)) {
         struct future_part part = {0};
@@ -205,7 +209,6 @@ bool growing_begin(struct session *s, struct error *err)
     struct growing *g = growing_get(s);
     uint32_t before = s->w->ntasks;
     growing_lengthen(g, before);
-    memset(g->done, 0, before);
     if (!growing_advance(g, err))
         return false;
     bool open = workflow_is_open(s->w);
@@ -234,7 +237,7 @@ static bool growing_decides(void *context, uint32_t task)
     return due;
 }
 
-/* What a program added; one that does not fit is told to it, and the run goes on. */
+/* What a program added. */
 static bool growing_join(struct growing *g, struct error *err)
 {
     bool good = true;
@@ -259,10 +262,31 @@ static bool growing_is_open(void *context)
     return workflow_is_open(g->s->w);
 }
 
+bool session_add(struct session *s, struct workflow *more, struct error *err)
+{
+    bool here = s->state == SESSION_RUNNING && s->run;
+    bool whole = !more->nassertions;
+    for (int h = 0; h < WORKFLOW_HOOKS; h++)
+        whole = whole && !more->hook[h];
+    if (here && whole && more->ntasks) {
+        array_push(&growing_get(s)->joins, more);
+        run_grow_soon(s->run);
+        return true;
+    }
+    workflow_free(more);
+    if (!here)
+        return error_set(err, ERROR_INPUT,
+                         s->executor ? "tasks can be added to a run on this machine only"
+                                     : "the run is not going on: tasks are added between its start "
+                                       "and its end");
+    return whole ||
+           error_set(err, ERROR_INPUT,
+                     "hooks and constraints belong to the workflow that was opened; leave them out "
+                     "of what is added");
+}
+
 const struct run_growth *growing_of(struct session *s)
 {
-    if (!s->growing && !s->w->future)
-        return NULL;
     struct growing *g = growing_get(s);
     g->run.decides = s->w->future ? growing_decides : NULL;
     g->run.grow = growing_grow;

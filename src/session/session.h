@@ -171,6 +171,11 @@ void session_prepare(struct session *s);
 bool session_go(struct session *s, struct error *err);
 int session_fd(const struct session *s); /* readable when session_step() has something to do */
 bool session_step(struct session *s, double wait); /* as run_step(); false: finish it */
+/* Tasks of another workflow join one that runs here; it is taken over, also after an error. What they
+ * read and tasks of the run make, they wait for. They join with the next step; tasks that do not fit
+ * (a name that is there, a file that another makes) end the run with that error. From a sink or between
+ * two steps. False: it is not running here. */
+bool session_add(struct session *s, struct workflow *more, struct error *err);
 /* Once: nothing new starts; twice: everything is ended now. From any thread or signal handler. */
 void session_stop(struct session *s);
 /* Complete result and record. False: tasks failed, it was stopped, or could not go on. */

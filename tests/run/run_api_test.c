@@ -283,6 +283,99 @@ static void test_mistakes(void)
     weft_agent_close(NULL);
 }
 
+/* ---- tasks that join ---- */
+
+enum { LINKS = 40 };
+struct chain {
+    struct weft_run *run;
+    uint32_t added, grown, refused;
+    const char *twice; /* a name that is there already; NULL: none */
+};
+
+/* The next link reads what the one before made; every other comes with one that reads nothing. */
+static struct weft_workflow *next_link(uint32_t i, const char *twice)
+{
+    struct weft_error error;
+    struct weft_builder *b = weft_builder_new("more");
+    char name[32], in[32], command[80];
+    snprintf(name, sizeof name, "link%u", i);
+    snprintf(in, sizeof in, "link%u.out", i - 1);
+    snprintf(command, sizeof command, "(cat link%u.out; echo %u) > link%u.out", i - 1, i, i);
+    uint32_t t = weft_builder_task(b, twice ? twice : name);
+    weft_builder_command(b, t, command);
+    weft_builder_reads(b, t, weft_builder_object(b, in));
+    snprintf(in, sizeof in, "link%u.out", i);
+    weft_builder_writes(b, t, weft_builder_object(b, in));
+    if (i % 2) {
+        snprintf(name, sizeof name, "beside%u", i);
+        weft_builder_command(b, weft_builder_task(b, name), "true");
+    }
+    return weft_builder_finish(b, &error);
+}
+
+static void chain_event(void *context, const struct weft_event *e)
+{
+    struct chain *c = context;
+    struct weft_error error;
+    c->grown += e->kind == WEFT_EVENT_GROWN;
+    if (!c->run || (e->kind != WEFT_EVENT_ENDED && e->kind != WEFT_EVENT_REUSED) ||
+        strncmp(e->name, "link", 4) != 0 || c->added >= LINKS)
+        return;
+    c->added++;
+    struct weft_workflow *more = next_link(c->added, c->added == 3 ? c->twice : NULL);
+    c->refused += !weft_run_add(c->run, more, &error);
+    weft_workflow_free(more);
+}
+
+static bool run_chain(const char *where, struct chain *c, struct weft_error *error,
+                      struct weft_result *result)
+{
+    struct weft_builder *b = weft_builder_new("chain");
+    uint32_t t = weft_builder_task(b, "link0");
+    weft_builder_command(b, t, "echo 0 > link0.out");
+    weft_builder_writes(b, t, weft_builder_object(b, "link0.out"));
+    struct weft_workflow *w = weft_builder_finish(b, error);
+    struct weft_run_options o = WEFT_RUN_OPTIONS_INIT;
+    o.folder = where;
+    o.cores = 2;
+    o.no_history = true;
+    o.force = true;
+    o.event = chain_event;
+    o.context = c;
+    struct weft_run *run = weft_run_open_workflow(w, &o, error);
+    c->run = run;
+    bool good = run && weft_run_start(run, error) && weft_run_wait(run, error);
+    if (run)
+        *result = *weft_run_result(run);
+    struct weft_error late;
+    if (run)
+        c->refused += weft_run_add(run, w, &late) || !strstr(late.text, "not going on");
+    weft_run_close(run);
+    weft_workflow_free(w);
+    return good;
+}
+
+static void test_add(void)
+{
+    struct weft_error error;
+    struct chain c = {0}, d = {.twice = "link0"};
+    struct weft_result result = {0};
+    char path[120], text[400] = "";
+    bool good = run_chain(folder[0], &c, &error, &result);
+    snprintf(path, sizeof path, "%s/link%d.out", folder[0], LINKS);
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f)
+        fclose(f);
+    ok(good && c.grown == LINKS && !c.refused, "each task that ends adds another");
+    ok(result.tasks == 1 + LINKS + LINKS / 2 && result.done == result.tasks,
+       "all of them are counted: %u tasks", result.tasks);
+    ok(n > 3 && strcmp(text + n - 3, "40\n") == 0, "each read what the one before made");
+    good = run_chain(folder[1], &d, &error, &result);
+    ok(!good && error.status == WEFT_BAD_INPUT && strstr(error.text, "in the run already"),
+       "a name twice ends the run: %s", error.text);
+}
+
 int main(void)
 {
     make_folders();
@@ -292,6 +385,7 @@ int main(void)
     test_stop();
     test_two_at_once();
     test_experiment();
+    test_add();
     test_mistakes();
     remove_folders();
     return tap_done();
