@@ -187,6 +187,12 @@ printf 'weft: 1\ninclude: { m: lib/spell.yaml }\n' >spell.yaml
 "$weft" show spell.yaml >"$work/out" 2>&1 && [ "$(grep -c "spells out 'tool.sh'" "$work/out")" = 1 ] && grep -q "lib/spell.yaml:2: task 'm/a'" "$work/out" && ! "$weft" show lib/spell.yaml 2>&1 | grep -q 'spells out'
 ok $? "a remark says so, with the module's place"
 
+# ---- what tasks of modules say of their surroundings ----
+printf 'weft: 1\nparameters: { n: 2 }\ntasks: { a: { run: "echo $X > {out}", env: { X: "n={n}" }, conda: env.yml, out: { f: made }, when: "{n} = 2" } }\n' >lib/around.yaml
+printf 'weft: 1\ninclude: { m: lib/around.yaml }\n' >around.yaml
+"$weft" convert around.yaml whole.yaml 2>"$work/err" && grep -q 'conda: lib/env.yml' whole.yaml && grep -q 'X: n=2' whole.yaml
+ok $? "conda's file is the module's, its parameters stand in env and when"
+
 # ---- what is refused ----
 cat >r.yaml <<'E'
 weft: 1

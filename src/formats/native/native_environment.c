@@ -146,7 +146,9 @@ bool native_read_surroundings(struct native_reading *r, uint32_t task, enum colu
     if (id == COLUMN_container || id == COLUMN_conda) {
         if (!native_text(&r->file, v, key, &text, &length))
             return false;
-        if (strcmp(text, "none") != 0)
+        if (strcmp(text, "none") != 0 && id == COLUMN_conda && r->module)
+            native_outer_name(r, NULL, text, length, &words); /* a file of the module's */
+        else if (strcmp(text, "none") != 0)
             strbuf_add_bytes(&words, text, length);
     } else if (!yaml_is_null(&r->file.y, v) && !read_names(r, id, v, &words)) {
         strbuf_free(&words);
