@@ -15,7 +15,8 @@
 static const struct cli_option options[] = {
     {"svg", 0, "FILE", "draw it: a workflow as a graph, a plan as a Gantt chart"},
     {"tasks", 0, NULL, "list the tasks as well"},
-    {"by", 0, "kind", "families and kinds, each as one: how many, their work, what they make"},
+    {"by", 0, "kind|module",
+     "families and kinds, each as one: how many, their work, what they make; or modules"},
     {"expanded", 0, NULL, "write the graph out as native YAML, a task for every member"},
     {"workflow", 0, "FILE", "for a plan: its workflow, if not the one that it names"},
     OPTION_ON,
@@ -32,11 +33,11 @@ static const struct cli_rule show_rules[] = {
     {"tasks", NULL, "by"},         RULES_END,
 };
 
-static void show_families_json(struct json_writer *j, const struct workflow *w)
+static void show_families_json(struct json_writer *j, const struct workflow *w, enum families_by by)
 {
     struct families f;
-    families_of(&f, w, false);
-    json_write_key(j, "kinds");
+    families_of(&f, w, by, false);
+    json_write_key(j, by == FAMILIES_BY_MODULE ? "modules" : "kinds");
     json_write_array(j);
     for (size_t i = 0; i < f.at.n; i++) {
         const struct family_sum *x = &f.at.at[i];
@@ -67,7 +68,7 @@ static void show_families_json(struct json_writer *j, const struct workflow *w)
 }
 
 static void show_workflow_json(const struct weft_workflow *handle, const struct weft_statistics *s,
-                               bool by_kind, struct strbuf *out)
+                               const enum families_by *by, struct strbuf *out)
 {
     const struct workflow *w = inside_workflow(handle);
     struct json_writer j;
@@ -100,8 +101,8 @@ static void show_workflow_json(const struct weft_workflow *handle, const struct 
     for (uint32_t i = 0; i < w->nwarnings; i++)
         json_write_string(&j, w->warnings[i]);
     json_write_end_array(&j);
-    if (by_kind)
-        show_families_json(&j, w);
+    if (by)
+        show_families_json(&j, w, *by);
     json_write_end_object(&j);
 }
 
@@ -164,22 +165,24 @@ static void show_workflow_text(const struct weft_workflow *handle, const struct 
                                                     : "an in-tree");
 }
 
-static void show_by_kind(const struct workflow *w, struct strbuf *out)
+static void show_families(const struct workflow *w, enum families_by by, struct strbuf *out)
 {
     struct families f;
-    families_of(&f, w, false);
+    families_of(&f, w, by, false);
     strbuf_add_char(out, '\n');
     families_text(&f, w, cli_colour(), out);
     families_free(&f);
 }
 
-/* --by has one value today; a word that it does not know is not passed over. */
-static bool show_grouping(const struct arguments *a, bool *by_kind, struct error *err)
+/* *shown: there is a --by. A word that it does not know is not passed over. */
+static bool show_grouping(const struct arguments *a, bool *shown, enum families_by *by,
+                          struct error *err)
 {
-    const char *by = arguments_value(a, "by");
-    *by_kind = by != NULL;
-    return !by || strcmp(by, "kind") == 0 ||
-           error_set(err, ERROR_INPUT, "--by is '%.100s'; expected kind", by);
+    const char *word = arguments_value(a, "by");
+    *shown = word != NULL;
+    *by = word && strcmp(word, "module") == 0 ? FAMILIES_BY_MODULE : FAMILIES_BY_KIND;
+    return !word || *by == FAMILIES_BY_MODULE || strcmp(word, "kind") == 0 ||
+           error_set(err, ERROR_INPUT, "--by is '%.100s'; expected kind or module", word);
 }
 
 static int show_expanded(const struct arguments *a, struct weft_workflow *w)
@@ -199,8 +202,9 @@ static int show_workflow(const struct arguments *a, struct weft_file *file)
     struct weft_error error;
     struct error err = {0};
     struct weft_statistics s;
-    bool by_kind;
-    if (!show_grouping(a, &by_kind, &err))
+    bool grouped;
+    enum families_by by;
+    if (!show_grouping(a, &grouped, &by, &err))
         return cli_fail(&err);
     struct weft_workflow *w = weft_file_workflow(file, &error);
     if (!w)
@@ -212,8 +216,8 @@ static int show_workflow(const struct arguments *a, struct weft_file *file)
     const char *svg = arguments_value(a, "svg");
     bool ok = true;
     if (svg) {
-        if (by_kind)
-            families_svg(inside_workflow(w), false, &out);
+        if (grouped)
+            families_svg(inside_workflow(w), by, false, &out);
         else
             report_graph_svg(inside_workflow(w), &out, NULL);
         ok = cli_write_text(svg, &out, &err);
@@ -224,13 +228,13 @@ static int show_workflow(const struct arguments *a, struct weft_file *file)
     } else if (svg && strcmp(svg, "-") == 0) {
         ; /* the picture is on standard output, and nothing may follow it */
     } else if (ok && arguments_flag(a, "json")) {
-        show_workflow_json(w, &s, by_kind, &out);
+        show_workflow_json(w, &s, grouped ? &by : NULL, &out);
     } else if (ok) {
         show_workflow_text(w, &s, &out);
         if (arguments_flag(a, "tasks"))
             show_tasks(inside_workflow(w), &out);
-        if (by_kind)
-            show_by_kind(inside_workflow(w), &out);
+        if (grouped)
+            show_families(inside_workflow(w), by, &out);
     }
     int status = ok ? cli_print(&out) : cli_fail(&err);
     strbuf_free(&out);

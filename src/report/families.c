@@ -19,6 +19,21 @@ bool families_is_member(const struct workflow *w, uint32_t task)
     return n && strncmp(name, kind, n) == 0 && name[n] == '@';
 }
 
+/* How much of its name is its module's: "align@s=a/sort" and "align@s=b/map" are of `align`, and so is
+ * `qc/count@k=1` of `qc`. 0: it stands in the workflow's own file. A family's value may have a slash
+ * of its own: such a family is as good as a module. */
+static size_t module_length(const char *name)
+{
+    return strchr(name, '/') ? strcspn(name, "@/") : 0;
+}
+
+static void families_forget_modules(struct families *f)
+{
+    for (size_t i = 0; i < f->modules.n; i++)
+        free(f->modules.at[i]);
+    array_free(&f->modules);
+}
+
 static uint32_t *families_levels(const struct workflow *w)
 {
     uint32_t *level = mem_new_zero(uint32_t, (size_t)w->ntasks + 1);
@@ -37,18 +52,29 @@ static void families_number(struct families *f, const struct workflow *w, const 
     struct strbuf key = {0};
     intern_init(&known);
     f->at.n = 0;
+    families_forget_modules(f);
     for (uint32_t i = 0; i < w->ntasks; i++) {
         uint32_t t = w->topo[i];
+        const char *name = workflow_task_name(w, t);
+        size_t module = f->by_module ? module_length(name) : 0;
         strbuf_clear(&key);
         /* a task that happens to begin with `sort` is no member of the family `sort` */
-        strbuf_add_char(&key, families_is_member(w, t) ? '@' : ' ');
-        strbuf_add(&key, workflow_text(w, w->kind[t]));
+        strbuf_add_char(&key, module ? '/' : families_is_member(w, t) ? '@' : ' ');
+        if (module)
+            strbuf_add_bytes(&key, name, module);
+        else if (f->by_module && !families_is_member(w, t))
+            strbuf_add(&key, name);
+        else
+            strbuf_add(&key, workflow_text(w, w->kind[t]));
         if (f->by_level)
             strbuf_printf(&key, " %u", level[t]);
         uint32_t k = intern_number(&known, key.at, key.n);
-        if (k == f->at.n)
+        if (k == f->at.n) {
             array_push(&f->at,
                        (struct family_sum){.name = w->kind[t], .level = level[t], .first = t});
+            if (f->by_module)
+                array_push(&f->modules, module ? mem_copy_bytes(name, module) : NULL);
+        }
         struct family_sum *x = &f->at.at[k];
         f->of[t] = k;
         x->tasks++;
@@ -126,9 +152,10 @@ static bool families_have_cycle(const struct families *f)
     return left < n;
 }
 
-void families_of(struct families *f, const struct workflow *w, bool acyclic)
+void families_of(struct families *f, const struct workflow *w, enum families_by by, bool acyclic)
 {
-    *f = (struct families){.of = mem_new(uint32_t, (size_t)w->ntasks + 1)};
+    *f = (struct families){.of = mem_new(uint32_t, (size_t)w->ntasks + 1),
+                           .by_module = by == FAMILIES_BY_MODULE};
     uint32_t *level = families_levels(w);
     families_number(f, w, level);
     families_join(f, w);
@@ -142,6 +169,7 @@ void families_of(struct families *f, const struct workflow *w, bool acyclic)
 
 void families_free(struct families *f)
 {
+    families_forget_modules(f);
     array_free(&f->at);
     array_free(&f->links);
     free(f->of);
@@ -161,6 +189,8 @@ void families_add_label(const struct workflow *w, uint32_t first, uint32_t more,
 const char *families_name(const struct families *f, const struct workflow *w, uint32_t family)
 {
     const struct family_sum *x = &f->at.at[family];
+    if (f->by_module && f->modules.at[family])
+        return f->modules.at[family];
     bool one = x->tasks == 1 && !families_is_member(w, x->first);
     const char *kind = workflow_text(w, x->name);
     return one || !*kind ? workflow_task_name(w, x->first) : kind;
@@ -174,7 +204,7 @@ static void families_table(const struct families *f, const struct workflow *w, b
     char count[HUMAN_SIZE];
     struct table *t = table_new();
     static const char *const right[] = {"tasks", "work", "makes", "memory", "cores"};
-    table_column(t, "kind", TABLE_LEFT);
+    table_column(t, f->by_module ? "module" : "kind", TABLE_LEFT);
     for (size_t i = 0; i < sizeof right / sizeof *right; i++)
         table_column(t, right[i], TABLE_RIGHT);
     for (uint32_t k = 0; k < f->at.n; k++) {
@@ -246,7 +276,8 @@ static struct workflow *families_as_workflow(const struct families *f, const str
     builder_name(b, shown, strlen(shown));
     for (uint32_t k = 0; k < f->at.n; k++) {
         const struct family_sum *x = &f->at.at[k];
-        const char *kind = workflow_text(w, x->name);
+        const char *module = f->by_module ? f->modules.at[k] : NULL,
+                   *kind = module ? module : workflow_text(w, x->name);
         strbuf_clear(&name);
         family_add_box(f, w, k, &name);
         if (builder_find_task(b, name.at, name.n) != NONE)
@@ -264,16 +295,16 @@ static struct workflow *families_as_workflow(const struct families *f, const str
     return builder_finish(b, NULL);
 }
 
-void families_svg(const struct workflow *w, bool bare, struct strbuf *out)
+void families_svg(const struct workflow *w, enum families_by by, bool bare, struct strbuf *out)
 {
     struct families f;
-    families_of(&f, w, true);
+    families_of(&f, w, by, true);
     struct workflow *drawn = families_as_workflow(&f, w);
     struct strbuf sizes = {0};
     char a[HUMAN_SIZE], b[HUMAN_SIZE];
-    strbuf_printf(&sizes, "%s task%s of %zu kind%s, %s edge%s", human_count(a, w->ntasks),
-                  w->ntasks == 1 ? "" : "s", f.at.n, f.at.n == 1 ? "" : "s",
-                  human_count(b, w->npairs), w->npairs == 1 ? "" : "s");
+    strbuf_printf(&sizes, "%s task%s of %zu %s%s, %s edge%s", human_count(a, w->ntasks),
+                  w->ntasks == 1 ? "" : "s", f.at.n, by == FAMILIES_BY_MODULE ? "module" : "kind",
+                  f.at.n == 1 ? "" : "s", human_count(b, w->npairs), w->npairs == 1 ? "" : "s");
     if (drawn)
         report_graph_svg(
             drawn, out,

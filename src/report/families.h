@@ -1,5 +1,6 @@
 /* A workflow by kind: all members of a family, and all tasks of one kind, are one thing, with what they
- * are together and what goes between them. */
+ * are together and what goes between them. By module all tasks of a module or a sub-workflow are one,
+ * and so are families; what stands beside them stands by itself. */
 #pragma once
 #include "base/array.h"
 #include "base/strbuf.h"
@@ -25,12 +26,16 @@ struct families {
     ARRAY(struct family_sum) at;     /* in topological order of their first tasks */
     ARRAY(struct family_link) links; /* by from, then to */
     uint32_t *of;                    /* per task */
-    bool by_level;                   /* the families alone would be a cycle */
+    ARRAY(char *) modules;           /* per family: the module's name, or NULL; empty: by kind */
+    bool by_module;
+    bool by_level; /* the families alone would be a cycle */
 };
+
+enum families_by { FAMILIES_BY_KIND, FAMILIES_BY_MODULE };
 
 /* Linear in tasks and edges. `acyclic`: a kind that comes before and after another is told apart by
  * the level of its tasks, so that there is no cycle but from a family to itself. */
-void families_of(struct families *f, const struct workflow *w, bool acyclic);
+void families_of(struct families *f, const struct workflow *w, enum families_by by, bool acyclic);
 void families_free(struct families *f);
 
 /* Is the task a member of a family (its name begins with its kind and an @)? */
@@ -45,4 +50,4 @@ const char *families_name(const struct families *f, const struct workflow *w, ui
 void families_text(const struct families *f, const struct workflow *w, bool colour,
                    struct strbuf *out);
 /* `bare`: no title in it, the page around it has one. */
-void families_svg(const struct workflow *w, bool bare, struct strbuf *out);
+void families_svg(const struct workflow *w, enum families_by by, bool bare, struct strbuf *out);

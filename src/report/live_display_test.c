@@ -242,7 +242,8 @@ static void test_events(void)
     static const char *const want[] = {
         "{\"schema\":\"weft-event/1\",\"event\":\"started\",\"run\":3,"
         "\"workflow\":\"chain \\\"x\\\"\",\"file\":\"chain.yaml\",\"folder\":null,"
-        "\"host\":null,\"planner\":null,\"given\":null,\"started\":1700000000,\"tasks\":2,\"cores\":2,"
+        "\"host\":null,\"planner\":null,\"given\":null,\"started\":1700000000,\"tasks\":2,"
+        "\"cores\":2,"
         "\"memory\":1000000000,\"predicted_seconds\":4,\"predicted_memory\":null,"
         "\"predicted_disk\":null}\n",
         "{\"event\":\"reused\",\"time\":0,\"task\":\"t0\",\"kind\":\"even\"}\n",

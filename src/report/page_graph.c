@@ -87,7 +87,7 @@ static void page_families(struct page *p, const struct workflow *w)
                  "Tasks that the workflow's file describes once are one box. Beside an arrow: how "
                  "many edges it stands for.");
     page_figure(p, "graph", "Families");
-    families_svg(w, true, p->out);
+    families_svg(w, FAMILIES_BY_KIND, true, p->out);
     page_figure_end(p);
     page_section_end(p);
 }

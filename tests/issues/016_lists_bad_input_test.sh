@@ -86,6 +86,7 @@ mistake "has the row that begins with '1' twice, the second time in line 3" "$ta
 mistake "list 'b' has 71 columns; at most 64 are possible" "$table\ntasks: { x: { each: b } }"
 
 # ---- families ----
+mistake "b.yaml:3: tasks is a list; expected a mapping" 'parameters: { a: 1 }\ntasks: [{ run: ls }, x]'
 mistake "task 'x': except names {b} '7', which it never is" 'lists: { b: [1] }\ntasks: { x: { each: b, except: [{ b: 7 }] } }'
 mistake "b.yaml:3: task 'x': its except leaves nothing of its each" 'lists: { b: [1] }\ntasks: { x: { each: b, except: [{ b: 1 }] } }'
 mistake "task 'x': each is an empty list" 'lists: { b: [1] }\ntasks: { x: { each: [] } }'

@@ -82,6 +82,13 @@ ok $? "a kind is known by the module"
 "$weft" plan main.yaml >"$work/out" 2>"$work/err" && "$weft" sim main.yaml >"$work/out" 2>"$work/err"
 ok $? "it is planned and simulated"
 
+"$weft" show main.yaml --by module >"$work/out" 2>"$work/err" && [ "$(sed '1,/^module/d' "$work/out" | awk 'NF && !/─/ {print $1, $2, $3}' | tr '\n' ';')" = "align 4 0;merge 1 0;qc 3 0;final 1 0;from to edges;align align 2;align merge 2;align final 4;merge qc 2;qc qc 2;qc final 3;" ]
+ok $? "--by module: a module, and all instances of a sub-workflow, are one"
+"$weft" show main.yaml --by module --svg box.svg >"$work/out" 2>"$work/err" && [ "$(grep -c '<g><title>' box.svg)" = 4 ]
+ok $? "and one box"
+"$weft" show main.yaml --by modul >"$work/out" 2>"$work/err"
+[ $? = 2 ] && grep -q "expected kind or module" "$work/err"
+ok $? "--by of something else is an error"
 
 # ---- targets ----
 rm -rf bam align@s=* .weft && run main.yaml align@s=a && [ -f bam/a.bam ] && [ ! -e bam/b.bam ]

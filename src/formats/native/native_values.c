@@ -198,7 +198,8 @@ static void fix_parameters(struct native_reading *r)
         fix_in(r, defaults);
     if (include != YAML_NONE)
         fix_in(r, include);
-    for (yaml_ref t = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks); t != YAML_NONE;
+    bool some = tasks != YAML_NONE && yaml_type(y, tasks) == YAML_MAPPING; /* else it is refused */
+    for (yaml_ref t = some ? yaml_first(y, tasks) : YAML_NONE; t != YAML_NONE;
          t = yaml_next(y, tasks, t)) {
         yaml_ref body = yaml_value(t);
         if (yaml_type(y, body) == YAML_MAPPING)
