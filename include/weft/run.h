@@ -161,6 +161,9 @@ struct weft_run_options {
     /* Here: the sandbox of a task that failed for good stays to be looked at, in .weft/failed; a remark
      * names it [it is removed] */
     bool keep_failed;
+    /* Things of this machine, or of each agent that is started, that tasks may hold (`resources:`):
+     * "gpu=0,1 licence=4" [none] */
+    const char *resources;
 };
 #define WEFT_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \
@@ -526,6 +529,8 @@ struct weft_agent_options {
     void *context;
     const char *has;     /* attributes that tasks may need (`needs:`), "avx512,ssd" [none] */
     const char *scratch; /* a folder on a disk of this machine, for the data of runs [state] */
+    const char
+        *resources; /* things that tasks may hold (`resources:`), "gpu=0,1 licence=4" [none] */
 };
 #define WEFT_AGENT_OPTIONS_INIT                                                                    \
     {                                                                                              \

@@ -21,6 +21,9 @@ struct weft_task {
     uint32_t nin, nout;                 /* its declared files, in the order of the workflow file */
     const char *const *in, *const *out; /* paths to open; write only to `out` */
     const char *folder;                 /* the workflow's */
+    /* ids of things that it holds (`resources:`): "WEFT_GPU=0,1" ..., ends with NULL. NULL: none. A
+     * process has one environment for all threads, so a call finds them here */
+    const char *const *variables;
 };
 
 typedef int (*weft_task_function)(const struct weft_task *task);

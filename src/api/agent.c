@@ -7,6 +7,7 @@
 #include "cluster/agent/agent.h"
 #include "cluster/launch/store_server.h"
 #include "exec/measure.h"
+#include "session/resources.h"
 #include "session/key_file.h"
 #include "session/place.h"
 #include "weft/run.h"
@@ -27,6 +28,7 @@ struct weft_agent {
     char host[256];
     char *folder; /* of a store of its own */
     char *store;  /* the URL of another's; may hold a password */
+    char *resources;
     bool was_ready;
     int stop; /* eventfd: weft_agent_stop() adds, the agent's loop reads */
 };
@@ -160,6 +162,11 @@ static bool agent_begin(struct weft_agent *s, struct error *err)
     measure_inventory(&m);
     if (gethostname(s->host, sizeof s->host - 1) != 0)
         s->host[0] = '?';
+    struct strbuf resources = {0};
+    bool known = resources_resolve(o->resources, &resources, err);
+    s->resources = strbuf_steal(&resources);
+    if (!known)
+        return false;
     s->agent = (struct agent_options){
         .store = &s->address,
         .bind = o->bind,
@@ -169,6 +176,7 @@ static bool agent_begin(struct weft_agent *s, struct error *err)
         .cores = o->cores ? o->cores : m.cores,
         .memory = o->memory > 0 ? o->memory : m.memory,
         .has = o->has,
+        .resources = s->resources,
         .scratch = o->scratch && *o->scratch ? o->scratch : NULL,
         .temporary = o->temporary,
         .cache = o->cache,
@@ -246,5 +254,6 @@ EXPORT void weft_agent_close(struct weft_agent *s)
     explicit_bzero(&s->agent.key, sizeof s->agent.key);
     place_forget(s->store);
     free(s->folder);
+    free(s->resources);
     free(s);
 }

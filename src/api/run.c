@@ -14,6 +14,7 @@
 #include "formats/format.h"
 #include "session/cleaning.h"
 #include "session/log_tail.h"
+#include "session/resources.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,13 +96,36 @@ static const char *run_keep_given(struct weft_run *run, const char *const *read)
     return given;
 }
 
+/* What `gpu=auto` stands for is another thing on another machine: over ssh agents find out, Slurm has to
+ * be told how many. */
+static bool run_resources(const struct weft_run_options *o, struct strbuf *out, struct error *err)
+{
+    bool automatic = o->resources && strstr(o->resources, "gpu=auto");
+    if (automatic && o->on && strncmp(o->on, "ssh:", 4) == 0) {
+        strbuf_add(out, o->resources);
+        return true;
+    }
+    if (automatic && o->on && strcmp(o->on, "slurm") == 0)
+        return error_set(err, ERROR_INPUT,
+                         "--resources gpu=auto: Slurm has to be asked for so many; say how many an "
+                         "agent gets: --resources gpu=2");
+    return resources_resolve(o->resources, out, err);
+}
+
 /* Only what the handle itself remembers; the session takes its part by run_handle_session(). */
 struct weft_run *run_handle_new(const struct weft_run_options *options, struct error *err)
 {
     struct weft_run_options o = WEFT_RUN_OPTIONS_INIT;
     if (!api_options(&o, options, err))
         return NULL;
+    struct strbuf resources = {0};
+    if (!run_resources(&o, &resources, err)) {
+        strbuf_free(&resources);
+        return NULL;
+    }
     struct weft_run *run = mem_new_zero(struct weft_run, 1);
+    run->resources = resources.n ? run_keep_text(run, resources.at) : NULL;
+    strbuf_free(&resources);
     run->to = (struct event_target){o.event, o.context};
     run->planning = o.planning;
     run->on_agents = o.on != NULL;
@@ -149,6 +173,7 @@ struct session_options run_handle_session(struct weft_run *run, const struct wef
         .memory = mine.memory,
         .given = run_keep_given(run, mine.read),
         .has = run_keep_text(run, mine.has),
+        .resources = run->resources,
         .disk = mine.disk,
         .retry_first = mine.retry_delay,
         .force = mine.force,

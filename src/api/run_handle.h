@@ -39,6 +39,7 @@ struct event_target {
 struct remarks api_remarks(struct event_target *to);
 
 struct weft_run {
+    const char *resources; /* of this machine, as resources_resolve() gives them; NULL: none */
     bool broken;
     struct session session;
     struct remote remote;

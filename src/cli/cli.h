@@ -76,6 +76,9 @@ const char *arguments_value(const struct arguments *a,
                             const char *name); /* the last one; NULL: not given */
 /* The values of an option that may be repeated, one a call: `*at` begins at 0. NULL: no more. */
 const char *arguments_next(const struct arguments *a, const char *name, size_t *at);
+/* All of them with blanks between, in `joined`, which is the caller's; NULL: not given. */
+struct strbuf;
+const char *cli_joined(const struct arguments *a, const char *name, struct strbuf *joined);
 /* A whole number from `least` to `most`, `standard` when not given. */
 bool arguments_integer(const struct arguments *a, const char *name, int64_t standard, int64_t least,
                        int64_t most, int64_t *out, struct error *err);

@@ -21,6 +21,10 @@ static const struct cli_option agent_command_options[] = {
     {"jobs", 'j', "N", "cores that tasks may use at once (default: all of this machine)"},
     {"memory", 'm', "SIZE", "memory that tasks may use at once (default: all)"},
     {"has", 0, "WORDS", "attributes of this machine that tasks may need: avx512,ssd (`needs:`)"},
+    {"resources", 0, "LIST",
+     "things of this machine that tasks may hold: gpu=0,1 licence=4 (`resources:`), gpu=auto; may "
+     "be "
+     "repeated"},
     {"cache", 0, "SIZE", "most data kept of a run (default: no limit)"},
     {"bandwidth", 0, "RATE", "bytes a second between agents, for placing tasks (default 125M)"},
     {"lease", 0, "SECONDS", "silence after which others take its tasks over (default 5)"},
@@ -102,7 +106,7 @@ static bool agent_bytes(const struct arguments *a, const char *name, double *out
 
 /* All of them before anything is opened: a mistake leaves no folder behind. */
 static bool agent_settings(const struct arguments *a, struct weft_agent_options *o,
-                           struct error *err)
+                           struct strbuf *joined, struct error *err)
 {
     int64_t jobs, only;
     *o = (struct weft_agent_options)WEFT_AGENT_OPTIONS_INIT;
@@ -114,6 +118,7 @@ static bool agent_settings(const struct arguments *a, struct weft_agent_options 
     o->state = arguments_value(a, "state");
     o->has = arguments_value(a, "has");
     o->scratch = arguments_value(a, "scratch");
+    o->resources = cli_joined(a, "resources", joined);
     o->temporary = arguments_flag(a, "temporary");
     if (!arguments_integer(a, "jobs", 0, 1, 4096, &jobs, err) ||
         !arguments_integer(a, "for", 0, 0, INT64_MAX, &only, err) ||
@@ -195,13 +200,17 @@ static int agent_command(const struct arguments *a)
     struct weft_error error;
     struct agent_output out = {.log = stderr, .ready = -1, .quiet = arguments_flag(a, "quiet")};
     struct weft_agent_options o;
-    if (!agent_settings(a, &o, &err))
+    struct strbuf joined = {0};
+    if (!agent_settings(a, &o, &joined, &err)) {
+        strbuf_free(&joined);
         return cli_fail(&err);
+    }
     o.store_ready = agent_put_store;
     o.ready = agent_put_ready;
     o.log = agent_put_log;
     o.context = &out;
     struct weft_agent *agent = weft_agent_open(&o, &error);
+    strbuf_free(&joined); /* what the agent keeps of it is its own */
     if (!agent)
         return cli_failed(&error);
     int status = 0;

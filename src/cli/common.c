@@ -384,3 +384,11 @@ weft_progress cli_progress_of(const struct arguments *a, const char *what)
     cli_progress(what);
     return arguments_given(a, "quiet") || arguments_given(a, "json") ? NULL : cli_tell;
 }
+
+const char *cli_joined(const struct arguments *a, const char *name, struct strbuf *joined)
+{
+    size_t at = 0;
+    for (const char *value; (value = arguments_next(a, name, &at));)
+        strbuf_printf(joined, "%s%s", joined->n ? " " : "", value);
+    return joined->n ? joined->at : NULL;
+}

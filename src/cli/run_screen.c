@@ -123,6 +123,7 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
         return false;
     o->priority = (double)priority;
     o->has = arguments_value(a, "has");
+    o->resources = cli_joined(a, "resources", &s->resources);
     o->program = s->program;
     o->event = run_screen_event;
     o->planning = s->quiet ? NULL : screen_planning;
@@ -357,6 +358,7 @@ int run_screen_close(struct run_screen *s, int status)
     free(s->read);
     free(s->targets);
     free(s->since);
+    strbuf_free(&s->resources);
     s->read = s->targets = s->since = NULL;
     cli_log(NULL);
     bool written = run_log_close(s->log, &err);

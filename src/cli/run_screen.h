@@ -18,6 +18,7 @@ struct run_screen {
     char program[4096];
     const char **read; /* of --read, for the library */
     const char **targets, **since;
+    struct strbuf resources; /* of --resources, one after the other */
 };
 
 #define OPTION_OVERWRITE                                                                           \
@@ -43,6 +44,9 @@ struct run_screen {
     {"jobs", 'j', "N", "cores that tasks may use at once (default: all of this machine)"},         \
         {"memory", 'm', "SIZE", "memory that tasks may use at once (default: all)"},               \
         {"has", 0, "WORDS", "attributes of this machine that tasks may need: avx512,ssd"},         \
+        {"resources", 0, "LIST",                                                                   \
+         "things of this machine that tasks may hold: gpu=0,1 licence=4, gpu=auto; may be "        \
+         "repeated"},                                                                              \
         {"disk", 0, "SIZE", "most bytes of intermediate files alive at once"},                     \
         {"directory", 'C', "DIR", "where the files are (default: where the workflow's file is)"},  \
         {"keep-going", 'k', NULL, "after a failure, run what does not depend on it"},              \

@@ -6,6 +6,7 @@
 #include "base/tree.h"
 #include "drive/order.h"
 #include "exec/limit.h"
+#include "model/capacity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,7 +81,8 @@ static bool has_only_calls(const struct workflow *w)
     for (uint32_t t = 0; t < w->ntasks; t++) {
         if (!w->command[t])
             continue;
-        if (!(w->flags[t] & TASK_CALL) || w->memory[t] > 0 || w->cores[t] > 1)
+        if (!(w->flags[t] & TASK_CALL) || w->memory[t] > 0 || w->cores[t] > 1 ||
+            workflow_demand(w, t))
             return false;
         any = true;
     }
@@ -156,7 +158,9 @@ struct sched_config executor_sched_config(const struct executor *x)
     double first = o->retry_first < 0 ? 0 : o->retry_first > 0 ? o->retry_first : retry_first;
     if (x->memory && first < retry_after_settle)
         first = retry_after_settle;
-    return (struct sched_config){
+    struct capacity here = {0};
+    capacity_set_things(&here, x->w, o->resources);
+    struct sched_config config = {
         .cores = !x->has_grown && has_only_calls(x->w) ? o->cores * AHEAD : o->cores,
         .memory = o->memory,
         .has = o->has,
@@ -165,6 +169,9 @@ struct sched_config executor_sched_config(const struct executor *x)
         .task_needs = x->w->needs,
         .task_nodes = o->gang ? x->w->nodes : NULL,
         .parts_wait = true,
+        .things = here.things,
+        .task_asks = x->asks,
+        .amount = x->w->amount,
         .disk = o->disk,
         .task_disk = o->task_disk ? o->task_disk : x->task_disk,
         .priority = x->priority,
@@ -173,6 +180,8 @@ struct sched_config executor_sched_config(const struct executor *x)
         .retry_most = o->retry_most > 0 ? o->retry_most : retry_most,
         .predictor = o->predictor,
     };
+    memcpy(config.thing, here.thing, sizeof config.thing);
+    return config;
 }
 
 /* ---- while it runs ---- */
@@ -315,6 +324,7 @@ struct executor *executor_new(const struct executor_config *config, struct error
     executor_prepare_decisions(x);
     executor_prepare_cores(x);
     executor_prepare_limits(x);
+    executor_prepare_things(x);
     executor_prepare_order(x);
     bool good = executor_name_logs(x, err);
     if (good) {
@@ -387,6 +397,7 @@ void executor_free(struct executor *x)
     array_free(&x->out_of_memory);
     array_free(&x->changed);
     free(x->cores);
+    executor_free_things(x);
     free(x->memory);
     free(x->rung);
     free(x->retries);

@@ -64,6 +64,11 @@ void executor_refuse(struct executor *x, const struct sched_start *s, const stru
 void executor_set_absent(struct executor *x, uint32_t object);
 /* Calls that were started since the last time go to their threads. */
 void executor_hand_over(struct executor *x);
+/* The scheduler is about to learn that these have ended: what they held of the machine's things is free
+ * then, not before, so that both count alike. */
+void executor_release(struct executor *x, const struct sched_ended *ended, size_t n);
+/* Are the machine's things that the task asks for there? Of a task that asks for none they are. */
+bool executor_has_things(const struct executor *x, uint32_t task);
 /* End a task that runs: SIGTERM, after the grace SIGKILL. Calls cannot be ended. */
 void executor_stop_task(struct executor *x, uint32_t task);
 /* The same for one that spans several nodes, of which another is gone: its end is no failure, and it goes

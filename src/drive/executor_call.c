@@ -32,6 +32,7 @@ static void call_give_back(struct executor *x, uint32_t number)
         free(a->paths[i]);
     free(a->paths);
     free(a->sandbox);
+    holding_free_variables(a->variables);
     input_marks_free(&a->inputs);
     *a = (struct call_arguments){.next = x->free_arguments};
     x->free_arguments = number;
@@ -84,6 +85,10 @@ void executor_start_call(struct executor *x, const struct sched_start *s, uint32
     a->task.folder = x->o->folder;
     a->slot = s->slot;
     a->cores = cores;
+    if (x->asks && x->asks[s->task]) {
+        a->variables = executor_variables(x, s->task, s->slot);
+        a->task.variables = (const char *const *)a->variables;
+    }
     if (executor_has_files(w, s->task)) {
         if (!executor_make_room(x, s->task, "c", number, &a->sandbox, &a->inputs, &err)) {
             call_give_back(x, number);
@@ -110,7 +115,7 @@ void executor_start_call(struct executor *x, const struct sched_start *s, uint32
 static bool call_ended_quietly(struct executor *x, const struct call_result *c,
                                struct call_arguments *a)
 {
-    if (c->status || x->outbox->wanted || x->o->needs || a->paths || a->sandbox)
+    if (c->status || x->outbox->wanted || x->o->needs || a->paths || a->sandbox || a->variables)
         return false;
     x->result->attempts++;
     x->result->busy += (c->finish - c->start) * a->cores;

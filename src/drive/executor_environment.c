@@ -1,6 +1,7 @@
 /* What a command runs in (model/environment.h), around the words that executor_command.c has found:
  *
  *     env, pass, secret    variables of the child
+ *     resources            more of them: the ids of what it holds
  *     container            ENGINE run ... IMAGE words
  *     conda                sh -c CONDA_SCRIPT weft TOOL PREFIX FILE words
  *     modules              bash -c MODULES_SCRIPT weft "gcc/12 openmpi" words      around all others
@@ -82,6 +83,17 @@ static bool add_brought(struct executor *x, uint32_t task, enum column_id id, en
     return true;
 }
 
+/* The ids of what it holds of the machine. */
+static void add_held(struct executor *x, const struct sched_start *start)
+{
+    char **held = executor_variables(x, start->task, start->slot);
+    for (size_t i = 0; held && held[i]; i++) {
+        size_t n = strcspn(held[i], "=");
+        add_variable(x->surroundings, held[i], n, held[i] + n + 1);
+    }
+    holding_free_variables(held);
+}
+
 /* Pointers last of all: the block moves while it grows. */
 static bool fill_variables(struct executor *x, const struct sched_start *start, struct error *err)
 {
@@ -95,6 +107,7 @@ static bool fill_variables(struct executor *x, const struct sched_start *start, 
     if (!add_brought(x, start->task, COLUMN_pass, ALONG_PASS, err) ||
         !add_brought(x, start->task, COLUMN_secret, ALONG_SECRET, err))
         return false;
+    add_held(x, start);
     for (size_t at = 0; at < s->block.n; at += strlen(s->block.at + at) + 1)
         array_push(&s->set, s->block.at + at);
     array_push(&s->set, NULL);

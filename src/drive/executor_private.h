@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "drive/executor.h"
+#include "drive/holding.h"
 #include "exec/calls.h"
 #include "exec/child.h"
 #include "memo/inputs.h"
@@ -43,6 +44,7 @@ struct call_arguments {
     char *sandbox;
     struct input_marks inputs;  /* as they were when it began */
     char **paths;               /* nin + nout, owned */
+    char **variables;           /* of things that it holds; NULL: none */
     uint32_t slot, cores, next; /* slot: the scheduler's mark; next: of the free ones */
 };
 
@@ -89,6 +91,10 @@ struct executor {
     uint32_t room;                 /* entries of these arrays by task; 0: one for each task */
     bool has_grown;                /* tasks have joined */
     uint32_t *cores;               /* per task; NULL: as the workflow says */
+    uint32_t *asks;                /* per task: rows of the workflow's amounts; NULL: none asks */
+    struct holding *holding;       /* who holds what; NULL: none asks */
+    struct holding *own_holding;   /* the same, if it is this executor's own */
+    uint64_t run;                  /* of the holding */
     double *memory;                /* per task, for its next attempt; NULL: no task has any */
     uint8_t *rung;                 /* per task: how often it was given more */
     ARRAY(uint32_t) out_of_memory; /* tasks that will get more at executor_settle() */
@@ -139,6 +145,9 @@ void executor_leave_sandbox(struct executor *x, uint32_t task, const char *sandb
 bool executor_takes_room(const struct executor *x, uint32_t task);
 void executor_open_calls(struct executor *x); /* if some task is one */
 
+/* executor.c */
+bool executor_takes_room(const struct executor *x, uint32_t task);
+
 /* executor_memory.c */
 /* An attempt that ran out of memory, and what the next would get is nowhere to be had: there is no next
  * one. The caller's text; NULL: it may be tried again. */
@@ -170,6 +179,17 @@ void executor_clear_lane(struct executor *x, uint32_t lane);
  * another try. */
 bool executor_begin_command(struct executor *x, const struct sched_start *s, uint32_t lane,
                             struct error *err);
+
+/* executor_things.c */
+void executor_prepare_things(struct executor *x);
+/* What it asks for is its own from now on. */
+bool executor_take_things(struct executor *x, const struct sched_start *s, struct error *err);
+char **executor_variables(const struct executor *x, uint32_t task, uint32_t slot); /* NULL: none */
+static inline bool executor_holds_things(const struct executor *x, uint32_t task)
+{
+    return x->asks && x->asks[task];
+}
+void executor_free_things(struct executor *x);
 
 /* executor_shortage.c */
 void executor_wait(struct executor *x, const struct sched_start *s, uint32_t lane,

@@ -257,7 +257,8 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
         .memory = x->memory ? x->memory[s->task] : 0,
         .timeout = w->timeout ? w->timeout[s->task] : INFINITY,
     };
-    bool good = (!environment_is_stated(w, s->task) || executor_surround(x, s, a, &request, err)) &&
+    bool surrounded = environment_is_stated(w, s->task) || executor_holds_things(x, s->task);
+    bool good = (!surrounded || executor_surround(x, s, a, &request, err)) &&
                 child_start(x->children, lane, &request, err);
     x->is_short = x->is_short || (!good && children_short(x->children));
     return good;
@@ -380,6 +381,13 @@ bool executor_start(struct executor *x, const struct sched_start *s)
     const struct workflow *w = x->w;
     if (x->stop != EXECUTOR_RUNS)
         return false; /* stays "running" for the scheduler, which then starts nothing more */
+    if (x->asks) {
+        struct error err = {0};
+        if (!executor_take_things(x, s, &err)) {
+            executor_refuse(x, s, &err);
+            return false;
+        }
+    }
     if (x->decides && executor_decide(x, s))
         return false;
     if (is_reused(x, s->task)) {

@@ -180,8 +180,8 @@ static void report_free_space(struct run *r)
 
 static size_t run_tasks_ended(void *context, struct sched_ended *ended, size_t n)
 {
-    (void)ended;
     struct run *r = context;
+    executor_release(r->executor, ended, n);
     run_heed_failure(r);
     if (disk_take_changed(r->disk)) /* I4 */
         report_free_space(r);
@@ -601,6 +601,7 @@ bool run_fits(const struct run_options *o, struct error *err)
     struct capacity here = {.cores = o->cores ? o->cores : 1,
                             .memory = o->memory > 0 ? o->memory : INFINITY,
                             .has = o->has};
+    capacity_set_things(&here, o->workflow, o->resources);
     uint8_t *runs = o->needs && o->needs->untaken ? mem_new(uint8_t, o->workflow->ntasks) : NULL;
     for (uint32_t t = 0; runs && t < o->workflow->ntasks; t++)
         runs[t] = need_runs(o->needs, t);

@@ -54,12 +54,15 @@ struct run_options {
     const struct run_environment *environment; /* what tasks were given from outside; NULL: none */
     const char *shelf; /* folder for what outlives the run: environments of conda [state] */
 
-    uint32_t cores;          /* [1] */
-    double memory;           /* bytes all tasks together may use [no limit] */
-    double memory_most;      /* bytes that one task may get anywhere, after it ran out [memory] */
-    uint64_t has;            /* attributes of this machine: a mask over the workflow's [none] */
-    double disk;             /* bytes of intermediate files alive at once [no limit] */
-    const double *priority;  /* larger first [depth first] */
+    uint32_t cores;        /* [1] */
+    double memory;         /* bytes all tasks together may use [no limit] */
+    double memory_most;    /* bytes that one task may get anywhere, after it ran out [memory] */
+    uint64_t has;          /* attributes of this machine: a mask over the workflow's [none] */
+    const char *resources; /* things of this machine, "gpu=[0,1],licence=4" [none] */
+    struct holding
+        *holding;           /* who holds them, shared with other runs [its own, from `resources`] */
+    double disk;            /* bytes of intermediate files alive at once [no limit] */
+    const double *priority; /* larger first [depth first] */
     const double *task_disk; /* expected bytes of a task's outputs [as stated in the workflow] */
     const struct predictor *predictor;
     const struct run_gang *gang; /* NULL: this machine is alone, and no task spans several */

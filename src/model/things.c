@@ -169,6 +169,9 @@ bool thing_list_read(const char *text, struct thing_list *out, struct error *err
         if (!at[n] || fault)
             return error_set(err, ERROR_INPUT, "'%.*s': %s, then = and how many or which: gpu=0,1",
                              (int)(n < 60 ? n : 60), at, fault ? fault : "a name of things");
+        if (out->sorts.n == THING_LISTED)
+            return error_set(err, ERROR_INPUT, "more than %d sorts of things on one node",
+                             THING_LISTED);
         struct thing_sort *s = array_add(&out->sorts);
         s->name = mem_copy_bytes(at, n);
         for (size_t i = 0; i + 1 < out->sorts.n; i++)

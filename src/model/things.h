@@ -20,6 +20,7 @@ enum {
     THING_MOST = 100000, /* things of one sort */
     THING_SORTS = 16,    /* in one workflow */
     THING_IDS = 64,      /* of one sort on one node */
+    THING_LISTED = 32,   /* sorts on one node */
 };
 
 /* ---- what a node has, as text ---- */

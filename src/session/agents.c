@@ -111,6 +111,7 @@ bool agents_start(struct remote *r, struct error *err)
                                                 .cores = r->elastic.cores,
                                                 .memory = memory,
                                                 .has = s->o.has,
+                                                .resources = s->o.resources,
                                                 .linger = slurm ? LINGER_SLURM : LINGER,
                                                 .say = agents_launch_says,
                                                 .context = r},

@@ -309,6 +309,8 @@ struct platform *session_platform(const struct session *s, struct error *err)
     uint32_t node = platform_builder_node(b, "localhost", strlen("localhost"), 0);
     platform_builder_cores(b, node, s->cores, 0);
     platform_builder_memory(b, node, s->memory, 0);
+    if (s->o.resources)
+        platform_builder_resources(b, node, s->o.resources, strlen(s->o.resources), 0);
     return platform_builder_finish(b, err);
 }
 
@@ -424,7 +426,8 @@ struct run_options session_run_options(const struct session *s)
                                 .environment = &s->environment,
                                 .cores = s->cores,
                                 .memory = s->memory,
-                                .has = workflow_attribute_mask(s->w, s->o.has)};
+                                .has = workflow_attribute_mask(s->w, s->o.has),
+                                .resources = s->o.resources};
 }
 
 bool session_fits(const struct session *s, struct error *err)

@@ -38,15 +38,16 @@ struct session_options {
     const char *folder; /* where its files are; NULL: where that file is */
     const char *given;  /* parameters and lists from outside, for the record; NULL: none */
     const char *const *targets, *const *since; /* only a part (model/select.h); NULL: all */
-    uint32_t cores;     /* that tasks may use at once; 0: all of this machine */
-    double memory;      /* bytes that tasks may use at once; 0: all of this machine */
-    const char *has;    /* attributes of this machine, "avx512,ssd"; NULL: none */
-    double disk;        /* most bytes of intermediate files alive at once; 0: no limit */
-    double retry_first; /* seconds before the second attempt; 0: 0.1; negative: at once */
-    bool force;         /* every task runs, done or not */
-    bool resume;        /* say so when no run was cut off here */
-    bool keep_going;    /* after a failure, run what does not depend on it */
-    bool unlimited;     /* the memory of tasks is measured, not enforced */
+    uint32_t cores;        /* that tasks may use at once; 0: all of this machine */
+    double memory;         /* bytes that tasks may use at once; 0: all of this machine */
+    const char *has;       /* attributes of this machine, "avx512,ssd"; NULL: none */
+    const char *resources; /* things of this machine, "gpu=0,1 licence=4"; NULL: none */
+    double disk;           /* most bytes of intermediate files alive at once; 0: no limit */
+    double retry_first;    /* seconds before the second attempt; 0: 0.1; negative: at once */
+    bool force;            /* every task runs, done or not */
+    bool resume;           /* say so when no run was cut off here */
+    bool keep_going;       /* after a failure, run what does not depend on it */
+    bool unlimited;        /* the memory of tasks is measured, not enforced */
     bool no_sandbox;
     bool keep_failed; /* sandboxes of failed tasks stay */
     bool overwrite;   /* outputs replace what weft did not make, and no copy is kept */

@@ -83,6 +83,7 @@ run|flow.yaml|--no-shared|--on local:1 -n
 run|flow.yaml|--later|--on local:1 -n
 run|flow.yaml|--priority 1|--on local:1 -n
 run|flow.yaml|--has ssd|-
+run|flow.yaml|--resources gpu=0,1|-
 run|flow.yaml|--seed 3|--with heft -n
 run|flow.yaml|--until first|-
 run|flow.yaml|--since first|-
@@ -213,6 +214,7 @@ experiment|try.exp.yaml|--retry-delay 1s|-
 experiment|try.exp.yaml|--no-history|-
 experiment|try.exp.yaml|--wait|-
 experiment|try.exp.yaml|--has ssd|-
+experiment|try.exp.yaml|--resources gpu=0,1|-
 experiment|try.exp.yaml|--on 2|--plan-only
 experiment|try.exp.yaml|--with heft|-
 experiment|try.exp.yaml|--seed 3|--with heft

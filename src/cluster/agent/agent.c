@@ -362,6 +362,7 @@ static void agent_free(struct agent *a, bool opened)
     array_free(&a->early);
     array_free(&a->items);
     array_free(&a->memory);
+    holding_free(a->holding);
     strbuf_free(&a->scratch);
     free(a->identity);
     free(a->address);
@@ -383,6 +384,7 @@ bool agent_run(const struct agent_options *o, struct error *err)
         close(lock);
         return error_set(err, ERROR_FAILED, "no event loop: %s", uv_strerror(bad));
     }
+    a.holding = holding_new(o->resources);
     bool good = agent_find_identity(&a, err) && agent_name_data(&a, err) && agent_open(&a, err);
     if (good) {
         agent_open_handles(&a);

@@ -21,6 +21,7 @@
 #include "cluster/wire/charter.h"
 #include "cluster/wire/link.h"
 #include "cluster/wire/protocol.h"
+#include "drive/holding.h"
 
 struct keep { /* a KEEP that is not answered yet: by us (keeps), or by others (handing) */
     uint64_t run;
@@ -90,9 +91,10 @@ struct agent {
     ARRAY(struct keep) keeps;
     ARRAY(struct loading *) loading;
     ARRAY(struct early) early;
-    uint32_t busy;        /* cores in use, over all jobs */
-    double busy_memory;   /* bytes that running tasks may use, over all jobs */
-    protocol_items items; /* of the message at hand */
+    uint32_t busy;           /* cores in use, over all jobs */
+    double busy_memory;      /* bytes that running tasks may use, over all jobs */
+    struct holding *holding; /* things that running tasks hold, over all jobs */
+    protocol_items items;    /* of the message at hand */
     protocol_memory memory;
     struct strbuf scratch;
 };

@@ -142,6 +142,7 @@ static size_t job_tasks_ended(void *context, struct sched_ended *ended, size_t n
 {
     struct job *j = context;
     size_t kept = 0;
+    executor_release(j->executor, ended, n);
     for (size_t i = 0; i < n; i++)
         if (!supply_ended(j, &ended[i]))
             ended[kept++] = ended[i];

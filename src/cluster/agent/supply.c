@@ -62,6 +62,7 @@ static void held_is_runnable(struct job *j, uint32_t number)
     struct supply *s = &j->supply;
     if (s->runnable_at == s->runnable.n)
         s->runnable_at = s->runnable.n = 0;
+    s->stands_back = false;
     array_push(&s->runnable, number);
     if (s->held.at[number].recomputation) { /* first in the row (I3) */
         for (size_t i = s->runnable.n - 1; i > s->runnable_at; i--)
@@ -178,7 +179,8 @@ static double supply_share(const struct job *j)
 
 static bool supply_waits(const struct job *j)
 {
-    return j->state == JOB_OPEN && !j->stop_due && j->supply.runnable_at < j->supply.runnable.n;
+    return j->state == JOB_OPEN && !j->stop_due && !j->supply.stands_back &&
+           j->supply.runnable_at < j->supply.runnable.n;
 }
 
 /* It had nothing to run, and now has: time in which it wanted nothing is no credit. */
@@ -228,6 +230,32 @@ void supply_count_room(struct job *j, int64_t cores, double memory)
     j->supply.busy_memory = j->supply.busy ? j->supply.busy_memory + memory : 0;
     a->busy = cores < -(int64_t)a->busy ? 0 : (uint32_t)(a->busy + cores);
     a->busy_memory = a->busy ? a->busy_memory + memory : 0;
+}
+
+/* Does a run that has had less of this machine wait for some of these things? */
+static bool is_kept_for_another(const struct job *j, uint64_t things)
+{
+    const struct agent *a = j->agent;
+    for (size_t i = 0; i < a->jobs.n; i++) {
+        const struct job *other = a->jobs.at[i];
+        if (other != j && other->supply.lacking & things && supply_share(other) < supply_share(j))
+            return true;
+    }
+    return false;
+}
+
+/* Are the things there that it asks for? `kept`: those that tasks before it wait for, which it does not
+ * take; if it has to wait, too, so does what it asks for. */
+static bool has_things_for(const struct job *j, uint32_t task, uint64_t *kept)
+{
+    if (!j->w->asks || !j->w->asks[task])
+        return true;
+    uint64_t wanted = holding_wanted(j->agent->holding, j->w, task);
+    if (!(wanted & *kept) && executor_has_things(j->executor, task) &&
+        !is_kept_for_another(j, wanted))
+        return true;
+    *kept |= wanted;
+    return false;
 }
 
 /* Has it a lane of its own, and the machine, which jobs share, its cores and memory? Calls have their
@@ -282,7 +310,8 @@ void supply_start(struct job *j, const struct sched_start *s)
     bool inputs = supply_asks(j) && w->in_off[s->task] < w->in_off[s->task + 1];
     /* the short way, for tasks without inputs: nothing waits before it */
     if (!inputs && j->state == JOB_OPEN && !j->stop_due && agent_is_staying(j->agent) &&
-        j->supply.runnable_at == j->supply.runnable.n && has_room_for(j, s->task, false)) {
+        j->supply.runnable_at == j->supply.runnable.n && has_room_for(j, s->task, false) &&
+        has_things_for(j, s->task, &(uint64_t){0})) {
         supply_start_now(j, s);
         return;
     }
@@ -373,36 +402,74 @@ void supply_checked(struct job *j, uint32_t object)
     array_free(&waiting);
 }
 
-/* In order, until one finds no room: what needs many cores must not be overtaken for ever. */
+/* What was started out of the row leaves a hole. O(row). */
+static void close_row(struct supply *s)
+{
+    size_t n = s->runnable_at;
+    for (size_t i = s->runnable_at; i < s->runnable.n; i++)
+        if (s->runnable.at[i] != NONE)
+            s->runnable.at[n++] = s->runnable.at[i];
+    s->runnable.n = n;
+}
+
+/* It leaves the row and starts, if its inputs are what they were. */
+static void start_held(struct job *j, size_t at)
+{
+    struct supply *s = &j->supply;
+    uint32_t number = s->runnable.at[at];
+    if (at == s->runnable_at)
+        s->runnable_at++;
+    else
+        s->runnable.at[at] = NONE;
+    if (!inputs_are_sound(j, number))
+        return;
+    const struct held *h = &s->held.at[number];
+    struct sched_start start = h->start;
+    if (h->recomputation) { /* stays held until it has ended: it may be tried again */
+        j->needs.task[start.task] = NEED_RESTORE; /* whatever the record says: it is wanted */
+    } else {
+        if (j->depot)
+            s->fetched[start.task] = h->fetched;
+        held_release(j, number);
+    }
+    supply_start_now(j, &start);
+}
+
+/* In order, until one finds no room: what needs many cores must not be overtaken for ever. What waits
+ * for things is passed by, and stays at the front of the row. */
 void supply_pump(struct job *j)
 {
     struct supply *s = &j->supply;
     if (j->w->nodes && agent_is_staying(j->agent))
         gang_pump(j);
-    while (s->runnable_at < s->runnable.n && agent_is_staying(j->agent)) {
-        uint32_t number = s->runnable.at[s->runnable_at];
-        if (number == NONE) { /* stopped meanwhile */
-            s->runnable_at++;
+    size_t passed = 0, holes = 0;
+    bool stuck = false;
+    s->lacking = 0;
+    while (s->runnable_at + passed < s->runnable.n && agent_is_staying(j->agent) && !stuck) {
+        size_t at = s->runnable_at + passed;
+        uint32_t number = s->runnable.at[at];
+        if (number == NONE) { /* stopped meanwhile, or started before those that it passed */
+            s->runnable_at += !passed;
+            passed += passed > 0;
+            holes += passed > 0;
             continue;
         }
         const struct held *h = &s->held.at[number];
-        if (((j->state > JOB_OPEN || j->stop_due) && !h->recomputation) ||
-            !has_room_for(j, h->start.task, h->recomputation))
-            break;
-        s->runnable_at++;
-        if (!inputs_are_sound(j, number))
-            continue;
-        h = &s->held.at[number];
-        struct sched_start start = h->start;
-        if (h->recomputation) { /* stays held until it has ended: it may be tried again */
-            j->needs.task[start.task] = NEED_RESTORE; /* whatever the record says: it is wanted */
+        if ((j->state > JOB_OPEN || j->stop_due) && !h->recomputation) {
+            stuck = true;
+        } else if (!has_things_for(j, h->start.task, &s->lacking)) {
+            passed++;
+        } else if (!has_room_for(j, h->start.task, h->recomputation)) {
+            stuck = true;
         } else {
-            if (j->depot)
-                s->fetched[start.task] = h->fetched;
-            held_release(j, number);
+            start_held(j, at);
+            holes += passed > 0;
+            passed += passed > 0;
         }
-        supply_start_now(j, &start);
     }
+    s->stands_back = passed > holes && !stuck;
+    if (holes)
+        close_row(s);
     j->supply.competes = j->supply.busy || s->runnable_at < s->runnable.n;
     executor_hand_over(j->executor);
 }

@@ -27,6 +27,8 @@ struct supply {
     ARRAY(uint32_t) free_held;
     ARRAY(uint32_t) runnable; /* held ones whose inputs are here; NONE: stopped meanwhile */
     size_t runnable_at;       /* first that has not been started */
+    bool stands_back;         /* fact: all of them wait for things that other tasks hold */
+    uint64_t lacking;         /* those things, as the machine counts them: a mask */
     ARRAY(struct held_check) checks;
     uint32_t *used;            /* by object: tasks here that read it now */
     double *touched;           /* by object: when it was last read */

@@ -122,6 +122,7 @@ struct fleet *fleet_new(const struct fleet_config *config, struct error *err)
                                                    .cores = config->cores,
                                                    .memory = config->memory,
                                                    .has = config->has,
+                                                   .resources = config->resources,
                                                    .linger = config->linger,
                                                    .ready = fleet_agent_ready,
                                                    .failed = fleet_agent_failed,

@@ -22,13 +22,14 @@ struct uv_loop_s;
 struct fleet_config {
     const char *target; /* as launch.h has them */
     struct seal_key key;
-    const char *store;   /* NULL: the first agent starts one */
-    const char *state;   /* a folder of this fleet alone; made */
-    const char *program; /* this one */
-    uint32_t cores;      /* of an agent [all of its node] */
-    double memory;       /* of an agent, bytes [all] */
-    const char *has;     /* attributes of an agent [none] */
-    double linger;       /* seconds without work until an agent leaves [never] */
+    const char *store;     /* NULL: the first agent starts one */
+    const char *state;     /* a folder of this fleet alone; made */
+    const char *program;   /* this one */
+    uint32_t cores;        /* of an agent [all of its node] */
+    double memory;         /* of an agent, bytes [all] */
+    const char *has;       /* attributes of an agent [none] */
+    const char *resources; /* things of an agent, as launch.h says [none] */
+    double linger;         /* seconds without work until an agent leaves [never] */
     void (*say)(void *context, const char *line); /* for people */
     void *context;
 };

@@ -4,6 +4,7 @@
 #include "cluster/launch/launch_state.h"
 
 #include "base/quantity.h"
+#include "model/things.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -420,6 +421,46 @@ const char *launch_remedy(const char *said, int status, const char *otherwise)
         if (strstr(said, known[i].said))
             return known[i].remedy;
     return status == 127 ? "install weft there, or say where it is with WEFT_REMOTE" : otherwise;
+}
+
+/* Of this machine's things an agent on it gets every n-th: no two hand out the same id. Amounts are
+ * shared. */
+static void launch_deal(const struct thing_list *all, uint32_t number, uint32_t n,
+                        struct strbuf *out)
+{
+    for (size_t i = 0; i < all->sorts.n; i++) {
+        const struct thing_sort *s = &all->sorts.at[i];
+        bool any = false;
+        strbuf_printf(out, "%s%s=", i ? "," : "", s->name);
+        if (!s->ids.n) {
+            uint32_t share = s->amount / n;
+            share = s->amount % THING_ONE ? share : share / THING_ONE * THING_ONE;
+            thing_amount_text(share, out);
+            continue;
+        }
+        strbuf_add_char(out, '[');
+        for (size_t k = number; k < s->ids.n; k += n) {
+            strbuf_printf(out, "%s%s", any ? "," : "", s->ids.at[k]);
+            any = true;
+        }
+        strbuf_add_char(out, ']');
+    }
+}
+
+void launch_resources(const struct launch *l, uint32_t number, launch_words *words)
+{
+    struct thing_list all = {0};
+    struct error ignored = {0}; /* a text that only agents understand goes to them as it is */
+    struct strbuf text = {0};
+    if (!l->config.resources)
+        return;
+    if (l->kind == LAUNCH_LOCAL && thing_list_read(l->config.resources, &all, &ignored))
+        launch_deal(&all, number, launch_most(l), &text);
+    else
+        strbuf_add(&text, l->config.resources);
+    launch_argument(words, "--resources");
+    array_push(words, strbuf_steal(&text));
+    thing_list_free(&all);
 }
 
 void launch_common_arguments(const struct launch *l, launch_words *words)

@@ -37,9 +37,12 @@ struct launch_config {
     /* This program, for agents here and under Slurm. $WEFT_REMOTE names it for other machines
      * (ssh: else `weft` in their PATH). */
     const char *program;
-    uint32_t cores;           /* an agent's [0: all of its node] */
-    double memory;            /* bytes [0: all] */
-    const char *has;          /* its attributes, "avx512,ssd" [none] */
+    uint32_t cores;  /* an agent's [0: all of its node] */
+    double memory;   /* bytes [0: all] */
+    const char *has; /* its attributes, "avx512,ssd" [none] */
+    /* things that tasks may hold there, "gpu=[0,1],licence=4" [none]. Agents on this machine share them:
+     * each gets a part; Slurm is asked for as many GPUs and licences for each */
+    const char *resources;
     double linger;            /* seconds without work until an agent leaves [0: it stays] */
     const char *const *extra; /* further arguments of the agent, ends with NULL; may be NULL */
     bool together;   /* Slurm: one job for all nodes of a launch_want(), not one for each */

@@ -35,6 +35,7 @@ static char *direct_ssh_command(const struct launch *l, const struct launch_agen
     launch_argument(&words, l->program);
     launch_argument(&words, strbuf_text(&state));
     launch_argument(&words, a->serves ? "" : "-"); /* after the key, on standard input */
+    launch_resources(l, a->number, &words);
     launch_common_arguments(l, &words);
     strbuf_add(&command, "exec sh -c ");
     shell_one_line(&script, cluster_launch_ssh_agent_sh);
@@ -80,6 +81,7 @@ static void direct_local_arguments(const struct launch *l, const struct launch_a
     array_push(words, strbuf_steal(&state));
     launch_argument(words, a->serves ? "--serve-store" : "--store");
     launch_argument(words, a->serves ? "127.0.0.1:0" : "-");
+    launch_resources(l, a->number, words);
     launch_common_arguments(l, words);
 }
 

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/quantity.h"
 #include "cluster/launch/shell.h"
+#include "model/things.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,6 +135,53 @@ static void slurm_add_format(launch_words *words, const char *fmt, ...)
 static const char *const step_options[] = {"--ntasks-per-node=1", "--cpu-bind=none",
                                            "--kill-on-bad-exit=0", "--wait=0", "--unbuffered"};
 
+/* The agent's part: which GPUs they are it learns on its node (slurm_node.sh), the rest is as asked. */
+static void slurm_agent_things(const struct launch *l, launch_words *words)
+{
+    struct thing_list all = {0};
+    struct error ignored = {0};
+    struct strbuf rest = {0};
+    uint32_t gpus = 0;
+    if (thing_list_read(l->config.resources, &all, &ignored))
+        for (size_t i = 0; i < all.sorts.n; i++) {
+            struct thing_sort *s = &all.sorts.at[i];
+            if (strcmp(s->name, "gpu") == 0) {
+                gpus = s->amount / THING_ONE;
+                continue;
+            }
+            struct thing_list one = {{s, 1, 1}};
+            strbuf_add(&rest, rest.n ? "," : "");
+            thing_list_text(&one, &rest);
+        }
+    slurm_add_format(words, gpus ? "%u" : "", gpus);
+    launch_argument(words, strbuf_text(&rest));
+    strbuf_free(&rest);
+    thing_list_free(&all);
+}
+
+/* What Slurm has to give with a node: GPUs as --gres, amounts without ids as --licenses, which a job has
+ * and its steps need not ask for. */
+static void slurm_ask_for_things(const struct launch *l, bool step, launch_words *words)
+{
+    struct thing_list all = {0};
+    struct error ignored = {0};
+    struct strbuf licences = {0};
+    if (thing_list_read(l->config.resources, &all, &ignored))
+        for (size_t i = 0; i < all.sorts.n; i++) {
+            const struct thing_sort *s = &all.sorts.at[i];
+            uint32_t whole = (s->amount + THING_ONE - 1) / THING_ONE;
+            if (whole && strcmp(s->name, "gpu") == 0)
+                slurm_add_format(words, "--gres=gpu:%u", whole);
+            else if (whole && !s->ids.n && !step)
+                strbuf_printf(&licences, "%s%s:%u", licences.n ? "," : "--licenses=", s->name,
+                              whole);
+        }
+    if (licences.n)
+        launch_argument(words, licences.at);
+    strbuf_free(&licences);
+    thing_list_free(&all);
+}
+
 /* What srun runs on a node: slurm_node.sh, with the parameters that stand at its head. */
 static void slurm_node_arguments(const struct launch *l, launch_words *words)
 {
@@ -150,6 +198,7 @@ static void slurm_node_arguments(const struct launch *l, launch_words *words)
         slurm_add_format(words, "@%s", s->given_store);
     else
         launch_argument(words, "");
+    slurm_agent_things(l, words);
     launch_common_arguments(l, words);
 }
 
@@ -183,6 +232,7 @@ static void slurm_submit(struct launch *l, uint32_t first, uint32_t count)
         slurm_add_format(&words, "--mem=%.0fM", ceil(l->config.memory / 1048576));
     else if (!l->config.cores)
         launch_argument(&words, "--mem=0");
+    slurm_ask_for_things(l, false, &words);
     for (size_t i = 0; i < l->sbatch.n; i++)
         launch_argument(&words, l->sbatch.at[i]);
     struct strbuf wrap = {0};
@@ -255,6 +305,7 @@ static void slurm_start_step(struct launch *l, uint32_t first, uint32_t count, u
     slurm_add_format(&words, "--relative=%u", slot);
     for (size_t i = 0; i < sizeof step_options / sizeof *step_options; i++)
         launch_argument(&words, step_options[i]);
+    slurm_ask_for_things(l, true, &words);
     for (size_t i = 0; i < l->srun.n; i++)
         launch_argument(&words, l->srun.at[i]);
     slurm_node_arguments(l, &words);

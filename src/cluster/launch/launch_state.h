@@ -36,6 +36,8 @@ void launch_agent_ended(struct launch *l, struct launch_agent *a);
 struct launch_agent *launch_add_agent(struct launch *l, const char *name);
 /* The arguments of an agent that are the same everywhere: cores, memory, linger, extra. */
 void launch_common_arguments(const struct launch *l, launch_words *words);
+/* The things of the agent of this number. */
+void launch_resources(const struct launch *l, uint32_t number, launch_words *words);
 /* What helps against what a starter said, or `otherwise`. */
 const char *launch_remedy(const char *said, int status, const char *otherwise);
 /* Tell the end, in the loop's next turn; `why` is copied. */

@@ -8,9 +8,11 @@
 #     $5 name of the launch
 #     $6 yes: the agent has all processors that Slurm gave to the job here; no: its arguments say how many
 #     $7 the store's URL; empty: the first agent of all starts one
+#     $8 GPUs that Slurm was asked for on each node; empty: none
+#     $9 other things that tasks may hold; empty: none
 #     then the agent's further arguments.
-state=$1 program=$2 agents=${3:-$1/agents} key=$4 name=$5 whole=$6 store=$7
-shift 7
+state=$1 program=$2 agents=${3:-$1/agents} key=$4 name=$5 whole=$6 store=$7 gpus=$8 things=$9
+shift 9
 
 # The address: the first of the node's name, what Slurm has for it, and its own, that is not a loopback one.
 pick() {
@@ -31,6 +33,14 @@ address=$(pick $(getent ahostsv4 "$node" 2>/dev/null | cut -d' ' -f1)) ||
 # What tasks write goes to a disk of the node, where the site or the user has one.
 scratch=${WEFT_SCRATCH:-${SLURM_TMPDIR:-${TMPDIR:-}}}
 [ -n "$scratch" ] && [ -d "$scratch" ] && [ -w "$scratch" ] && set -- --scratch "$scratch" "$@"
+
+# The ids of the GPUs that Slurm gave to the job here; where it names none they are counted.
+if [ -n "$gpus" ]; then
+    ids=${CUDA_VISIBLE_DEVICES:-${SLURM_STEP_GPUS:-${SLURM_JOB_GPUS:-}}}
+    case $ids in NoDevFiles) ids='' ;; esac
+    set -- --resources "gpu=${ids:+[}${ids:-$gpus}${ids:+]}" "$@"
+fi
+[ -z "$things" ] || set -- --resources "$things" "$@"
 
 mkdir -p "$agents"
 [ "$whole" = yes ] && [ -n "${SLURM_CPUS_ON_NODE:-}" ] && set -- -j "$SLURM_CPUS_ON_NODE" "$@"
