@@ -182,6 +182,7 @@ bool executor_begin_command(struct executor *x, const struct sched_start *s, uin
 
 /* executor_things.c */
 void executor_prepare_things(struct executor *x);
+void executor_grow_things(struct executor *x, uint32_t first); /* tasks joined */
 /* What it asks for is its own from now on. */
 bool executor_take_things(struct executor *x, const struct sched_start *s, struct error *err);
 char **executor_variables(const struct executor *x, uint32_t task, uint32_t slot); /* NULL: none */

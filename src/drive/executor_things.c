@@ -22,6 +22,20 @@ void executor_prepare_things(struct executor *x)
     x->run = holding_run(x->holding);
 }
 
+void executor_grow_things(struct executor *x, uint32_t first)
+{
+    const struct workflow *w = x->w;
+    if (!w->asks)
+        return;
+    if (!x->asks) {
+        executor_prepare_things(x);
+        return;
+    }
+    x->asks = mem_resize(x->asks, w->ntasks);
+    for (uint32_t t = first; t < w->ntasks; t++)
+        x->asks[t] = executor_takes_room(x, t) ? w->asks[t] : 0;
+}
+
 bool executor_has_things(const struct executor *x, uint32_t task)
 {
     return !x->asks || !x->asks[task] || holding_has(x->holding, x->w, task);

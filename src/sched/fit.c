@@ -222,6 +222,17 @@ static void fit_stock(struct sched *s)
             things_set(s->things, i, s->own.thing[i], s->own.things >> i & 1);
 }
 
+/* What this node has of things that the workflow names since it grew. */
+void fit_grow(struct sched *s, const struct sched_config *config)
+{
+    s->own.things = config->things;
+    memcpy(s->own.thing, config->thing, sizeof s->own.thing);
+    if (!s->config.task_asks)
+        return;
+    fit_note_least(s, &s->own);
+    fit_stock(s);
+}
+
 void fit_capacity_changed(struct sched *s, uint32_t node, const struct capacity *has)
 {
     if (node == s->config.node) {

@@ -97,6 +97,7 @@ bool node_is_down(const struct sched *s, uint32_t node);
 
 /* fit.c */
 void fit_begin(struct sched *s);
+void fit_grow(struct sched *s, const struct sched_config *config);
 bool fit_things(const struct sched *s, uint32_t task, const struct capacity *c);
 /* O(1), and with the usual NULL arrays two comparisons. */
 static inline bool fit_within(const struct sched *s, uint32_t task, const struct capacity *c)
