@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "cluster/client/follow.h"
 #include "base/tree.h"
-#include "memo/decide.h"
 #include "memo/standing.h"
 
 #include <inttypes.h>
@@ -662,14 +661,6 @@ bool client_follow_step(struct client_follow *f, double wait)
     if (!follow_is_over(f))
         stepper_step(&f->c->stepper, wait);
     return !follow_is_over(f);
-}
-
-/* What was decided, for a run that does not have the files that were asked about. */
-static void follow_record_decisions(struct client_follow *f)
-{
-    for (uint32_t t = 0; f->w->when && t < f->w->ntasks; t++)
-        if (f->w->when[t] && (f->seen[t] == FOLLOW_SEEN_DONE || f->seen[t] == FOLLOW_SEEN_SKIPPED))
-            need_decided(f->o.needs, t, f->seen[t] == FOLLOW_SEEN_DONE);
 }
 
 /* The result is the caller's from now on. */

@@ -91,6 +91,8 @@ void follow_agent_lost(struct client_follow *f, uint32_t node);
 /* Ask the store about every task that is not known to be done. */
 void follow_read_store(struct client_follow *f);
 void follow_ask_count(struct client_follow *f); /* how many have ended */
+/* What was decided, for a run that does not have the files that were asked about. */
+void follow_record_decisions(struct client_follow *f);
 /* For the client's listener. */
 extern message_handler *const follow_handlers[MESSAGES];
 void follow_answers(void *context, const struct meta_answers *answers);

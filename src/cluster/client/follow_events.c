@@ -362,6 +362,13 @@ static void follow_take_record(struct client_follow *f, const struct meta_record
     }
 }
 
+void follow_record_decisions(struct client_follow *f)
+{
+    for (uint32_t t = 0; f->w->when && t < f->w->ntasks; t++)
+        if (f->w->when[t] && (f->seen[t] == FOLLOW_SEEN_DONE || f->seen[t] == FOLLOW_SEEN_SKIPPED))
+            need_decided(f->o.needs, t, f->seen[t] == FOLLOW_SEEN_DONE);
+}
+
 /* One question at a time. */
 void follow_ask_count(struct client_follow *f)
 {
