@@ -105,20 +105,33 @@ static void name_index_place(struct name_index *x, struct name_slot s)
     x->slot[i] = s;
 }
 
+static void name_index_grow(struct name_index *x, uint32_t mask)
+{
+    struct name_slot *old = x->slot;
+    uint32_t old_mask = x->mask;
+    x->mask = mask;
+    x->slot = mem_new_zero(struct name_slot, (size_t)mask + 1);
+    for (size_t i = 0; old && i <= old_mask; i++)
+        if (old[i].entry)
+            name_index_place(x, old[i]);
+    free(old);
+}
+
+void name_index_expect(struct name_index *x, uint32_t names)
+{
+    uint32_t mask = x->mask;
+    while (mask < UINT32_MAX / 2 && (uint64_t)names * 4 > ((uint64_t)mask + 1) * 3)
+        mask = mask * 2 + 1;
+    if (mask > x->mask)
+        name_index_grow(x, mask);
+}
+
 void name_index_add(struct name_index *x, const struct pool *p, const str_id *names,
                     uint32_t number)
 {
     /* at most three quarters full */
-    if (((uint64_t)x->used + 1) * 4 > ((uint64_t)x->mask + 1) * 3) {
-        struct name_slot *old = x->slot;
-        uint32_t old_mask = x->mask;
-        x->mask = x->mask * 2 + 1;
-        x->slot = mem_new_zero(struct name_slot, (size_t)x->mask + 1);
-        for (size_t i = 0; i <= old_mask; i++)
-            if (old[i].entry)
-                name_index_place(x, old[i]);
-        free(old);
-    }
+    if (((uint64_t)x->used + 1) * 4 > ((uint64_t)x->mask + 1) * 3)
+        name_index_grow(x, x->mask * 2 + 1);
     const char *name = pool_text(p, names[number]);
     name_index_place(x, (struct name_slot){number + 1, (uint32_t)hash_bytes(name, strlen(name))});
     x->used++;

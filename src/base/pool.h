@@ -38,6 +38,8 @@ struct name_index {
 
 void name_index_init(struct name_index *x);
 void name_index_free(struct name_index *x);
+/* Room for so many names at once: they are not moved again and again. */
+void name_index_expect(struct name_index *x, uint32_t names);
 /* The number whose name is `text`, or UINT32_MAX. */
 uint32_t name_index_find(const struct name_index *x, const struct pool *p, const str_id *names,
                          const char *text, size_t len);

@@ -161,6 +161,7 @@ void builder_expect(struct builder *b, size_t tasks, size_t edges)
     array_reserve(&b->task_name, tasks);
     array_reserve(&b->work, tasks);
     array_reserve(&b->readings, edges);
+    name_index_expect(&b->w->task_index, (uint32_t)tasks);
 }
 
 /* ---- tasks ---- */
@@ -277,8 +278,14 @@ void builder_flag(struct builder *b, uint32_t task, unsigned flags)
 
 void builder_command(struct builder *b, uint32_t task, const char *command, size_t len)
 {
-    if (task < b->task_name.n && len)
-        column_set(&b->command, task, 0, pool_add(&b->w->text, command, len));
+    if (task >= b->task_name.n || !len)
+        return;
+    /* as with kinds: members of a family mostly have the same, which is kept once */
+    str_id last = b->command.n ? array_last(&b->command) : 0;
+    const char *text = pool_text(&b->w->text, last);
+    if (!last || strncmp(text, command, len) != 0 || text[len])
+        last = pool_add(&b->w->text, command, len);
+    column_set(&b->command, task, 0, last);
 }
 
 enum { MOST_ATTRIBUTES = 64 }; /* bits of a set of them */

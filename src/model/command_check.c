@@ -332,6 +332,9 @@ void builder_check_commands(struct builder *b, const struct workflow *w)
 {
     check_envs(b, w);
     size_t naming = 0; /* they are in the order of tasks */
+    struct command_check last = {0};
+    str_id fine = 0; /* the command that was checked last, and nothing was said about it */
+    bool fine_memory = false;
     for (uint32_t t = 0; t < b->command.n && !builder_failed(b); t++) {
         const char *text = b->command.at[t] ? pool_text(&w->text, b->command.at[t]) : "";
         while (naming < b->namings.n && b->namings.at[naming].task < t)
@@ -350,6 +353,15 @@ void builder_check_commands(struct builder *b, const struct workflow *w)
             c.outputs = n->outputs;
             c.place = b->naming_places.at + n->first;
         }
+        /* what was fine for the task before is fine for one like it */
+        bool has_memory = b->memory.at[t] > 0;
+        if (fine && !c.place && b->command.at[t] == fine && c.inputs == last.inputs &&
+            c.outputs == last.outputs && has_memory == fine_memory)
+            continue;
+        uint32_t remarks = w->nwarnings;
         check_one_command(&c);
+        fine = c.place || w->nwarnings > remarks ? 0 : b->command.at[t];
+        fine_memory = has_memory;
+        last = c;
     }
 }

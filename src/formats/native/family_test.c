@@ -227,7 +227,7 @@ static void test_refusals(void)
     refused("parameters: {a: 1}\nlists: {a: [1]}\ntasks: {}\n",
             "'a' is a parameter and a variable of a list");
     put("bad.tsv", "s\tx\na\tb\nc\n");
-    refused("lists: {t: {table: bad.tsv}}\ntasks: {}\n", "bad.tsv:3 has 1 cells, its header has 2");
+    refused("lists: {t: {table: bad.tsv}}\ntasks: {}\n", "bad.tsv:3 has 1 cell, its header has 2");
     put("twice.tsv", "s\ts\na\tb\n");
     refused("lists: {t: {table: twice.tsv}}\ntasks: {}\n", "list 't' has the column 's' twice");
     put("quote.csv", "s,x\na\"b,c\n");

@@ -89,6 +89,8 @@ static bool make_members(struct native_reading *r, yaml_ref key)
     const char *name = yaml_text(&r->file.y, key, NULL);
     bool good = family_read(&f, &r->lists, &r->file, key);
     f.first = builder_task_count(r->b);
+    if (good)
+        builder_expect(r->b, f.first + f.combinations, 0);
     for (uint64_t i = 0; good && i < f.combinations; i++)
         if (family_bind(&f, &r->scope, i)) {
             family_member_name(&f, &r->scope, name, &member);

@@ -20,6 +20,13 @@ enum native_entry {
     ENTRY_MADE,  /* it was read before */
 };
 
+/* Which key of a task stands at a node of the file, by the last digits of its number. */
+enum { NATIVE_KNOWN_KEYS = 64 };
+struct native_known_key {
+    yaml_ref at; /* + 1; 0: none */
+    int key;
+};
+
 /* The defaults are read again for each task, so that they can be overridden key by key. */
 struct native_reading {
     struct native file;
@@ -40,7 +47,8 @@ struct native_reading {
     struct strbuf full;     /* scratch: a name as the whole workflow has it */
     struct strbuf kind;     /* of the task that is read now, in a module */
     struct strbuf renamed;  /* of that task: files that it calls otherwise, each with its NUL */
-    uint32_t family;        /* whose member is read now; NONE: of none */
+    struct native_known_key known_keys[NATIVE_KNOWN_KEYS];
+    uint32_t family; /* whose member is read now; NONE: of none */
     /* Of the task that is read now: its named inputs and outputs. */
     uint32_t task, places[2]; /* places: inputs, outputs so far */
     ARRAY(struct native_named) named;

@@ -557,6 +557,15 @@ static bool refuse_for_call(const struct native_reading *r, yaml_ref body)
     return true;
 }
 
+/* A family's body is read once for each member: which key it is need not be found a million times. */
+static int member_key(struct native_reading *r, yaml_ref k)
+{
+    struct native_known_key *known = &r->known_keys[k % NATIVE_KNOWN_KEYS];
+    if (known->at != k + 1)
+        *known = (struct native_known_key){k + 1, native_key(&r->file, k, member_keys)};
+    return known->key;
+}
+
 /* Defaults first, then the task's own keys over them; flags at the end, when both have spoken. */
 bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
 {
@@ -572,7 +581,7 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
         return false;
     for (yaml_ref k = yaml_first(y, body); k != YAML_NONE; k = yaml_next(y, body, k)) {
         yaml_ref v = yaml_value(k);
-        int key = native_key(&r->file, k, member_keys);
+        int key = member_key(r, k);
         bool good = key >= 0;
         switch (key) {
         case -1:
