@@ -3,6 +3,8 @@
 #include "model/condition.h"
 #include "model/retry.h"
 
+#include <string.h>
+
 /* After its inputs were read, which it may name. */
 bool native_read_when(struct native_reading *r, uint32_t task, yaml_ref v)
 {
@@ -11,8 +13,12 @@ bool native_read_when(struct native_reading *r, uint32_t task, yaml_ref v)
     if (!native_fill_condition(r, v, "when", &r->command))
         return false;
     struct condition *c = condition_parse(strbuf_text(&r->command), &scope, &err);
-    if (!c)
-        return native_error(&r->file, v, "%s", err.text);
+    if (!c) { /* names and values were filled in: people wrote something else */
+        const char *written = yaml_text(&r->file.y, v, NULL);
+        if (strcmp(written, strbuf_text(&r->command)) == 0)
+            return native_error(&r->file, v, "%s", err.text);
+        return native_error(&r->file, v, "%s (written: %.200s)", err.text, written);
+    }
     condition_free(c);
     builder_when(r->b, task, r->command.at, r->command.n);
     return true;
