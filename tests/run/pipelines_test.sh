@@ -25,12 +25,13 @@ skip() {
 examples/pipelines/make-data "$work/weft" --small && cp -r "$work/weft" "$work/hand"
 pipeline() {
     local name=$1 result=$2 lines=$3 count
-    "$weft" run "$work/weft/$name/flow.yaml" >"$work/log" 2>&1
+    shift 3
+    "$weft" run "$work/weft/$name/flow.yaml" "$@" >"$work/log" 2>&1
     ok $? "$name runs"
     (cd "$work/hand/$name" && "$here/tests/support/pipelines_by_hand.sh" "$name") >>"$work/log" 2>&1
     cmp "$work/weft/$name/$result" "$work/hand/$name/$result" >>"$work/log" 2>&1
     ok $? "$name: $result is what plain loops make"
-    "$weft" run "$work/weft/$name/flow.yaml" >"$work/log" 2>&1 && grep -q 'nothing to do' "$work/log"
+    "$weft" run "$work/weft/$name/flow.yaml" "$@" >"$work/log" 2>&1 && grep -q 'nothing to do' "$work/log"
     ok $? "$name: nothing to do the second time"
     count=$(grep -c . "examples/pipelines/$name/flow.yaml")
     [ "$count" -le "$lines" ]
@@ -39,7 +40,7 @@ pipeline() {
 pipeline words total.txt 13
 pipeline variants cohort.txt 9
 pipeline matrix summary.txt 8
-# pipeline chunks best.txt 8
+pipeline chunks best.txt 8
 if command -v convert >/dev/null; then pipeline images table.tsv 9; else skip images "there is no convert (imagemagick)"; fi
-if python3 -c 'import numpy' 2>/dev/null; then pipeline ridge model.txt 11; else skip ridge "python3 has no numpy"; fi
+if python3 -c 'import numpy' 2>/dev/null; then DEGREES='1 2' ALPHAS='0.1 1' pipeline ridge model.txt 11 -p degree=1,2 -p alpha=0.1,1; else skip ridge "python3 has no numpy"; fi
 echo "1..$n"

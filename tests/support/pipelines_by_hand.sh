@@ -34,8 +34,8 @@ ridge)
     mkdir -p cv
     do_task "python3 make.py > data.txt"
     fits=""
-    for d in 1 2 3 4; do
-        for a in 0.01 0.1 1 10; do
+    for d in ${DEGREES:-1 2 3 4}; do
+        for a in ${ALPHAS:-0.01 0.1 1 10}; do
             for f in 0 1 2 3 4; do
                 do_task "python3 fit.py data.txt $d $a $f > cv/${d}_${a}_$f.txt"
                 fits="$fits cv/${d}_${a}_$f.txt"
