@@ -181,6 +181,42 @@ bool head_add(struct history *h, const struct run_record *head, const char *text
     return ok;
 }
 
+bool head_change_workflow(struct history *h, const struct run_record *head, const char *text,
+                          size_t n, struct head_rows *r, struct error *err)
+{
+    sqlite3_stmt *s = NULL;
+    bool ok = add_workflow(h, r, head, text, n, err) &&
+              (s = database_prepare(h, "UPDATE runs SET workflow = ?2, tasks = ?3 WHERE id = ?1",
+                                    err)) != NULL;
+    if (ok) {
+        sqlite3_bind_int64(s, 1, r->run);
+        sqlite3_bind_int64(s, 2, r->workflow);
+        sqlite3_bind_int64(s, 3, head->workflow->ntasks);
+        ok = database_run(h, s, err);
+    }
+    sqlite3_finalize(s);
+    return ok;
+}
+
+bool head_add_samples(struct history *h, const struct head_rows *r, uint32_t most,
+                      struct error *err)
+{
+    sqlite3_stmt *s = database_prepare(
+        h,
+        "UPDATE attempts SET kind = (SELECT kind FROM tasks WHERE tasks.id = (?2 << 32) + task)"
+        " WHERE id >= ?1 << 32 AND id < (?1 << 32) + ?3 AND kind IS NULL AND outcome = 0 AND took "
+        "> 0",
+        err);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, r->run);
+    sqlite3_bind_int64(s, 2, r->workflow);
+    sqlite3_bind_int64(s, 3, most);
+    bool ok = database_run(h, s, err);
+    sqlite3_finalize(s);
+    return ok;
+}
+
 /* Totals of the run; its rows are written by then. */
 bool head_end(struct history *h, int64_t run, const struct run_record *t, struct error *err)
 {

@@ -11,4 +11,10 @@ struct head_rows {
 /* As history_begin(), in one transaction. */
 bool head_add(struct history *h, const struct run_record *head, const char *text, size_t n,
               struct head_rows *r, struct error *err);
+/* The run's workflow is another than was thought; its tasks are then to be written. */
+bool head_change_workflow(struct history *h, const struct run_record *head, const char *text,
+                          size_t n, struct head_rows *r, struct error *err);
+/* After they are: attempts of tasks that joined serve prediction, too. At most `most` are looked at. */
+bool head_add_samples(struct history *h, const struct head_rows *r, uint32_t most,
+                      struct error *err);
 bool head_end(struct history *h, int64_t run, const struct run_record *t, struct error *err);

@@ -49,6 +49,14 @@ void history_close(struct history *h); /* NULL is fine; a run that was not ended
 int64_t history_begin(struct history *h, const struct run_record *head, const char *text, size_t n,
                       struct error *err);
 
+/* The workflow is about to grow (model/growth.h): the writing thread lets go of it, and
+ * history_set_workflow() will tell what became of it. Cheap after the first time. */
+void history_let_go(struct history *h);
+/* Before history_end(), of a run that grew: what its workflow is now, with its text as in
+ * history_begin(). */
+bool history_set_workflow(struct history *h, const struct run_record *head, const char *text,
+                          size_t n, struct error *err);
+
 /* Where the run reports to, from any thread. An event costs a lock and a copy; a thread of its own
  * writes twice a second, and no failure of it reaches the run before history_end(). Of the events,
  * TRACE_BEGIN is not kept; TRACE_REUSED is kept as ranges of tasks. Of the files, those that the

@@ -76,12 +76,15 @@ struct recorder {
     struct buffer filling;
     uint64_t dropped;
     bool stop;
+    bool reading;        /* the thread reads the workflow */
+    pthread_cond_t read; /* it does not any more */
 
     /* of the writing thread; of the caller once it has ended */
     struct buffer writing;
     size_t entries_done, files_done;              /* of `writing`: committed */
     uint32_t nattempts, nevents, nreused, nfiles; /* committed rows of this run */
     struct statements s;
+    uint32_t ntasks;      /* entries of task_kind */
     uint32_t *task_kind;  /* number of its kind, per task; NULL: no workflow */
     int64_t *kind_row;    /* per kind */
     uint32_t *kind_count; /* successful attempts seen, per kind */
@@ -232,8 +235,11 @@ static bool task_rows(struct recorder *r, struct error *err)
 /* Once, before the first attempt is written: numbers for the kinds, rows for new tasks. */
 static bool prepare_tasks(struct recorder *r, struct error *err)
 {
-    const struct workflow *w = r->workflow;
-    if (!w || r->task_kind)
+    pthread_mutex_lock(&r->lock);
+    const struct workflow *w = r->task_kind ? NULL : r->workflow;
+    r->reading = w != NULL;
+    pthread_mutex_unlock(&r->lock);
+    if (!w)
         return true;
     struct intern kinds;
     intern_init(&kinds);
@@ -245,10 +251,15 @@ static bool prepare_tasks(struct recorder *r, struct error *err)
     }
     r->kind_row = mem_new_zero(int64_t, kinds.n + 1);
     r->kind_count = mem_new_zero(uint32_t, kinds.n + 1);
+    r->ntasks = w->ntasks;
     r->task_kind = of; /* last: says that all three are there */
     bool ok = database_exec(r->history, "BEGIN IMMEDIATE", err) && kind_rows(r, &kinds, err) &&
               (!r->rows.add_tasks || task_rows(r, err)) && database_exec(r->history, "COMMIT", err);
     intern_free(&kinds);
+    pthread_mutex_lock(&r->lock);
+    r->reading = false;
+    pthread_cond_broadcast(&r->read);
+    pthread_mutex_unlock(&r->lock);
     if (ok)
         return true;
     sqlite3_exec(r->history->db, "ROLLBACK", NULL, NULL, NULL);
@@ -305,7 +316,7 @@ static bool write_attempt(struct recorder *r, const struct recorder_entry *e, ui
     sqlite3_stmt *s = r->s.attempt;
     int64_t kind = 0;
     /* No time at all: a joint in the graph, without a command. */
-    if (e->outcome == TRACE_DONE && e->took > 0 && r->task_kind && e->id < r->workflow->ntasks) {
+    if (e->outcome == TRACE_DONE && e->took > 0 && r->task_kind && e->id < r->ntasks) {
         uint32_t k = r->task_kind[e->id];
         if (is_sample(r->kind_count[k]++))
             kind = r->kind_row[k];
@@ -535,6 +546,7 @@ static void recorder_free(struct recorder *r)
     free(r->kind_row);
     free(r->kind_count);
     pthread_cond_destroy(&r->wake);
+    pthread_cond_destroy(&r->read);
     pthread_mutex_destroy(&r->lock);
     free(r);
 }
@@ -590,6 +602,7 @@ int64_t history_begin(struct history *h, const struct run_record *head, const ch
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&r->wake, &monotonic);
+    pthread_cond_init(&r->read, NULL);
     pthread_condattr_destroy(&monotonic);
     bool ok = head_add(h, head, text, n, &r->rows, err) && start_thread(r, err);
     if (!ok) {
@@ -598,6 +611,37 @@ int64_t history_begin(struct history *h, const struct run_record *head, const ch
     }
     h->recorder = r;
     return r->rows.run;
+}
+
+/* The thread reads it once, at the beginning; should that have failed, not again. */
+void history_let_go(struct history *h)
+{
+    struct recorder *r = h ? h->recorder : NULL;
+    if (!r)
+        return;
+    pthread_mutex_lock(&r->lock);
+    while (r->reading)
+        pthread_cond_wait(&r->read, &r->lock);
+    r->workflow = NULL;
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* The thread ends here: what is left is written first, under the numbers that tasks have either way. */
+bool history_set_workflow(struct history *h, const struct run_record *head, const char *text,
+                          size_t n, struct error *err)
+{
+    struct recorder *r = h->recorder;
+    if (!r)
+        return error_set(err, ERROR_FAILED, "%s: no run is being recorded", h->path);
+    stop_thread(r);
+    free(r->task_kind);
+    free(r->kind_row);
+    free(r->kind_count);
+    r->task_kind = r->kind_count = NULL;
+    r->kind_row = NULL;
+    r->workflow = head->workflow;
+    return head_change_workflow(h, head, text, n, &r->rows, err) && prepare_tasks(r, err) &&
+           head_add_samples(h, &r->rows, 4 * FORECAST_SAMPLES, err);
 }
 
 /* False: a warning for the user, not a failure of the run. */

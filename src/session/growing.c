@@ -166,8 +166,10 @@ static bool growing_append(struct growing *g, const struct workflow *part,
     if (!surroundings_find_contents(&around, &s->environment, err) ||
         (s->state == SESSION_RUNNING && !surroundings_find_values(&around, &s->environment, err)))
         return false;
+    history_let_go(s->history);
     if (!workflow_append(s->w, part, links, nlinks, err))
         return false;
+    s->grew |= s->state == SESSION_RUNNING;
     uint8_t *forced = forced_tasks(s);
     struct need_options need = {.all = s->o.force && !forced, .forced = forced};
     bool good = needs_grow(&s->needs, first, object, &need, err);

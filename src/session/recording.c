@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "formats/format.h"
 #include "model/command.h"
-#include "model/future.h"
+#include "model/growth.h"
 #include "session/causes.h"
 #include "session/hints.h"
 #include "session/log_tail.h"
@@ -72,6 +72,28 @@ static void recording_keep_event(void *context, const struct trace_event *e)
         array_push(&r->events, *e);
 }
 
+static void recording_text(const struct session *s, struct strbuf *text, struct error *err)
+{
+    struct workflow *whole = growth_whole(s->w);
+    format_find("native")->write_workflow(whole ? whole : s->w, text, NULL, err);
+    workflow_free(whole);
+}
+
+/* What the workflow of a run that grew is at its end. */
+static void recording_grown(struct session *s)
+{
+    struct error err = {0};
+    struct strbuf text = {0};
+    s->record.tasks = s->w->ntasks;
+    if (!s->history || !s->record.run || !s->grew)
+        return;
+    recording_text(s, &text, &err);
+    if (!history_set_workflow(s->history, &s->record, text.at, text.n, &err))
+        remark(&s->o.remarks, REMARK_WARNING, "the record of this run is not complete: %s",
+               err.text);
+    strbuf_free(&text);
+}
+
 /* Without a number in the history nothing is recorded there, and it is closed; the record in memory is
  * kept either way, for the summary. */
 void recording_begin(struct session *s)
@@ -80,11 +102,8 @@ void recording_begin(struct session *s)
         struct error err = {0};
         /* the text is what a report will read the workflow from, years later */
         struct strbuf text = {0};
-        format_find("native")->write_workflow(s->w, &text, NULL, &err);
-        /* it is written by a thread of its own: names of what grows meanwhile are not for it */
-        s->record.workflow = workflow_is_open(s->w) ? NULL : s->w;
+        recording_text(s, &text, &err);
         s->record.run = history_begin(s->history, &s->record, text.at, text.n, &err);
-        s->record.workflow = s->w;
         strbuf_free(&text);
         if (s->record.run) {
             listeners_add(&s->listeners, history_sink(s->history));
@@ -197,6 +216,7 @@ void recording_end(struct session *s, bool good)
                  : x->interrupted ? RECORD_CANCELLED
                                   : RECORD_FAILED;
     recording_failures(s);
+    recording_grown(s);
     struct error err = {0};
     if (!r->run || !s->history)
         return;

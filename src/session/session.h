@@ -90,6 +90,7 @@ struct session {
     uint32_t cores;          /* what there is to run on: this machine, or all agents together */
     double memory, disk;     /* INFINITY: no limit */
     struct growing *growing; /* session/growing.h; NULL: it stays as it is */
+    bool grew;               /* while it ran */
     double retry_first;
     struct retention keep; /* how long what it leaves behind stays */
 
