@@ -14,6 +14,7 @@
 #include "drive/executor_private.h"
 
 #include "base/tree.h"
+#include "exec/wrapper.h"
 #include "model/command.h"
 
 #include <errno.h>
@@ -159,12 +160,7 @@ bool executor_find_words(struct executor *x, uint32_t task, struct active *a, co
 {
     static const char *const sh[] = {"sh", "-c", NULL};
     /* the strictest that the image has; which one that is, the image decides, and so its key */
-    static const char *const strict_inside[] = {
-        "sh", "-c",
-        "if command -v bash >/dev/null 2>&1; then exec bash -e -o pipefail -c \"$1\"; fi; "
-        "if (set -o pipefail) 2>/dev/null; then exec sh -e -o pipefail -c \"$1\"; fi; "
-        "exec sh -e -c \"$1\"",
-        "weft", NULL};
+    static const char *const strict_inside[] = {"sh", "-c", exec_strict_inside_sh, "weft", NULL};
     const char *stated = shell_stated(x->w, task);
     bool script = strncmp(strbuf_text(&x->command), "#!", 2) == 0;
     *program = NULL;

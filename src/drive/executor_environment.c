@@ -3,8 +3,8 @@
  *     env, pass, secret    variables of the child
  *     resources            more of them: the ids of what it holds
  *     container            ENGINE run ... IMAGE words
- *     conda                sh -c CONDA_SCRIPT weft TOOL PREFIX FILE words
- *     modules              bash -c MODULES_SCRIPT weft "gcc/12 openmpi" words      around all others
+ *     conda                sh -c conda.sh weft TOOL PREFIX FILE NAME words
+ *     modules              bash -c modules.sh weft "gcc/12 openmpi" words          around all others
  *
  * A conda environment is made by the first task that needs it, under a lock for which the others
  * wait: making one takes minutes, and this thread has none. It stands beside the logs and is called by
@@ -283,8 +283,8 @@ static bool wrap_in_conda(struct executor *x, const char *file, const char *prog
     if (good && access(path.at, F_OK) != 0)
         good = file_write(path.at, content, strlen(content), err);
     if (good)
-        wrap_in_script(x, program, "sh", wrapper_conda,
-                       (const char *const[]){tool, prefix.at, path.at}, 3);
+        wrap_in_script(x, program, "sh", exec_conda_sh,
+                       (const char *const[]){tool, prefix.at, path.at, file}, 4);
     else if (err->kind == ERROR_NONE)
         error_set(err, ERROR_FAILED, "%s: %s", strbuf_text(&path), strerror(errno));
     strbuf_free(&path);
@@ -320,7 +320,7 @@ bool executor_surround(struct executor *x, const struct sched_start *start, stru
         r->program = "/bin/sh";
     }
     if (modules) {
-        wrap_in_script(x, r->program, "bash", wrapper_modules, &modules, 1);
+        wrap_in_script(x, r->program, "bash", exec_modules_sh, &modules, 1);
         r->program = NULL;
     }
     r->words = x->words.at;

@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/mem.h"
 #include "base/program.h"
+#include "exec/wrapper.h"
 #include "model/command.h"
 
 #include <errno.h>
@@ -305,14 +306,7 @@ static void push_run(const struct container_engine *e, const struct container_ta
 static void push_fetch(const struct container_engine *e, const struct container_task *t,
                        container_texts *texts, container_texts *out)
 {
-    PUSH(out, "sh", "-c",
-         "image=$1 what=$2 engine=$3; shift 3; "
-         "eval \"$engine image inspect $what\" >/dev/null 2>&1 || "
-         "{ eval \"$engine pull -q \\$image\" >/dev/null; "
-         "eval \"$engine image inspect $what\" >/dev/null 2>&1; } || "
-         "{ echo \"weft: container '$image': this machine has no image $what, which the run was "
-         "started with\" >&2; exit 125; }; exec \"$@\"",
-         "weft");
+    PUSH(out, "sh", "-c", exec_image_sh, "weft");
     struct strbuf engine = {0};
     for (const char *const *w = e->words; *w; w++) {
         strbuf_add(&engine, engine.n ? " " : "");

@@ -220,7 +220,7 @@ static bool find_programs(const struct surroundings_request *q, uint32_t task, b
             return surroundings_error(q, task, err, "conda: %s", why.text);
     }
     if (!*modules && w->modules && w->modules[task]) {
-        const char *const words[] = {"bash", "-c", wrapper_modules, "weft", "", "/bin/sh", "-c",
+        const char *const words[] = {"bash", "-c", exec_modules_sh, "weft", "", "/bin/sh", "-c",
                                      ":",    NULL};
         *modules = true;
         if (!program_output(words, NULL, NULL))
