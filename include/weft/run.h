@@ -49,7 +49,7 @@ enum weft_event_kind {
     WEFT_EVENT_REMARK,   /* a line for people */
     WEFT_EVENT_OVER,     /* the result is complete */
     WEFT_EVENT_SKIPPED, /* a task is not taken: its `when` does not hold, or what it needs is missing */
-    WEFT_EVENT_GROWN,    /* tasks joined: counts.tasks is how many there are now */
+    WEFT_EVENT_GROWN, /* tasks joined: counts.tasks is how many there are now */
 };
 
 enum weft_outcome {
@@ -406,10 +406,10 @@ struct weft_cluster_run {
     const char *workflow;      /* its name; NULL: not known any more */
     const char *host, *folder; /* from where it was submitted; may be NULL */
     bool shared;
-    bool known;             /* the workflow can be read: */
-    uint32_t tasks, before; /* before: that did not have to run */
-    bool counted;           /* the store has answered: */
-    uint32_t done, failed, removed;
+    bool known;                     /* the workflow can be read: */
+    uint32_t tasks, before;         /* before: that did not have to run */
+    bool counted;                   /* the store has answered: */
+    uint32_t done, failed, removed; /* done: or skipped by a decision */
 };
 
 struct weft_cluster_status {

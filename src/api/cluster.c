@@ -253,8 +253,8 @@ static void cluster_fill_runs(struct weft_cluster *c, const struct weft_cluster_
                                  .tasks = k->w ? k->w->ntasks : 0,
                                  .before = (uint32_t)k->ticket.done.n,
                                  .counted = counted,
-                                 .done = p.done,
-                                 .failed = p.failed,
+                                 .done = p.done + p.skipped,
+                                 .failed = p.failed + p.excused,
                                  .removed = p.removed});
     }
     free(r);

@@ -66,7 +66,10 @@ static void summary_headline(struct summary *s)
     if (r->outcome == RECORD_DONE && !r->ran && r->reused) {
         strbuf_add(s->out, "nothing to do, ");
         summary_count(s->out, r->reused, "task is", "tasks are");
-        strbuf_add(s->out, " up to date\n");
+        strbuf_add(s->out, " up to date");
+        if (r->untaken)
+            strbuf_printf(s->out, ", %s skipped", human_count(a, r->untaken));
+        strbuf_add_char(s->out, '\n');
         return;
     }
     summary_count(s->out, r->ran, "task ran", "tasks ran");

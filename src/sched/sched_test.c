@@ -377,6 +377,51 @@ static void test_retries(void)
     bed_free(&b);
 }
 
+/* A task that ends without outputs is committed as such, and its children go on. */
+static void test_without_outputs(void)
+{
+    static const struct {
+        struct sched_ended end;
+        enum meta_kind kind;
+        uint8_t status;
+        enum sched_note_kind note;
+        const char *what;
+    } cases[] = {
+        {{.skipped = true}, META_COMPLETE, META_SKIPPED, SCHED_NOTE_SKIPPED, "skipped"},
+        {{.failed = true, .last = true, .excused = true},
+         META_COMPLETE,
+         META_EXCUSED,
+         SCHED_NOTE_EXCUSED,
+         "failed, and may"},
+        {{.failed = true, .last = true},
+         META_REMOVE,
+         META_FAILED,
+         SCHED_NOTE_FAILED,
+         "failed in a way that is not tried again"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bed b = bed_new((struct sched_config){.retries = 5});
+        submit(&b, 0, 1);
+        struct sched_ended e = cases[i].end;
+        e.task = b.out.starts.at[0].task;
+        e.slot = b.out.starts.at[0].slot;
+        event(&b, (struct sched_event){.kind = SCHED_EVENT_ENDED, .ended = {&e, 1}});
+        ok(b.out.ops.n == 1 && b.out.ops.at[0].kind == cases[i].kind &&
+               b.out.ops.at[0].status == cases[i].status,
+           "%s: the store is told", cases[i].what);
+        answer(&b);
+        ok(b.out.notes.n == 1 && b.out.notes.at[0].kind == cases[i].note, "and the user");
+        is_int(sched_place(b.s, 0, NULL), SCHED_NOWHERE, "and it is gone");
+        bed_free(&b);
+    }
+    struct bed b = bed_new((struct sched_config){.retries = 1});
+    submit(&b, 0, 1);
+    struct sched_ended e = {.failed = true, .excused = true, .slot = b.out.starts.at[0].slot};
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_ENDED, .ended = {&e, 1}});
+    ok(b.out.starts.n == 1 && b.out.starts.at[0].attempt == 2, "one that may fail is tried again");
+    bed_free(&b);
+}
+
 static void test_remove(void)
 {
     struct bed b = bed_new((struct sched_config){.nodes = 2, .wait_poll = -1});
@@ -579,6 +624,7 @@ int main(void)
     TAP_DO(test_steal());
     TAP_DO(test_join());
     TAP_DO(test_retries());
+    TAP_DO(test_without_outputs());
     TAP_DO(test_remove());
     TAP_DO(test_nonsense());
     TAP_DO(test_random_events(rounds ? strtoull(rounds, NULL, 10) : 300));

@@ -7,7 +7,7 @@ weft, rounds, seed, more = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.
 
 
 def make(rng):
-    """Tasks in order: name, inputs (name of the maker, optional), condition, fails, may_fail."""
+    """Tasks in order: inputs (number of the maker, optional), condition, fails, may_fail, temporary."""
     tasks = []
     for i in range(rng.randint(5, 12)):
         makers = rng.sample(range(i), min(i, rng.choice([0, 1, 1, 2, 3])))
@@ -20,7 +20,7 @@ def make(rng):
                 kind = "guarded " + kind
             when = (kind, k, rng.choice("0123456789abcdef"), rng.choice("01"))
         fails = rng.random() < 0.15
-        tasks.append((inputs, when, fails, fails or rng.random() < 0.1))
+        tasks.append((inputs, when, fails, fails or rng.random() < 0.1, rng.random() < 0.3))
     return tasks
 
 
@@ -35,11 +35,11 @@ def condition(when):
 def write(tasks, path):
     with open(path, "w") as f:
         f.write("weft: 1\nname: random\nparameters: { p: 0 }\ntasks:\n")
-        for i, (inputs, when, fails, may_fail) in enumerate(tasks):
+        for i, (inputs, when, fails, may_fail, temporary) in enumerate(tasks):
             entries = ", ".join("{name: o%d, optional: true}" % m if o else "o%d" % m for m, o in inputs)
             end = "; exit 3" if fails else ""
             f.write(f"  t{i}:\n    run: '(echo t{i}; cat /dev/null {{in}}) | md5sum | cut -c1-8 > {{out}}{end}'\n")
-            f.write(f"    in: [{entries}]\n    out: o{i}\n")
+            f.write(f"    in: [{entries}]\n    out: o{i}\n    temporary: {str(temporary).lower()}\n")
             if when:
                 f.write('    when: "%s"\n' % condition(when))
             if may_fail:
@@ -49,7 +49,7 @@ def write(tasks, path):
 def expect(tasks, p):
     """state by task: done, skipped, failed; contents of what is done."""
     state, content = [], {}
-    for i, (inputs, when, fails, _) in enumerate(tasks):
+    for i, (inputs, when, fails, _, _) in enumerate(tasks):
         if any(m not in content and not optional for m, optional in inputs):
             state.append("skipped")
             continue
@@ -91,7 +91,7 @@ def run(folder, p):
 
 def compare(tasks, folder, p, what):
     state, content = expect(tasks, p)
-    for i, (inputs, when, fails, may_fail) in enumerate(tasks):
+    for i, (inputs, when, fails, may_fail, temporary) in enumerate(tasks):
         if state[i] == "failed" and not may_fail:
             return "again"  # a failure that stops: not what is asked here
     status, got, last, err = run(folder, p)
@@ -108,7 +108,8 @@ def compare(tasks, folder, p, what):
             have = open(os.path.join(folder, f"o{i}")).read()
         except OSError:
             have = None
-        if have != text and not (have is None and more and any(i == m for t in tasks for m, _ in t[0])):
+        between = any(i == m for t in tasks for m, _ in t[0])  # may stay on agents, or be removed
+        if have != text and not (between and (have is None and more or tasks[i][4])):
             wrong.append(f"o{i} holds {have!r} instead of {text!r}")
     if wrong:
         print(f"{what}: " + "; ".join(wrong) + "\n" + err)

@@ -52,3 +52,22 @@ bool native_read_retry_on(struct native_reading *r, uint32_t task, yaml_ref v)
     strbuf_free(&list);
     return good;
 }
+
+/* Does the task, or do the defaults, say that there are further attempts? */
+static bool has_attempts(const struct native_reading *r, yaml_ref body)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref memory = yaml_get(y, body, "memory"), retries = yaml_get(y, body, "retries");
+    return retries != YAML_NONE || (memory != YAML_NONE && yaml_type(y, memory) == YAML_SEQUENCE);
+}
+
+void native_check_retries(const struct native_reading *r, yaml_ref body)
+{
+    yaml_ref said = yaml_get(&r->file.y, body, "retry_on");
+    if (said == YAML_NONE || has_attempts(r, body) ||
+        (r->defaults != YAML_NONE && has_attempts(r, r->defaults)))
+        return;
+    builder_warn(r->b, yaml_line(&r->file.y, said),
+                 "%s: retry_on without retries: nothing is tried again; say `retries: 2`",
+                 r->file.where);
+}

@@ -134,8 +134,7 @@ bool native_make_tasks(struct native_reading *r)
         }
     }
     r->file.where[0] = 0;
-    good =
-        good && ((r->shared->base && !r->module) || native_include_modules(r)); /* once */
+    good = good && ((r->shared->base && !r->module) || native_include_modules(r)); /* once */
     r->ntasks = builder_task_count(r->b) - r->first;
     return good;
 }

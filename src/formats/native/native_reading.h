@@ -91,6 +91,8 @@ bool native_fill_condition(struct native_reading *r, yaml_ref v, const char *wha
 /* native_decisions.c */
 bool native_read_when(struct native_reading *r, uint32_t task, yaml_ref v);
 bool native_read_retry_on(struct native_reading *r, uint32_t task, yaml_ref v);
+/* A list of failures that are tried again, and no attempt to try: a remark. */
+void native_check_retries(const struct native_reading *r, yaml_ref body);
 
 /* native_values.c */
 /* Opens the file of --params, if there is one. */

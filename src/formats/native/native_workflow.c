@@ -623,6 +623,7 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
         return false;
     if (when != YAML_NONE && !native_read_when(r, task, when))
         return false;
+    native_check_retries(r, body);
     if (!native_read_env(r, task, body) || !refuse_for_call(r, body))
         return false;
     if (r->outside != YAML_NONE && r->is_file && command != YAML_NONE &&
