@@ -28,7 +28,7 @@ const char *jx_type_name(jx_value v)
 {
     static const char *const names[] = {"null",     "a boolean", "an integer", "a number",
                                         "a string", "an array",  "an object"};
-    return names[v->type];
+    return v->type <= JX_OBJECT ? names[v->type] : "an expression";
 }
 
 /* ---- making values ---- */
@@ -361,6 +361,18 @@ static bool is_plain_row(jx_value chain, const jx_value *operand)
     return true;
 }
 
+/* Of the first two one is a text, and neither is an array. */
+static bool is_text_row(jx_value chain, const jx_value *operand)
+{
+    bool text = false;
+    for (uint32_t i = 0; i < 2 && i < chain->n && operand[i]; i++) {
+        if (operand[i]->type == JX_ARRAY && !i)
+            return false;
+        text |= operand[i]->type == JX_STRING;
+    }
+    return text && chain->ops[0] == JX_ADD;
+}
+
 /* All texts at once: a row of n costs O(n), not O(n^2). */
 static jx_value join_row(struct jx_evaluation *e, jx_value chain, const jx_value *operand)
 {
@@ -381,16 +393,17 @@ static jx_value join_row(struct jx_evaluation *e, jx_value chain, const jx_value
 static jx_value evaluate_chain(struct jx_evaluation *e, jx_value chain,
                                const struct jx_scope *scope)
 {
-    jx_value few[8], *operand = chain->n <= 8 ? few : mem_new(jx_value, chain->n), v = NULL;
-    uint32_t i = 0;
-    while (i < chain->n && (operand[i] = jx_evaluate(e, chain->item[i], scope)))
-        i++;
-    if (i == chain->n && is_plain_row(chain, operand)) {
-        v = chain->ops[0] == JX_ADD && operand[0]->type != JX_ARRAY &&
-                    (operand[0]->type == JX_STRING || operand[1]->type == JX_STRING)
-                ? join_row(e, chain, operand)
-                : fold_chain(e, chain, operand, true);
-    } else if (i == chain->n) {
+    jx_value few[8] = {NULL}, v = NULL,
+             *operand = chain->n <= 8 ? few : mem_new_zero(jx_value, chain->n);
+    bool good = true;
+    for (uint32_t i = 0; i < chain->n && good; i++) {
+        operand[i] = jx_evaluate(e, chain->item[i], scope);
+        good = operand[i] != NULL;
+    }
+    if (good && is_plain_row(chain, operand)) {
+        v = is_text_row(chain, operand) ? join_row(e, chain, operand)
+                                        : fold_chain(e, chain, operand, true);
+    } else if (good) {
         struct error first = {0}, second = {0}, *err = e->err;
         e->err = &first;
         v = fold_chain(e, chain, operand, true);

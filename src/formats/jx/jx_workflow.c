@@ -109,8 +109,9 @@ static const char *file_name(const struct jx_reading *r, jx_value v, bool out,
             return NULL;
         }
     }
-    if (name->type != JX_STRING || (own && own->type != JX_STRING)) {
-        wrong_type(r, name->type != JX_STRING ? name : own, what, "a string");
+    jx_value wrong = name->type != JX_STRING ? name : own;
+    if (wrong && wrong->type != JX_STRING) {
+        wrong_type(r, wrong, what, "a string");
         return NULL;
     }
     if (!name->n || (own && !own->n)) {
@@ -429,6 +430,8 @@ static bool read_definitions(struct jx_reading *r, jx_value tree, const struct o
         struct jx_definition *old = jx_definition_find(&r->e, g->name);
         struct jx_definition d = {
             .name = g->name, .tree = given_tree(r, g->text), .given = true, .value = NULL};
+        if (!d.tree)
+            return builder_error(r->b, 0, "-p %.80s is too large", g->name);
         if (old)
             *old = d;
         else
@@ -453,6 +456,8 @@ static bool read_definitions(struct jx_reading *r, jx_value tree, const struct o
                 text = g->text;
         if (define->item[i + 1]->type == JX_ARRAY && old->tree->type != JX_ARRAY && text)
             old->tree = given_list(r, text);
+        if (!old->tree)
+            return builder_error(r->b, 0, "-p %.80s is too large", old->name);
     }
     return true;
 }
