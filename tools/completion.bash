@@ -1,12 +1,70 @@
-# bash completion for weft; commands, options and planners are asked from the program itself.
+# bash completion for weft; commands, options, planners and formats are asked from the program itself, names of a workflow are looked up in
+# its text: no workflow is read for it, and of a large one the first megabyte counts, so that the shell never waits.
+
+# Names of a native workflow, a line each: _weft_names FILE parameters (with lists) | targets (tasks, families, files that are made)
+_weft_names() {
+    [ -f "$1" ] && head -c 1000000 -- "$1" 2>/dev/null | awk -v what="$2" '
+        # the keys of a flow mapping in `text`, at its first level
+        function flow(text,   i, c, depth, quote, word) {
+            for (i = 1; i <= length(text); i++) {
+                c = substr(text, i, 1)
+                if (quote != "") { if (c == quote) quote = ""; continue }
+                if (c == "\"" || c == "\047") { quote = c; continue }
+                if (c == "{" || c == "[") { depth++; word = ""; continue }
+                if (c == "}" || c == "]") { depth--; word = ""; continue }
+                if (c == "," && depth == 1) { word = ""; continue }
+                if (c == ":" && depth == 1 && word != "") { print word; word = "-"; continue }
+                if (depth == 1 && c != " ") word = word c
+            }
+        }
+        # what is made: out: NAME, out: [NAME, NAME], without variables
+        function made(text,   n, i, part) {
+            if (!match(text, /(^|[ ,{])out: */)) return
+            text = substr(text, RSTART + RLENGTH)
+            if (text ~ /^\[/) { text = substr(text, 2); sub(/\].*/, "", text) } else if (text ~ /^\{/) return
+            else sub(/[,}].*/, "", text)
+            n = split(text, part, ",")
+            for (i = 1; i <= n; i++) {
+                gsub(/^[ "\047]+|[ "\047]+$/, "", part[i])
+                if (part[i] != "" && part[i] !~ /[{}: ]/) print part[i]
+            }
+        }
+        /^[^ #\t]/ {
+            part = $1; level = 0
+            wanted = what == "targets" ? part == "tasks:" : part == "parameters:" || part == "lists:"
+            if (wanted && NF > 1) { text = $0; sub(/^[^:]*:/, "", text); flow(text) }
+            next
+        }
+        wanted && /^ +[^ #-]/ {
+            match($0, /^ +/)
+            if (!level) level = RLENGTH
+            if (RLENGTH == level) { name = $0; sub(/^ +/, "", name); sub(/:( .*)?$/, "", name); if (name !~ /[ "{}]/) print name }
+            if (what == "targets") made($0)
+        }'
+}
+
+# The first operand: words that are no options and no values of options are, most likely, the workflow.
+_weft_flow() {
+    local i
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in -*) continue ;; *) [ -f "${COMP_WORDS[i]}" ] && echo "${COMP_WORDS[i]}" && return ;; esac
+    done
+}
+
 _weft() {
-    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} flow
     if [ "$COMP_CWORD" -eq 1 ]; then
         COMPREPLY=($(compgen -W "$(weft help 2>/dev/null | sed -nE 's/^  ([a-z]+) .*/\1/p')" -- "$word"))
         return
     fi
     case $before in
-    --with) COMPREPLY=($(compgen -W "$(weft planners --names 2>/dev/null)" -- "$word")); return ;;
+    -p | --param)
+        COMPREPLY=($(compgen -S = -W "$(_weft_names "$(_weft_flow)" parameters)" -- "$word"))
+        compopt -o nospace 2>/dev/null
+        return ;;
+    --until | --since | --why) COMPREPLY=($(compgen -W "$(_weft_names "$(_weft_flow)" targets)" -- "$word")); return ;;
+    --with | --order) COMPREPLY=($(compgen -W "$(weft planners --names 2>/dev/null)" -- "$word")); return ;;
+    --by) COMPREPLY=($(compgen -W kind -- "$word")); return ;;
     --policy) # "schedulers: flds, ..., auto, or all to compare them"
         COMPREPLY=($(compgen -W "$(weft help sim 2>/dev/null | tr -s '\n ' ' ' | sed -nE 's/.*--policy NAME schedulers: ([a-z, ]*), or all .*/\1/p' | tr -d ,)$([ "$command" = sim ] && echo " all")" -- "$word")); return ;;
     --from | --to) COMPREPLY=($(compgen -W "$(weft formats --json 2>/dev/null | sed -nE 's/.*"name": "([^"]+)".*/\1/p')" -- "$word")); return ;;
@@ -14,10 +72,14 @@ _weft() {
         local names
         names=$([ "$before" = planners ] && weft planners --names || weft generate | sed -nE 's/^  ([a-z0-9-]+) .*/\1/p')
         COMPREPLY=($(compgen -W "$names" -- "$word")); return ;;
+    help | profile) COMPREPLY=($(compgen -W "$(weft help 2>/dev/null | sed -nE 's/^  ([a-z]+) .*/\1/p')" -- "$word")); return ;;
     esac
     case $word in
-    -*) COMPREPLY=($(compgen -W "$(weft help "$command" 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)" -- "$word")) ;;
-    *) COMPREPLY=($(compgen -f -- "$word")) ;;
+    -*) COMPREPLY=($(compgen -W "--profile $(weft help "$command" 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)" -- "$word")) ;;
+    *)
+        COMPREPLY=($(compgen -f -- "$word"))
+        # behind the workflow stand its targets
+        case $command in run | submit) flow=$(_weft_flow); [ -z "$flow" ] || COMPREPLY+=($(compgen -W "$(_weft_names "$flow" targets)" -- "$word")) ;; esac ;;
     esac
 }
 complete -o filenames -F _weft weft

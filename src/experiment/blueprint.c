@@ -82,9 +82,19 @@ static bool unknown_target(const struct blueprint *b, const struct substitution 
     static const char *const things[] = {[SUBSTITUTE_TASK] = "task",
                                          [SUBSTITUTE_DATA] = "data object",
                                          [SUBSTITUTE_PARAMETER] = "parameter"};
-    blueprint_unknown(b, s, things[s->target], names, count, err);
+    struct error why = {0};
+    blueprint_unknown(b, s, things[s->target], names, count, &why);
+    bool near = strstr(why.text, "did you mean") != NULL;
     free(names);
-    return false;
+    /* a parameter that stands in a name is read with the file, and is none of the model's */
+    if (s->target == SUBSTITUTE_PARAMETER && !near)
+        return error_set(
+            err, why.kind,
+            "%s. If it stands in names of files or in settings, or is a list, it is "
+            "read with the file: give its values in `lists` and say `each: %.100s`, or "
+            "give one with -p %.100s=VALUE",
+            why.text, s->what, s->what);
+    return error_set(err, why.kind, "%s", why.text);
 }
 
 /* NONE: there is nothing of that name. */

@@ -169,6 +169,14 @@ printf 'weft: 1\ntasks:\n  t: { run: "echo $GREET > {out}", out: greeting }\n' >
 ok $? "a task finds its variables; --profile none reads none"
 "$weft" run flow.yaml --on local:1 -n >out 2>err && grep -q "$own:3: --disk 5G is left out: --disk does nothing beside --on" err
 ok $? "a default that the command line excludes is left out, and says so"
+cp "$own" before.yaml
+printf 'resources: { gpu: [0, 1], licence: 4 }\n' >"$own"
+holds --resources "gpu=[0,1],licence=4" "$work/$own:1" run
+ok $? "resources of this machine"
+printf 'weft: 1\ntasks:\n  t: { run: "echo $WEFT_GPU > {out}", out: gpu, resources: { gpu: 2 } }\n' >gpu.yaml
+"$weft" run gpu.yaml -q >out 2>err && [ "$(cat gpu)" = "0,1" ]
+ok $? "and a task gets them"
+cp before.yaml "$own"
 bad() { # text message
     printf '%s\n' "$1" >"$own"
     fails "$2" show flow.yaml
@@ -202,6 +210,46 @@ for name in $(grep -rhoE '(getenv\(|secure_getenv\()"WEFT_[A-Z_]*' --include='*.
     "$weft" profile --json | grep -q "\"$name\"" || [ "$name" = WEFT_TASK ]
     ok $? "weft profile knows $name"
 done
+
+# ---- experiments and parameters that stand in names ----
+cat >sweep.yaml <<'END'
+weft: 1
+parameters: { sigma: 1 }
+tasks:
+  blur: { run: "echo {sigma} > {out}", out: "soft-{sigma}.txt" }
+END
+printf 'weft: 1\nexperiment: try\nworkflow: sweep.yaml\nsubstitute:\n  s: { parameter: sigma, by: [1, 2] }\n' >try.exp.yaml
+fails "give its values in \`lists\` and say \`each: sigma\`, or give one with -p sigma=VALUE" experiment try.exp.yaml
+sed -i 's/parameters: .*/lists: { sigma: [1, 2] }/; s/blur: {/blur: { each: sigma,/' sweep.yaml
+"$weft" run sweep.yaml -q 2>err && [ "$(cat soft-1.txt soft-2.txt | tr '\n' ' ')" = "1 2 " ]
+ok $? "what it says works"
+
+# ---- completion: names of a workflow ----
+offers() { # words...: the last is what is typed; what bash would offer is in out
+    bash -c 'source "$0" || exit 1
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        compopt() { :; }
+        _weft
+        printf "%s\n" "${COMPREPLY[@]}" | sort -u' "$root/tools/completion.bash" "$@" >out 2>err
+    [ ! -s err ]
+}
+PATH=$(dirname "$weft"):$PATH
+offers weft run flow.yaml -p "" && [ "$(tr '\n' ' ' <out)" = "dir= doc= flag= n= " ]
+ok $? "-p offers parameters and lists"
+offers weft run flow.yaml -p f && [ "$(cat out)" = "flag=" ]
+ok $? "those that begin so"
+offers weft run many.yaml ma && [ "$(tr '\n' ' ' <out)" = "make make_all many.yaml " ]
+ok $? "targets: families, tasks, and files"
+offers weft run many.yaml --since al && [ "$(cat out)" = "all" ]
+ok $? "files that are made"
+offers weft run many.yaml --order pe && grep -qx peft out && offers weft show many.yaml --by "" && [ "$(cat out)" = kind ] && offers weft profile ru && [ "$(cat out)" = run ] && offers weft run --prof && [ "$(cat out)" = --profile ]
+ok $? "planners, --by, commands, --profile"
+{
+    printf 'weft: 1\nparameters:\n  deep: 1\ntasks:\n'
+    seq 100000 | sed 's/.*/  task&: { run: "true", out: "file&" }/'
+} >large.yaml
+timeout 20 bash -c 'source "$0"; _weft_names large.yaml targets' "$root/tools/completion.bash" >out 2>err && [ "$(grep -c '^task' out)" -gt 1000 ]
+ok $? "of a large file the beginning counts"
 
 echo "1..$count"
 exit $failed
