@@ -28,6 +28,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { LONGEST_VARIABLE = 131072 - 1 }; /* MAX_ARG_STRLEN of Linux, less the NUL */
+
 /* What is made for the words and variables of one command; kept until it has been started. */
 struct surroundings {
     struct strbuf block;    /* "NAME=VALUE", each with its NUL */
@@ -108,8 +110,16 @@ static bool fill_variables(struct executor *x, const struct sched_start *start, 
         !add_brought(x, start->task, COLUMN_secret, ALONG_SECRET, err))
         return false;
     add_held(x, start);
-    for (size_t at = 0; at < s->block.n; at += strlen(s->block.at + at) + 1)
+    for (size_t at = 0; at < s->block.n; at += strlen(s->block.at + at) + 1) {
+        size_t n = strlen(s->block.at + at);
+        if (n > LONGEST_VARIABLE)
+            return error_set(err, ERROR_FAILED,
+                             "its variable '%.*s' has %zu bytes, and the system takes %d with the "
+                             "name; put the text into a file, and name that",
+                             (int)strcspn(s->block.at + at, "="), s->block.at + at, n,
+                             LONGEST_VARIABLE);
         array_push(&s->set, s->block.at + at);
+    }
     array_push(&s->set, NULL);
     return true;
 }

@@ -305,6 +305,15 @@ PATH=$path
 fresh <"$work/long.yaml"
 S=hush run flow.yaml && [ "$(cat o)" = "b hush" ]
 ok $? "a command past 128 KiB with variables of its own"
+{
+    printf 'weft: 1\ntasks:\n  t: { run: "echo $A > {out}", out: o, env: { A: '
+    seq 30000 | tr -d '\n'
+    printf ' } }\n'
+} >"$work/long.yaml"
+fresh <"$work/long.yaml"
+run flow.yaml
+[ $? = 1 ] && [ ! -e o ] && grep -q "its variable 'A' has [0-9]* bytes, and the system takes 131071" "$work/err" "$work/out"
+ok $? "a variable past it says what to do"
 fresh <<'Y'
 weft: 1
 tasks:
