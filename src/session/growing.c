@@ -298,3 +298,21 @@ const struct run_growth *growing_of(struct session *s)
     g->run.priority = s->priority;
     return &g->run;
 }
+
+void growing_conclude(const struct session *s)
+{
+    struct future *f = s->w->future;
+    size_t items = f ? f->ops->items(f) : 0;
+    for (size_t i = 0; i < items; i++) {
+        struct strbuf names = {0};
+        const char *name;
+        size_t of = 0;
+        for (size_t k = 0; (name = f->ops->unknown(f, k, &of)) != NULL; k++)
+            if (of == i)
+                strbuf_printf(&names, "%s'%.80s'", names.n ? ", " : "", name);
+        remark(&s->o.remarks, REMARK_WARNING,
+               "%s did not run: %s, and that task was not taken, or failed and may",
+               strbuf_text(&names), f->ops->item(f, i).name);
+        strbuf_free(&names);
+    }
+}

@@ -11,4 +11,6 @@
 bool growing_begin(struct session *s, struct error *err);
 /* What the run calls; NULL: it stays as it is. */
 const struct run_growth *growing_of(struct session *s);
+/* After a run that went well: says what was never known, because what decides was not taken. */
+void growing_conclude(const struct session *s);
 void growing_free(struct session *s);

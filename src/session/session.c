@@ -20,6 +20,7 @@
 #include "exec/measure.h"
 #include "exec/sandbox.h"
 #include "formats/format.h"
+#include "model/future.h"
 #include "model/select.h"
 #include "session/growing.h"
 #include "session/hooks.h"
@@ -122,12 +123,40 @@ static bool session_take_as_text(struct session *s, struct error *err)
     return session_find_needs(s, err);
 }
 
+/* A target that is not known yet, and that a list which is read later may bring; NULL: there is none.
+ * What it needs is not known either. */
+static const char *session_later_target(const struct session *s)
+{
+    struct future *f = s->w->future;
+    uint8_t *marks = mem_new_zero(uint8_t, s->w->ntasks);
+    const char *later = NULL;
+    for (const char *const *t = s->o.targets; f && t && *t && !later; t++) {
+        struct error ignored = {0};
+        if (!select_named(s->w, *t, marks, &ignored) && f->ops->may_make(f, *t))
+            later = *t;
+    }
+    free(marks);
+    return later;
+}
+
 /* Targets and what they need, where the options name some. No image is made of a part. */
 static bool session_take_part(struct session *s, struct error *err)
 {
     if ((!s->o.targets || !*s->o.targets) && (!s->o.since || !*s->o.since))
         return true;
     image_free(&s->image);
+    const char *later = session_later_target(s);
+    if (later && s->o.since && *s->o.since)
+        return error_set(
+            err, ERROR_INPUT,
+            "%s: '%.200s' is not known yet, and --since needs to know what comes after "
+            "what; leave one of them out",
+            s->flow, later);
+    if (later) {
+        remark(&s->o.remarks, REMARK_INFO,
+               "'%s' is not known yet: all that is known runs, and what joins", later);
+        return true;
+    }
     struct workflow *part = workflow_select(s->w, s->o.targets, s->o.since, err);
     if (!part)
         return false;
@@ -526,6 +555,8 @@ void session_stop(struct session *s)
 bool session_finish(struct session *s, struct error *err)
 {
     if (s->state == SESSION_ENDED || !s->needs.run) {
+        if (s->state != SESSION_ENDED)
+            growing_conclude(s);
         s->state = SESSION_ENDED;
         return true;
     }
@@ -536,6 +567,8 @@ bool session_finish(struct session *s, struct error *err)
     else if (s->run)
         good = run_close(s->run, &s->result, &s->failure);
     s->run = NULL;
+    if (good)
+        growing_conclude(s);
     recording_end(s, good);
     session_remark_skipped(s);
     workspace_clear_sandboxes(&s->ws);

@@ -164,6 +164,27 @@ ok $? "a temporary file is there for who joins, and goes when all have read it"
 run flow.yaml && grep -q "nothing to do" "$work/out" && echo b >>list.txt && run flow.yaml && [ "$(cat t/b)" = base ] && [ ! -e base.txt ]
 ok $? "it is made again when a list grows"
 
+# ---- what decides is not taken; targets that are not known yet ----
+place untaken
+cat >flow.yaml <<'E'
+weft: 1
+parameters: { go: "no" }
+lists: { c: { lines: c.txt, after: split } }
+tasks:
+  split: { run: "echo a > {out}", out: c.txt, when: "{go} == yes" }
+  t: { each: c, run: "echo {c} > {out}", out: "t/{c}" }
+E
+run flow.yaml && grep -q "'t' did not run: list 'c'" "$work/err"
+ok $? "what decides is not taken: a line says what did not run"
+run flow.yaml && grep -q "'t' did not run: list 'c'" "$work/err"
+ok $? "and again the next time"
+run flow.yaml -p go=yes t/a && [ "$(cat t/a)" = a ] && grep -q "'t/a' is not known yet" "$work/err"
+ok $? "a target that a list may bring"
+run flow.yaml -p go=yes nosuch; [ $? = 2 ] && grep -q "'nosuch' is no task" "$work/err"
+ok $? "a target that nothing can make"
+"$weft" predict flow.yaml -p go=yes >"$work/out" 2>"$work/err" && grep -Eq "^t@c=a +t .* [1-9][0-9]* +[a-z]" "$work/out"
+ok $? "the history knows what joined"
+
 # ---- commands that do not run ----
 place other
 cp "$work/chunks/flow.yaml" .
