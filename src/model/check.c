@@ -19,6 +19,7 @@ static const char *const names[] = {
     [VIOLATION_PRECEDENCE] = "precedence",
     [VIOLATION_CORE] = "core",
     [VIOLATION_MEMORY] = "memory",
+    [VIOLATION_RESOURCES] = "resources",
     [VIOLATION_TRANSFER] = "transfer",
     [VIOLATION_TRANSFER_EARLY] = "transfer-early",
     [VIOLATION_TRANSFER_SHORT] = "transfer-short",
@@ -106,6 +107,14 @@ static void check_spans(struct check *c)
                       workflow_task_name(w, t), w->nodes[t]);
 }
 
+/* Plans of parts and of clusters do not say when a task runs, so nobody can say what is held then. */
+static void refuse_things(struct check *c)
+{
+    if (c->w->asks)
+        check_say(c, VIOLATION_RESOURCES, NONE,
+                  "tasks hold resources, which a plan of this kind does not tell the times of");
+}
+
 /* False only when the plan cannot be judged at all; a plan that breaks rules is judged, and
  * `result` says how. */
 bool check_plan(const struct plan *plan, const struct workflow *w, const struct platform *p,
@@ -127,9 +136,11 @@ bool check_plan(const struct plan *plan, const struct workflow *w, const struct 
         check_network(&c);
         break;
     case PLAN_PARTITION:
+        refuse_things(&c);
         check_partition(&c);
         break;
     case PLAN_STREAM:
+        refuse_things(&c);
         check_stream(&c);
         break;
     case PLAN_ORDER:

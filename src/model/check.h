@@ -3,7 +3,7 @@
  *
  * Static plans: every task has a copy; a copy's data is on its node before it starts (a local copy
  * of the producer, or a transfer that ends in time); its time is what the node's speed says; one
- * task at a time per core, memory of running tasks within the node; transfers take at least latency
+ * task at a time per core, memory and things of running tasks within the node; transfers take at least latency
  * + size / bandwidth, start when their source has the object, join different nodes, and respect the
  * ports; claimed objectives are what is recomputed. Inputs of the workflow (objects without
  * producer) are everywhere. Missed deadlines do not make a plan invalid: they are counted as the
@@ -20,6 +20,7 @@ enum violation_kind {
     VIOLATION_PRECEDENCE,   /* "precedence": starts before its data or its predecessor's end */
     VIOLATION_CORE,         /* "core": two at once on one core, or a core the node does not have */
     VIOLATION_MEMORY,       /* "memory" */
+    VIOLATION_RESOURCES,    /* "resources": more things in use than the node has */
     VIOLATION_TRANSFER,     /* "transfer": missing, from a node without the object, on one node */
     VIOLATION_TRANSFER_EARLY, /* "transfer-early": before its object exists at the source */
     VIOLATION_TRANSFER_SHORT, /* "transfer-short": faster than the network */
@@ -61,3 +62,6 @@ struct check_result {
 bool check_plan(const struct plan *plan, const struct workflow *w, const struct platform *p,
                 struct check_result *result, struct error *err);
 void check_result_free(struct check_result *r);
+/* Only whether tasks hold more things than nodes have; `err` names the first that does. */
+bool check_plan_things(const struct plan *plan, const struct workflow *w, const struct platform *p,
+                       struct error *err);

@@ -217,6 +217,7 @@ void check_static(struct check *c)
     check_copies(c);
     check_cores(c);
     check_memory(c);
+    check_things(c);
     count_missed_deadlines(c);
     double makespan = plan_makespan(c->plan), bound = plan_objective(c->plan, "lower_bound");
     check_objective(c, "makespan", makespan);

@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "base/suggest.h"
+#include "model/capacity.h"
+#include "model/check.h"
 #include "model/graph.h"
 #include "plan/own.h"
 #include "plan/planner.h"
@@ -110,6 +112,14 @@ bool planner_suits(const struct planner *planner, const struct workflow *w,
                          "planner '%s' takes trees only, and workflow '%s' is none: every task but "
                          "the root must have one parent, or every task but the root one child",
                          planner->name, workflow_text(w, w->name));
+    bool streams = planner->accepts & ACCEPTS_STREAM;
+    bool trees = planner->accepts & ACCEPTS_TREE && !(planner->accepts & ACCEPTS_DAG);
+    if (w->asks && (streams || trees))
+        return error_set(
+            why, ERROR_INPUT,
+            "planner '%s' does not count resources, and tasks of workflow '%s' ask for "
+            "some; heft, auto, optimal and the other planners of any graph do",
+            planner->name, workflow_text(w, w->name));
     return planner->accepts & ACCEPTS_ORDER || plan_can_place(w, why);
 }
 
@@ -124,6 +134,65 @@ static void sign_plan(struct plan *plan, const struct planner *planner,
         plan_set_option(plan, o->name, request_text(request, planner, o->name));
 }
 
+/* ---- things ---- */
+
+/* Does some task ask for a part of a thing? */
+static bool asks_for_parts(const struct workflow *w)
+{
+    for (size_t i = 0; i < (size_t)w->nasks * THING_SORTS; i++)
+        if (w->amount[i] % THING_ONE)
+            return true;
+    return false;
+}
+
+/* The same with whole things for parts of them: what fits so can always be handed out. Of things that no
+ * node has ids of, parts stay parts. */
+static struct plan *run_with_whole_things(const struct planner *planner,
+                                          const struct plan_request *request, struct error *err)
+{
+    struct workflow whole = *request->workflow;
+    struct plan_request own = *request;
+    uint32_t named = 0;
+    for (uint32_t n = 0; n < request->platform->nnodes; n++) {
+        struct capacity there = {0};
+        capacity_set_things(&there, &whole, platform_resources(request->platform, n));
+        named |= there.things;
+    }
+    size_t cells = (size_t)whole.nasks * THING_SORTS;
+    whole.amount = mem_new(uint32_t, cells);
+    for (size_t i = 0; i < cells; i++) {
+        uint32_t amount = request->workflow->amount[i];
+        bool part = amount % THING_ONE && named >> i % THING_SORTS & 1;
+        whole.amount[i] = part ? (amount / THING_ONE + 1) * THING_ONE : amount;
+    }
+    own.workflow = &whole;
+    struct plan *plan = planner->run(&own, err);
+    free(whole.amount);
+    return plan;
+}
+
+/* Planners count things by their amounts. Where parts of them cannot be handed out by id that way, the
+ * plan is made again with whole ones; and no planner's plan gets past the checker's rule. */
+static struct plan *run_with_things(const struct planner *planner,
+                                    const struct plan_request *request, struct error *err)
+{
+    struct plan *plan = planner->run(request, err);
+    struct error wrong = {0}, still = {0};
+    if (!plan || check_plan_things(plan, request->workflow, request->platform, &wrong))
+        return plan;
+    plan_free(plan);
+    plan = asks_for_parts(request->workflow) ? run_with_whole_things(planner, request, err) : NULL;
+    if (plan && check_plan_things(plan, request->workflow, request->platform, &still)) {
+        plan_note(plan, "planned with whole things where tasks ask for parts of them: %s",
+                  wrong.text);
+        return plan;
+    }
+    plan_free(plan);
+    error_set(err, ERROR_INFEASIBLE, "planner '%s' found no plan that keeps to the resources: %s",
+              planner->name, wrong.text);
+    return NULL;
+}
+
 struct plan *planner_run(const struct planner *planner, const struct plan_request *request,
                          struct error *err)
 {
@@ -133,7 +202,8 @@ struct plan *planner_run(const struct planner *planner, const struct plan_reques
     struct plan_request own = *request;
     own.planner = planner;
     double start = clock_seconds();
-    struct plan *plan = planner->run(&own, err);
+    struct plan *plan =
+        request->workflow->asks ? run_with_things(planner, &own, err) : planner->run(&own, err);
     if (plan)
         sign_plan(plan, planner, request, clock_seconds() - start);
     return plan;

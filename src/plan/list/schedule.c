@@ -42,6 +42,29 @@ static void fill_memory(struct schedule *s)
             s->memory[n] = mem_new_zero(struct memory_profile, 1);
 }
 
+/* The start, moved on until what the task asks for is there for so long. By amounts: whether parts of
+ * things with ids can be handed out so is seen when the plan is made (registry.c). */
+static double find_things(const struct schedule *s, uint32_t task, uint32_t node, double start,
+                          double seconds)
+{
+    const uint32_t *demand = s->things ? workflow_demand(s->w, task) : NULL;
+    for (uint32_t i = 0; demand && i < s->w->nresources; i++)
+        if (demand[i])
+            start = profile_find(&s->things[(size_t)node * THING_SORTS + i],
+                                 s->costs->node[node].thing[i], start, seconds, demand[i]);
+    return start;
+}
+
+/* `sign` -1 gives it back. */
+static void hold_things(struct schedule *s, const struct schedule_copy *copy, int sign)
+{
+    const uint32_t *demand = s->things ? workflow_demand(s->w, copy->task) : NULL;
+    for (uint32_t i = 0; demand && i < s->w->nresources; i++)
+        if (demand[i])
+            profile_add(&s->things[(size_t)copy->node * THING_SORTS + i], copy->start, copy->finish,
+                        sign * (double)demand[i]);
+}
+
 struct schedule *schedule_new(const struct costs *costs)
 {
     struct schedule *s = mem_new_zero(struct schedule, 1);
@@ -61,6 +84,8 @@ struct schedule *schedule_new(const struct costs *costs)
     s->bound = mem_new(double, nnodes);
     fill_least(s);
     fill_memory(s);
+    if (s->w->asks)
+        s->things = mem_new_zero(struct memory_profile, (size_t)nnodes * THING_SORTS);
     s->limited = platform_limits_ports(s->p);
     if (s->limited) {
         ports_init(&s->ports, s->p);
@@ -84,6 +109,9 @@ void schedule_free(struct schedule *s)
             free(s->memory[n]);
         }
     free(s->memory);
+    for (size_t i = 0; s->things && i < (size_t)s->p->nnodes * THING_SORTS; i++)
+        profile_free(&s->things[i]);
+    free(s->things);
     free(s->row);
     free(s->bound);
     array_free(&s->copies);
@@ -106,6 +134,8 @@ void schedule_reset(struct schedule *s)
         if (s->memory[n])
             s->memory[n]->steps.n = 0;
     }
+    for (size_t i = 0; s->things && i < (size_t)s->p->nnodes * THING_SORTS; i++)
+        s->things[i].steps.n = 0;
     array_reserve(&s->copies, s->w->ntasks);
     s->copies.n = s->w->ntasks;
     for (uint32_t t = 0; t < s->w->ntasks; t++)
@@ -136,6 +166,7 @@ static struct schedule_slot find_cores(const struct schedule *s, uint32_t task, 
     uint32_t first = s->core_off[node], cores = s->core_off[node + 1] - first;
     uint32_t wanted = s->w->cores[task];
     const struct memory_profile *memory = s->memory[node];
+    bool holds = s->things && workflow_demand(s->w, task);
     for (uint32_t c = 0; c + wanted <= cores; c++) {
         double start = ready;
         /* each core and the memory may push the start on; again until none does */
@@ -151,7 +182,9 @@ static struct schedule_slot find_cores(const struct schedule *s, uint32_t task, 
             if (memory)
                 start =
                     profile_find(memory, s->p->memory[node], start, seconds, s->w->memory[task]);
-            if (wanted == 1 && !memory)
+            if (holds)
+                start = find_things(s, task, node, start, seconds);
+            if (wanted == 1 && !memory && !holds)
                 break;
         }
         /* the earliest window; at `ready` no other can be earlier */
@@ -280,6 +313,7 @@ static void occupy_slot(struct schedule *s, uint32_t index, struct schedule_slot
     }
     if (s->memory[slot.node])
         profile_add(s->memory[slot.node], slot.start, slot.finish, s->w->memory[task]);
+    hold_things(s, copy, 1);
     if (s->trying)
         array_push(&s->tried, index);
     if (slot.finish > s->makespan)
@@ -336,6 +370,7 @@ void schedule_undo(struct schedule *s)
         if (s->memory[copy->node])
             profile_add(s->memory[copy->node], copy->start, copy->finish,
                         -s->w->memory[copy->task]);
+        hold_things(s, copy, -1);
         copy->node = NONE;
         if (index < s->w->ntasks)
             continue;

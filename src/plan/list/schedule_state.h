@@ -72,6 +72,7 @@ struct schedule {
     struct timeline_store store;
     double *least;                  /* per node: the shortest time of any task */
     struct memory_profile **memory; /* per node; NULL: memory cannot run short there */
+    struct memory_profile *things;  /* per node, THING_SORTS each: amounts held; NULL: none asks */
 
     /* what is placed */
     ARRAY(struct schedule_copy) copies;

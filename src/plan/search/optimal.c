@@ -55,14 +55,19 @@ static void optimal_note(struct plan *plan, const struct problem *p,
     plan_set_objective(plan, "lower_bound", bound);
     if (makespan <= bound * (1 + 1e-9))
         plan_note(plan, "proven optimal after %" PRIu64 " states%s", result->states,
-                  ports ? ": as short as it could be with unlimited ports" : "");
+                  ports ? ": as short as it could be with unlimited ports and resources" : "");
     else
         plan_note(plan, "best found; the optimum is at least %.10g (%" PRIu64 " states)", bound,
                   result->states);
     if (ports && makespan > bound * (1 + 1e-9))
-        plan_note(plan, "the search ignores ports: the bound is that of the network without a port "
-                        "limit, and the "
-                        "plan is the best found for it, carried out with ports");
+        plan_note(
+            plan, "%s",
+            p->costs->workflow->asks
+                ? "the search ignores resources and ports: the bound is that without them, and "
+                  "the plan is the best found for it, carried out with them"
+                : "the search ignores ports: the bound is that of the network without a port "
+                  "limit, and the "
+                  "plan is the best found for it, carried out with ports");
     if (p->n > EXACT_TASKS)
         plan_note(
             plan,
@@ -169,7 +174,8 @@ const struct planner planner_optimal = {
     .paper = "A. Z. S. Shahul, O. Sinnen: Scheduling task graphs optimally with A*. J. "
              "Supercomputing 51(3), 2010 "
              "(pruning); depth-first with bounds of its own",
-    .guarantee = "without a port limit: no plan with one copy of each task is shorter, when it "
+    .guarantee = "without a port limit and resources: no plan with one copy of each task is "
+                 "shorter, when it "
                  "says proven; otherwise none is "
                  "shorter than lower_bound",
     .tie_rule =

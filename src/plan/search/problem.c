@@ -249,7 +249,7 @@ struct problem *problem_new(const struct costs *costs)
     p->costs = costs;
     p->n = w->ntasks;
     p->m = platform->nnodes;
-    p->ports = platform_limits_ports(platform);
+    p->ports = platform_limits_ports(platform) || w->asks;
     p->cores = mem_new(uint32_t, p->n);
     p->memory = mem_new(double, p->n);
     p->topo = mem_new(uint32_t, p->n);

@@ -39,7 +39,7 @@ struct problem {
     bool whole;        /* all times are whole numbers, so every makespan worth having is one */
     bool wide;         /* some task needs several cores */
     bool memory_binds; /* tasks that run together on a node may need more memory than it has */
-    bool ports;        /* transfers contend for ports */
+    bool ports; /* transfers contend for ports, or tasks for things: only the schedule knows */
 };
 
 struct problem *problem_new(const struct costs *costs);
