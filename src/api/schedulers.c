@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/quantity.h"
 #include "base/strbuf.h"
+#include "model/things.h"
 #include "sim/bound.h"
 
 #include <math.h>
@@ -40,6 +41,7 @@ static const struct option cluster_options[] = {
     ROW("cache", BYTES, 0, 1e18, "bytes a node keeps of what it fetched; 0: nothing"),
     ROW("prefetch", COUNT, 0, 32, "tasks a core whose data are fetched ahead; 0: none"),
     ROW("task-size", BYTES, 0, 1e9, "bytes of a task's description, for the bound"),
+    ROW("resources", TEXT, 0, 0, "things of each node that tasks may hold: gpu=0,1 licence=4"),
 #undef ROW
     {0},
 };
@@ -92,7 +94,29 @@ struct cluster_problem {
     struct workload dag;
     struct schedulers_config config;
     struct bound_config bound;
+    char resources[1024]; /* of --set resources */
 };
+
+/* Benchmarks ask for none. */
+static bool cluster_resources(struct cluster_problem *s, const char *value, struct error *err)
+{
+    struct thing_list list;
+    struct error wrong = {0};
+    bool good = thing_list_read(value, &list, &wrong);
+    struct strbuf text = {0};
+    thing_list_text(&list, &text);
+    snprintf(s->resources, sizeof s->resources, "%s", strbuf_text(&text));
+    good = good && text.n < sizeof s->resources;
+    strbuf_free(&text);
+    thing_list_free(&list);
+    if (!good)
+        return error_set(err, ERROR_INPUT, "--set resources=%s: %s", value, wrong.text);
+    if (s->dag.kind != WORKLOAD_WORKFLOW || !s->dag.workflow->asks)
+        return error_set(err, ERROR_INPUT,
+                         "--set resources does nothing here: no task asks for any (`resources:`)");
+    s->config.resources = s->resources;
+    return true;
+}
 
 static bool cluster_settings(struct cluster_problem *s, struct error *err)
 {
@@ -108,7 +132,7 @@ static bool cluster_settings(struct cluster_problem *s, struct error *err)
         &c->steal_bound,      &rigid,      &c->latency,
         &c->bandwidth,        &c->servers, &c->store_service,
         &c->dispatch,         &cache,      &prefetch,
-        &s->bound.task_bytes,
+        &s->bound.task_bytes, NULL,
     };
     _Static_assert(sizeof field / sizeof *field + 1 ==
                        sizeof cluster_options / sizeof *cluster_options,
@@ -116,7 +140,9 @@ static bool cluster_settings(struct cluster_problem *s, struct error *err)
     struct api_pairs pairs;
     bool good = api_pairs_split(&pairs, s->options.settings, err);
     for (size_t i = 0; i < pairs.n && good; i++)
-        good = cluster_set(d, field, &pairs.at[i], err);
+        good = strcmp(pairs.at[i].name, "resources") == 0
+                   ? cluster_resources(s, pairs.at[i].text, err)
+                   : cluster_set(d, field, &pairs.at[i], err);
     api_pairs_free(&pairs);
     c->rigid_steal = rigid;
     c->prefetch = prefetch ? prefetch : SCHEDULERS_NO_PREFETCH;

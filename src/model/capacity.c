@@ -204,10 +204,11 @@ static bool capacity_refuse_things(const struct workflow *w, const struct capaci
             "ones, or a part of one; round its `resources`",
             workflow_task_name(w, misfits->first), asked, name, words->where, there, more);
     return error_set(err, ERROR_INFEASIBLE,
-                     "task '%s' asks for %g %s; %s%s has %s%s: say what there is: %s --resources "
+                     "task '%s' asks for %g %s; %s%s has %s%s: say what there is: %s %s"
                      "%s=%g%s (or %s=[0], with ids), or lower its `resources`",
                      workflow_task_name(w, misfits->first), asked, name, largest, words->where,
-                     there, more, words->before, name, asked < 1 ? 1 : asked, words->after, name);
+                     there, more, words->before, words->things ? words->things : "--resources ",
+                     name, asked < 1 ? 1 : asked, words->after, name);
 }
 
 /* Which of the three it is about, first: each may be there, but not all on one node. */

@@ -146,11 +146,15 @@ bool remote_connect(struct remote *r, struct session *s, const struct remote_opt
  * asks for? All that live count: whoever has room for a task may steal it. */
 static bool remote_fits(const struct remote *r, struct error *err)
 {
-    static const struct capacity_words own = {"the agents", "run with", " (of each agent)",
-                                              "name more in --on"},
-                                       others = {"the agents", "start an agent with",
-                                                 " (--later waits for one)",
-                                                 "start more agents (--later waits for them)"};
+    static const struct capacity_words own = {.where = "the agents",
+                                              .before = "run with",
+                                              .after = " (of each agent)",
+                                              .nodes = "name more in --on"},
+                                       others = {.where = "the agents",
+                                                 .before = "start an agent with",
+                                                 .after = " (--later waits for one)",
+                                                 .nodes =
+                                                     "start more agents (--later waits for them)"};
     const struct session *s = r->session;
     ARRAY(struct capacity) there = {0};
     size_t n;

@@ -45,8 +45,9 @@ const char *replay_network(const struct plan *plan, const struct platform *p)
 
 /* ---- starting and ending tasks ---- */
 
-/* Takes the cores (they are free by I1), the memory, and notes how long it waited for what. */
-static void start_task(struct replay *r, uint32_t i)
+/* Takes the cores (they are free by I1), the memory, and notes how long it waited for what. Its things are
+ * its own already. */
+static void begin_task(struct replay *r, uint32_t i)
 {
     const struct placement *x = &r->plan->placements.at[i];
     double now = r->engine.now;
@@ -82,6 +83,22 @@ static void start_task(struct replay *r, uint32_t i)
                                     .amount = level};
             r->trace->event(r->trace->context, &e);
         }
+    }
+}
+
+/* Now, or when it may have its things. */
+static void start_task(struct replay *r, uint32_t i)
+{
+    if (!r->things || replay_things_take(r->things, i))
+        begin_task(r, i);
+}
+
+/* Things of the node have come back, or the next in a row has had its turn: who waits may go on. */
+static void start_waiting(struct replay *r, uint32_t node, uint32_t cause)
+{
+    for (uint32_t i; r->things && (i = replay_things_next(r->things, node)) != NONE;) {
+        r->cause[i] = cause;
+        begin_task(r, i);
     }
 }
 
@@ -123,8 +140,10 @@ static void start_if_ready(struct replay *r, uint32_t i, uint32_t cause)
     if (r->demands.missing[i] || !is_first_in_lanes(r, i))
         return;
     r->cause[i] = cause;
-    if (!r->down || !bitset_get(r->down, r->plan->placements.at[i].node))
+    if (!r->down || !bitset_get(r->down, r->plan->placements.at[i].node)) {
         start_task(r, i);
+        start_waiting(r, r->plan->placements.at[i].node, cause);
+    }
 }
 
 /* One input fewer is missing at placement i. */
@@ -197,6 +216,8 @@ static void finish_task(struct replay *r, uint32_t i)
     r->left--;
     bitset_clear(r->is_running, i);
     r->memory[x->node] -= w->memory[t];
+    if (r->things)
+        replay_things_give(r->things, i);
     trace_task(r, i, 0);
 
     /* an ordering edge is fulfilled by the first copy of the task that ends, and only once */
@@ -231,6 +252,7 @@ static void finish_task(struct replay *r, uint32_t i)
             }
         }
     }
+    start_waiting(r, x->node, i);
 }
 
 /* ---- faults ---- */
@@ -252,6 +274,8 @@ static bool lose_task(struct replay *r, uint32_t i, struct error *err)
     out->tasks_lost++;
     out->lost += (r->engine.now - out->start[i]) * r->workflow->cores[x->task];
     r->memory[x->node] -= r->workflow->memory[x->task];
+    if (r->things)
+        replay_things_give(r->things, i);
     r->running--;
     bitset_clear(r->is_running, i);
     trace_task(r, i, 1);
@@ -293,6 +317,8 @@ static bool fail_node(struct replay *r, uint32_t node, double repair, struct err
         engine_at(&r->engine, back, EVENT_REPAIR, node);
         r->repairs++;
     }
+    if (r->things)
+        replay_things_down(r->things, node);
     network_cancel(r->network, r->engine.now, node, replay_postpone, r);
     for (uint32_t lane = r->lanes.node_first[node]; lane < r->lanes.node_first[node + 1]; lane++) {
         size_t head = r->lanes.head[lane];
@@ -341,6 +367,7 @@ static void repair_node(struct replay *r, uint32_t node)
         if (!bitset_get(r->is_running, i) && !r->demands.missing[i] && is_first_in_lanes(r, i))
             start_task(r, i);
     }
+    start_waiting(r, node, NONE);
     if (r->options->mtbf > 0)
         engine_at(&r->engine, r->engine.now + rng_exponential(&r->engine.rng, r->options->mtbf),
                   EVENT_FAIL_AGAIN, node);

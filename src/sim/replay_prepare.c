@@ -185,6 +185,7 @@ bool replay_prepare(struct replay *r, const struct workflow *w, const struct pla
     if (n > w->ntasks)
         r->task_done = mem_new_zero(uint64_t, bitset_words(w->ntasks));
     r->memory = mem_new_zero(double, p->nnodes);
+    r->things = replay_things_new(w, p, r->plan);
     r->left = (uint32_t)n;
     if (options->nfaults || options->mtbf > 0) {
         r->down = mem_new_zero(uint64_t, bitset_words(p->nnodes));
@@ -210,6 +211,7 @@ void replay_release(struct replay *r)
     free(r->is_running);
     free(r->task_done);
     free(r->memory);
+    replay_things_free(r->things);
     free(r->down);
     free(r->back);
     free(r->losses);

@@ -6,6 +6,7 @@
 #include "sim/lane.h"
 #include "sim/network.h"
 #include "sim/replay.h"
+#include "sim/replay_things.h"
 
 struct replay {
     const struct workflow *workflow;
@@ -28,6 +29,7 @@ struct replay {
     uint64_t *is_running; /* bit per placement */
     uint64_t *task_done;  /* bit per task: a copy is done (tasks with several copies only) */
     double *memory;       /* per node, of running tasks */
+    struct replay_things *things; /* NULL: no task asks for any */
     uint32_t left, running;
 
     /* faults; NULL without */

@@ -426,11 +426,14 @@ static void place_files(struct schedulers *c)
         }
 }
 
-/* What a node has; the workflow's attributes are nobody's here. */
+/* What a node has; the workflow's attributes are nobody's here, things are the same everywhere. */
 static struct capacity node_capacity(const struct schedulers_config *k, uint32_t node)
 {
     uint32_t factor = node < k->large ? k->factor : 1;
-    return (struct capacity){.cores = k->cores * factor, .memory = k->memory * factor};
+    struct capacity c = {.cores = k->cores * factor, .memory = k->memory * factor};
+    if (k->dag && k->dag->workflow && k->dag->workflow->asks)
+        capacity_set_things(&c, k->dag->workflow, k->resources);
+    return c;
 }
 
 uint32_t schedulers_cores(const struct schedulers *c, uint32_t node)
@@ -441,8 +444,11 @@ uint32_t schedulers_cores(const struct schedulers *c, uint32_t node)
 /* Is there a node for each task? Benchmarks ask for one core each. */
 static bool check_fits(const struct schedulers_config *k, struct error *err)
 {
-    static const struct capacity_words words = {"the nodes", "simulate", "",
-                                                "simulate more --schedulers"};
+    static const struct capacity_words words = {.where = "the nodes",
+                                                .before = "simulate",
+                                                .after = "",
+                                                .nodes = "simulate more --schedulers",
+                                                .things = "with --set resources="};
     const struct workflow *w = k->dag->workflow;
     if (!w)
         return true;
@@ -494,6 +500,11 @@ static void open_cluster(struct schedulers *c, double mean)
         if (c->dag->workflow) {
             s.task_cores = c->dag->workflow->cores;
             s.task_nodes = c->dag->workflow->nodes;
+            s.task_asks = c->dag->workflow->asks;
+            s.amount = c->dag->workflow->amount;
+            struct capacity there = node_capacity(k, n);
+            s.things = there.things;
+            memcpy(s.thing, there.thing, sizeof s.thing);
             s.task_memory = isfinite(k->memory) ? c->dag->workflow->memory : NULL;
         }
         c->nodes[n].sched = sched_new(&s);

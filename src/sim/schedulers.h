@@ -23,9 +23,11 @@ struct schedulers_config {
     const struct workload *dag;
     uint32_t nodes, cores; /* schedulers [1]; cores of each [2] */
     double memory;         /* bytes of each [no limit] */
-    uint32_t large;        /* the first so many have `factor` times the cores and memory [0] */
-    uint32_t factor;       /* [4] */
-    uint32_t servers;      /* of the store [one a node] */
+    const char *
+        resources; /* things of each node, "gpu=[0,1],licence=4" [none]; a workflow's tasks hold them */
+    uint32_t large;   /* the first so many have `factor` times the cores and memory [0] */
+    uint32_t factor;  /* [4] */
+    uint32_t servers; /* of the store [one a node] */
     enum workload_submit submit;
     uint64_t seed;
 

@@ -16,6 +16,8 @@
 #include "model/graph.h"
 #include "plan/list/list.h"
 
+#include <string.h>
+
 /* ---- making ---- */
 
 struct space *space_new(const struct plan_request *request, struct error *err)
@@ -97,7 +99,9 @@ static bool equal_nodes(const struct space *s, uint32_t a, uint32_t b)
 {
     const struct platform *p = s->p;
     if (p->speed[a] != p->speed[b] || p->memory[a] != p->memory[b] || p->cores[a] != p->cores[b] ||
-        p->utilization[a] != p->utilization[b] || p->up[a] != p->up[b])
+        p->utilization[a] != p->utilization[b] || p->up[a] != p->up[b] ||
+        strcmp(platform_resources(p, a), platform_resources(p, b)) != 0 ||
+        strcmp(platform_has(p, a), platform_has(p, b)) != 0)
         return false;
     for (uint32_t t = 0; s->costs->unrelated && t < s->w->ntasks; t++)
         if (costs_time(s->costs, t, a) != costs_time(s->costs, t, b))
