@@ -35,6 +35,7 @@
  * refused. Every operation but ADOPT is idempotent: applied again with the same fields it changes
  * nothing and gives the same outcome. */
 #pragma once
+#include "base/digest.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -78,7 +79,7 @@ enum meta_kind {
     META_ADOPT,
     META_JOIN,   /* `node` starts its `life`, a larger number than before, and may take tasks */
     META_OBJECT, /* object `task` really has `bytes` bytes */
-    META_COPY,   /* object `task` also stands on `node`; `status` 0: no longer */
+    META_COPY,   /* object `task` also stands on `node`, with this digest; `status` 0: no longer */
     META_READ,   /* everything about `task`: a meta_record */
     /* the nodes that have object `task`: `count` of `nodes` from `first` on, its producer's first;
      * the answer's `status` is its producer's (ABSENT: nobody makes it) */
@@ -103,8 +104,9 @@ struct meta_op {
         uint32_t other; /* ADOPT */
     };
     union {
-        double start;   /* COMPLETE */
-        uint64_t limit; /* ADOPT */
+        double start;                /* COMPLETE */
+        uint64_t limit;              /* ADOPT */
+        const struct digest *digest; /* COPY: stays until it is answered; NULL: not known */
     };
     double time, bytes;
 };
@@ -154,6 +156,9 @@ struct meta_answers {
     const struct meta_item *items;
     const struct meta_record *records; /* one a READ, in the order of the READ answers */
     const uint32_t *nodes;
+    const struct digest
+        *digests; /* of what each node has that WHERE names, by the place of the node in
+                                     `nodes`; zeros: not known; NULL: this store knows of none */
     const char
         *forged; /* for people: what somebody without the key wrote to the store; NULL: nothing
                            was found */

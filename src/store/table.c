@@ -15,7 +15,7 @@
 
 void answers_clear(struct answers *a)
 {
-    a->at.n = a->items.n = a->records.n = a->nodes.n = 0;
+    a->at.n = a->items.n = a->records.n = a->nodes.n = a->digests.n = 0;
 }
 
 void answers_free(struct answers *a)
@@ -24,6 +24,7 @@ void answers_free(struct answers *a)
     array_free(&a->items);
     array_free(&a->records);
     array_free(&a->nodes);
+    array_free(&a->digests);
 }
 
 /* NAN is "not yet" in a column of times. */

@@ -43,6 +43,7 @@ struct answers {
     ARRAY(struct meta_item) items;
     ARRAY(struct meta_record) records;
     ARRAY(uint32_t) nodes;
+    ARRAY(struct digest) digests; /* of some of `nodes`, at the same places */
 };
 
 void answers_clear(struct answers *a);

@@ -28,8 +28,10 @@ void agent_refuse_keep(struct link *l, const void *data, size_t n)
 {
     struct bytes in = {data, n, false};
     uint64_t run = bytes_u64(&in);
-    for (uint32_t count = bytes_u32(&in); count-- && in.n >= 4;)
+    for (uint32_t count = bytes_u32(&in); count-- && in.n >= 4;) {
         send_kept(l, run, bytes_u32(&in), false, "this agent does not work on that run");
+        bytes_take(&in, sizeof(struct digest));
+    }
 }
 
 void agent_answer_keep(struct agent *a, uint64_t run, uint32_t object, bool good, const char *why)

@@ -64,6 +64,7 @@ static void hand_over_job(struct agent *a, struct job *j, const uint32_t *takers
         bytes_put_u64(&a->scratch, j->number);
         bytes_put_u32(&a->scratch, 1);
         bytes_put_u32(&a->scratch, o);
+        bytes_put(&a->scratch, depot_digest(j->depot, o)->at, sizeof(struct digest));
         link_send(l, MESSAGE_KEEP, a->scratch.at, a->scratch.n, NULL, 0);
         array_push(&a->handing, (struct keep){j->number, o, l});
     }

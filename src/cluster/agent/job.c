@@ -263,6 +263,10 @@ static void job_keep(struct job *j, struct link *l, struct bytes *in, bool *malf
     uint32_t n = bytes_u32(in);
     for (uint32_t i = 0; i < n && !in->bad; i++) {
         uint32_t object = bytes_u32(in);
+        struct digest content = {{0}};
+        const void *bytes = bytes_take(in, sizeof content.at);
+        if (bytes)
+            memcpy(content.at, bytes, sizeof content.at);
         if (in->bad || object >= j->w->nobjects) {
             *malformed = true;
             return;
@@ -273,7 +277,7 @@ static void job_keep(struct job *j, struct link *l, struct bytes *in, bool *malf
         else if (!j->depot || depot_has(j->depot, object))
             agent_answer_keep(j->agent, j->number, object, true, "");
         else
-            depot_fetch(j->depot, object, l, want_expected(j, object), false);
+            depot_fetch(j->depot, object, l, &content, false);
     }
     *malformed |= !bytes_end(in);
 }

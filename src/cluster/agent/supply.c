@@ -476,6 +476,17 @@ void supply_pump(struct job *j)
 
 /* ---- ending ---- */
 
+/* It stands here, with this content: whoever fetches it knows what to expect. */
+static void supply_say_copy(struct job *j, uint32_t object)
+{
+    struct digest *content = mem_new(struct digest, 1);
+    *content = j->needs.content[object];
+    array_push(&j->supply.said, content);
+    struct meta_op *op = job_ask(j, META_COPY, object, NONE);
+    op->status = 1;
+    op->digest = content;
+}
+
 /* What a task has produced is here. Its first place is the store's business (COMPLETE), a restored
  * one is a copy. */
 static void supply_produced(struct job *j, uint32_t task, bool copies)
@@ -484,9 +495,8 @@ static void supply_produced(struct job *j, uint32_t task, bool copies)
     for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++) {
         if (!j->needs.present || !j->needs.present[o])
             continue;
-        if (copies)
-            job_ask(j, META_COPY, o, NONE)->status = 1;
-        else if (j->needs.bytes[o] != w->size[o])
+        supply_say_copy(j, o);
+        if (!copies && j->needs.bytes[o] != w->size[o])
             job_ask(j, META_OBJECT, o, NONE)->bytes = j->needs.bytes[o];
         j->supply.touched[o] = job_now(j);
         depot_added(j->depot, o, &j->needs.content[o], j->needs.bytes[o]);
@@ -548,7 +558,7 @@ void supply_arrived(struct job *j, uint32_t object, bool good, const char *why)
     j->needs.bytes[object] = depot_bytes(j->depot, object);
     j->needs.present[object] = 1;
     j->supply.touched[object] = job_now(j);
-    job_ask(j, META_COPY, object, NONE)->status = 1; /* others may fetch it here now */
+    supply_say_copy(j, object); /* others may fetch it here now */
     want_arrived(j, object);
 }
 
@@ -578,7 +588,7 @@ void supply_answers(struct job *j, const struct meta_answers *all)
         if (a->slot & SLOT_EVICTION)
             evict_answer(j, a, all, record);
         else if (number < j->supply.wants.n && a->kind == META_WHERE)
-            want_located(j, number, a, a->count ? all->nodes + a->first : NULL);
+            want_located(j, number, a, all);
         else if (number < j->supply.wants.n)
             want_producer_checked(j, number, &all->records[record]);
         record += a->kind == META_READ;
@@ -629,6 +639,9 @@ void supply_free(struct job *j)
     array_free(&s->runnable);
     array_free(&s->checks);
     array_free(&s->ops);
+    for (size_t i = 0; i < s->said.n; i++)
+        free(s->said.at[i]);
+    array_free(&s->said);
     free(s->want_of);
     free(s->used);
     free(s->touched);

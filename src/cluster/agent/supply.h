@@ -30,9 +30,11 @@ struct supply {
     bool stands_back;         /* fact: all of them wait for things that other tasks hold */
     uint64_t lacking;         /* those things, as the machine counts them: a mask */
     ARRAY(struct held_check) checks;
-    uint32_t *used;            /* by object: tasks here that read it now */
-    double *touched;           /* by object: when it was last read */
-    double *fetched;           /* by task that runs: bytes that had to come for it */
+    uint32_t *used;  /* by object: tasks here that read it now */
+    double *touched; /* by object: when it was last read */
+    double *fetched; /* by task that runs: bytes that had to come for it */
+    ARRAY(struct digest *)
+    said;                      /* digests that the store was given: they stay until it is closed */
     ARRAY(struct meta_op) ops; /* for the store, at the end of the turn */
     uint64_t hits, misses;     /* inputs that were here, or not, when their task was started */
     uint64_t recomputed;

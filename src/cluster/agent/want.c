@@ -277,12 +277,14 @@ static void want_next_place(struct job *j, uint32_t number)
 {
     struct want *x = want_at(j, number);
     while (x->places.n) {
-        uint32_t node = array_pop(&x->places);
+        struct want_place place = array_pop(&x->places);
+        uint32_t node = place.node;
         struct link *l = peer_link(j->agent, node);
+        const struct digest *expected = want_expected(j, x->object);
         if (l && want_change(j, number, WANT_FETCH)) {
             x->from = node;
             x->owner_asked = false;
-            depot_fetch(j->depot, x->object, l, want_expected(j, x->object), false);
+            depot_fetch(j->depot, x->object, l, expected ? expected : &place.content, false);
             return;
         }
         x->unreached |= peer_is_up(j->agent, node);
@@ -294,7 +296,7 @@ static void want_next_place(struct job *j, uint32_t number)
 }
 
 void want_located(struct job *j, uint32_t number, const struct meta_answer *a,
-                  const uint32_t *nodes)
+                  const struct meta_answers *all)
 {
     struct want *x = want_at(j, number);
     uint32_t self = j->agent->node, n = a->count;
@@ -312,9 +314,14 @@ void want_located(struct job *j, uint32_t number, const struct meta_answer *a,
     x->places.n = 0;
     x->unreached = false;
     for (uint32_t i = 0; i < n; i++) { /* another first choice for every agent: spreads the load */
-        uint32_t node = nodes[(i + self) % n];
-        if (node != self && peer_is_up(j->agent, node))
-            array_push(&x->places, node);
+        uint32_t at = a->first + (i + self) % n;
+        struct want_place place = {.node = all->nodes[at]};
+        if (all->digests)
+            place.content = all->digests[at];
+        /* nothing is fetched without knowing what it must be */
+        bool known = want_expected(j, x->object) || !digest_is_zero(&place.content);
+        if (place.node != self && known && peer_is_up(j->agent, place.node))
+            array_push(&x->places, place);
     }
     want_next_place(j, number);
 }

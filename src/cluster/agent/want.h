@@ -10,13 +10,19 @@
 
 struct job;
 
+/* A node that has it, and what it has. */
+struct want_place {
+    uint32_t node;
+    struct digest content;
+};
+
 struct want {
     uint32_t object; /* NONE when FREE */
     enum want_state state;
-    uint32_t from;           /* FETCHING, FROM_OWNER: that node */
-    double since, again;     /* seconds of the run: when it began; RESTING: until then */
-    ARRAY(uint32_t) waiting; /* numbers of held tasks, whose inputs it is one of */
-    ARRAY(uint32_t) places;  /* nodes still to be tried */
+    uint32_t from;                   /* FETCHING, FROM_OWNER: that node */
+    double since, again;             /* seconds of the run: when it began; RESTING: until then */
+    ARRAY(uint32_t) waiting;         /* numbers of held tasks, whose inputs it is one of */
+    ARRAY(struct want_place) places; /* still to be tried */
     /* facts */
     bool recompute_here; /* another agent asked us to restore it */
     bool unreached;      /* of this round: one that lives and may have it could not be reached */
@@ -38,7 +44,7 @@ void want_not_fetched(struct job *j, uint32_t object);
 void want_fail(struct job *j, uint32_t number, const char *why);
 /* The store's answers to its questions. */
 void want_located(struct job *j, uint32_t number, const struct meta_answer *a,
-                  const uint32_t *nodes);
+                  const struct meta_answers *all);
 void want_producer_checked(struct job *j, uint32_t number, const struct meta_record *producer);
 /* Those that have rested are tried again. */
 void want_tick(struct job *j);

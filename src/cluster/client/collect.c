@@ -44,7 +44,7 @@ struct collect_resting {
 
 struct collect {
     struct collect_config o;
-    uint8_t *stage, *tries, *made; /* per object; made: asked to be made again */
+    uint8_t *stage, *tries; /* per object */
     ARRAY(uint32_t) queue;
     size_t next; /* of the queue */
     ARRAY(struct collect_resting) resting;
@@ -53,14 +53,13 @@ struct collect {
     char why[256];
 };
 
-/* Three bytes an object; nothing is asked for before collect_want(). */
+/* Two bytes an object; nothing is asked for before collect_want(). */
 struct collect *collect_new(const struct collect_config *config)
 {
     struct collect *c = mem_new_zero(struct collect, 1);
     c->o = *config;
     c->stage = mem_new_zero(uint8_t, config->workflow->nobjects + 1);
     c->tries = mem_new_zero(uint8_t, config->workflow->nobjects + 1);
-    c->made = mem_new_zero(uint8_t, config->workflow->nobjects + 1);
     return c;
 }
 
@@ -70,7 +69,6 @@ void collect_free(struct collect *c)
         return;
     free(c->stage);
     free(c->tries);
-    free(c->made);
     array_free(&c->queue);
     array_free(&c->resting);
     free(c);
@@ -144,7 +142,7 @@ static struct client_peer *collect_choose_maker(const struct collect *c, uint32_
 /* Who has it, by the store. The holders are tried one after the other, one with each try; when none
  * is left, or none lives, an agent is asked to compute it again. One that lives but cannot be
  * reached is given half of the tries to come back first. */
-void collect_answer(struct collect *c, const struct meta_answer *a, const uint32_t *nodes)
+void collect_answer(struct collect *c, const struct meta_answer *a, const struct meta_answers *all)
 {
     uint32_t object = a->slot;
     if (object >= c->o.workflow->nobjects || c->stage[object] != STAGE_ASKED)
@@ -152,15 +150,20 @@ void collect_answer(struct collect *c, const struct meta_answer *a, const uint32
     struct client_peer *from = NULL;
     uint32_t able = 0;
     bool unreached = false;
+    const struct digest *expected = NULL;
     for (uint32_t i = 0; i < a->count; i++) {
-        struct client_peer *p = client_peer(c->o.client, nodes[a->first + i]);
-        if (!p || !p->lives)
-            continue;
+        struct client_peer *p = client_peer(c->o.client, all->nodes[a->first + i]);
+        const struct digest *content = &c->o.needs->content[object];
+        if (all->digests && !digest_is_zero(&all->digests[a->first + i]))
+            content = &all->digests[a->first + i];
+        if (!p || !p->lives || digest_is_zero(content))
+            continue; /* nothing is fetched without knowing what it must be */
         unreached |= !p->open;
-        if (p->open && able++ == c->tries[object])
+        if (p->open && able++ == c->tries[object]) {
             from = p;
+            expected = content;
+        }
     }
-    const struct digest *expected = &c->o.needs->content[object];
     bool make = !from && !(unreached && c->tries[object] < TRIES / 2);
     if (make)
         from = collect_choose_maker(c, object);
@@ -174,10 +177,9 @@ void collect_answer(struct collect *c, const struct meta_answer *a, const uint32
         return;
     }
     c->stage[object] = STAGE_COMING;
-    c->made[object] |= make;
-    /* what is made again need not be the same to the bit; then it is taken as it is */
-    depot_fetch(c->o.client->depot, object, from->link,
-                c->made[object] || digest_is_zero(expected) ? NULL : expected, make);
+    /* what is made again need not be the same to the bit: its maker's word counts, over a link that
+     * proves who it is */
+    depot_fetch(c->o.client->depot, object, from->link, expected, make);
 }
 
 /* What came is what was expected, by its digest, unless it was computed again. */

@@ -19,7 +19,7 @@ struct collect *collect_new(const struct collect_config *config);
 void collect_free(struct collect *c);
 /* Its producer is done: fetch it. Asked again: nothing happens. */
 void collect_want(struct collect *c, uint32_t object);
-void collect_answer(struct collect *c, const struct meta_answer *a, const uint32_t *nodes);
+void collect_answer(struct collect *c, const struct meta_answer *a, const struct meta_answers *all);
 void collect_arrived(struct collect *c, uint32_t object, bool good, const char *why);
 void collect_tick(struct collect *c);
 /* All that was wanted is here, or (`final`) given up. */

@@ -395,7 +395,7 @@ void follow_answers(void *context, const struct meta_answers *answers)
             if (f->read_open && --f->read_open == 0)
                 follow_read_more(f);
         } else if (a->kind == META_WHERE) {
-            collect_answer(f->collect, a, answers->nodes);
+            collect_answer(f->collect, a, answers);
         } else if (a->kind == META_COUNT) {
             struct client_progress p = client_progress_of(a);
             f->counting = false;

@@ -24,10 +24,10 @@
 #include <stdlib.h>
 
 enum {
-    STAGE_IN_COPIES = 2,    /* so that one agent may be lost */
-    STAGE_IN_TRIES = 8,     /* agents that are asked to keep one copy */
-    STAGE_IN_READERS = 64,  /* whose homes are looked at: a first input may have thousands */
-    STAGE_IN_LIST = 100000, /* objects in one message: 400 kB, below LINK_MESSAGE_MAX (1 MB) */
+    STAGE_IN_COPIES = 2,   /* so that one agent may be lost */
+    STAGE_IN_TRIES = 8,    /* agents that are asked to keep one copy */
+    STAGE_IN_READERS = 64, /* whose homes are looked at: a first input may have thousands */
+    STAGE_IN_LIST = 25000, /* objects in one message: 900 kB, below LINK_MESSAGE_MAX (1 MB) */
 };
 static const double STAGE_IN_STANDSTILL = 120; /* seconds without a byte or an answer: given up */
 
@@ -173,7 +173,9 @@ static void stage_send_lists(struct stage_in *s)
             if (p->state != COPY_NEW || p->node != s->o.nodes[n] || count == STAGE_IN_LIST)
                 continue;
             p->state = COPY_ASKED;
+            const struct digest *content = &s->o.work->needs->content[p->object];
             bytes_put_u32(&list, p->object);
+            bytes_put(&list, content->at, sizeof content->at);
             count++;
         }
         if (!count)

@@ -402,8 +402,11 @@ static bool submit_put_copies(struct client_submit *s)
                 continue;
             s->out.copies++;
             s->out.bytes += s->work.needs->bytes[object];
-            ops[n++] =
-                (struct meta_op){.kind = META_COPY, .task = object, .node = node, .status = 1};
+            ops[n++] = (struct meta_op){.kind = META_COPY,
+                                        .task = object,
+                                        .node = node,
+                                        .status = 1,
+                                        .digest = &s->work.needs->content[object]};
         }
         if (n)
             client_ask(s->c, ops, n);

@@ -15,7 +15,7 @@
 --     N  node -> life I, fenced B, client
 --     M  task -> its holders after the first
 --     C  task with many edges in -> how many are marked
---     K  object -> nodes with a copy, newest first
+--     K  object -> copies, newest first: node I, digest of its content, 32 bytes, proof, 16 bytes
 --     Z  input object -> its real size
 --     P  task -> it ended, but its children in other shards may not know yet
 --     I  whose run this is (KEYS[10]: open.lua)
@@ -33,7 +33,7 @@ local call, sub, byte, find, rep = redis.call, string.sub, string.byte, string.f
 local pack, unpack, concat = struct.pack, struct.unpack, table.concat
 local a = ARGV[1] -- the call; `p` is where we read in it, everywhere below
 local NONE = 4294967295
-local SIZE, EDGE = 64, 12 -- bytes of a record, of an edge
+local SIZE, EDGE, COPY = 64, 12, 52 -- bytes of a record, of an edge, of a copy
 local SMALL = 32 -- edges in: a task with more has a counter in C instead of being read whole
 local LONG = 1048576 -- answers longer than this are not kept
 local ZERO4, ZERO8, NAN = '\0\0\0\0', '\0\0\0\0\0\0\0\0', '\0\0\0\0\0\0\248\127'
@@ -396,14 +396,18 @@ op[9] = function(status, attempt, object) -- OBJECT: where its consumers look, a
   end
   put('\0')
 end
-op[10] = function(status, attempt, object, epoch, nd) -- COPY: newest first
-  local s, want, at = call('HGET', K, object) or '', pack('<I', nd), nil
-  for i = 1, #s, 4 do if sub(s, i, i + 3) == want then at = i break end end
+op[10] = function(status, attempt, object) -- COPY: newest first
+  local copy
+  copy, p = unpack('<c52', a, p)
+  local s, node, at = call('HGET', K, object) or '', sub(copy, 1, 4), nil
+  for i = 1, #s, COPY do if sub(s, i, i + 3) == node then at = i break end end
   if status ~= 0 and not at then
-    call('HSET', K, object, want .. s)
+    call('HSET', K, object, copy .. s)
     copied = true
+  elseif status ~= 0 and sub(s, at, at + COPY - 1) ~= copy then -- made again, and not to the bit
+    call('HSET', K, object, sub(s, 1, at - 1) .. copy .. sub(s, at + COPY))
   elseif status == 0 and at then
-    s = sub(s, 1, at - 1) .. sub(s, at + 4)
+    s = sub(s, 1, at - 1) .. sub(s, at + COPY)
     if s == '' then call('HDEL', K, object) else call('HSET', K, object, s) end
   end
   put('\0')
@@ -419,8 +423,9 @@ end
 op[12] = function(status, attempt, object, epoch, nd, producer) -- WHERE
   local rec = producer ~= NONE and load(producer) or rep('\0', SIZE)
   local s = call('HGET', K, object) or ''
-  put(rec .. pack('<I', #s / 4))
-  put(s)
+  local n = math.floor(#s / COPY)
+  put(rec .. pack('<I', n))
+  put(sub(s, 1, n * COPY))
 end
 -- done, failed, removed, skipped and excused of this shard, with those of this call
 local function ended()

@@ -437,12 +437,24 @@ static void decode_where(struct redis *r, struct redis_cursor *c, struct redis_e
     uint8_t status = producer == NONE ? META_ABSENT : redis_proved_status(r, producer, record);
     uint32_t holder = read_u32(record + 8);
     e->answer.status = status;
-    if (status == META_DONE)
+    if (status == META_DONE) {
         array_push(&e->nodes, holder);
-    for (uint32_t i = 0; i < n && !c->bad; i++) {
-        uint32_t node = decode_u32(c);
-        if (!e->nodes.n || e->nodes.at[0] != node)
-            array_push(&e->nodes, node);
+        array_add(&e->digests);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const unsigned char *copy = decode_bytes(c, REDIS_SCRIPT_COPY);
+        struct digest content;
+        if (!copy)
+            return;
+        if (!redis_copy_is_proved(r, e->op.task, copy))
+            continue;
+        memcpy(&content, copy + 4, sizeof content);
+        if (e->nodes.n && e->nodes.at[0] == read_u32(copy)) {
+            e->digests.at[0] = content;
+            continue;
+        }
+        array_push(&e->nodes, read_u32(copy));
+        array_push(&e->digests, content);
     }
 }
 

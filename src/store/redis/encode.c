@@ -326,8 +326,12 @@ static void encode_object_in(struct redis *r, uint64_t number, uint32_t shard_in
     encode_part(c, number, REDIS_PART_OP, op->task);
     encode_head(c, op->kind, op->task, 0, op);
     e->open++;
-    if (op->kind == META_COPY)
+    if (op->kind == META_COPY) {
+        unsigned char copy[REDIS_SCRIPT_COPY];
+        redis_prove_copy(r, op, copy);
+        encode_bytes(c, copy, sizeof copy);
         return;
+    }
     encode_double(c, size_word(op->bytes));
     encode_u8(c, w->size[op->task] != op->bytes);
     encode_u8(c, input);

@@ -4,6 +4,7 @@
  *     of a record    'r', status B, task I, epoch I, holder I    16 bytes; of REMOVED epoch and holder
  *                                                                are 0, since anybody may remove
  *     of an edge     'e', producer I, mark I                     8 bytes, behind the mark
+ *     of a copy      'c', object I, node I, digest 32            16 bytes, behind node and digest
  *
  * The prover is the run's (store_redis_config.prover): a proof of another run, number or cluster is
  * none. Epoch and holder are in it, so that the end of an earlier holder, whose work was given to
@@ -13,7 +14,7 @@
 #include <stdio.h>
 
 struct proof_text {
-    unsigned char at[16];
+    unsigned char at[48];
     size_t n;
 };
 
@@ -38,6 +39,16 @@ static struct proof_text edge_text(uint32_t producer, uint32_t mark)
     struct proof_text t = {{'e'}, 1};
     proof_put(&t, producer);
     proof_put(&t, mark);
+    return t;
+}
+
+/* `copy`: node and digest. */
+static struct proof_text copy_text(uint32_t object, const unsigned char *copy)
+{
+    struct proof_text t = {{'c'}, 1};
+    proof_put(&t, object);
+    memcpy(t.at + t.n, copy, 4 + sizeof(struct digest));
+    t.n += 4 + sizeof(struct digest);
     return t;
 }
 
@@ -71,6 +82,26 @@ static void note_forged(struct redis *r, uint32_t task, const char *what)
         "the store says that '%.100s' %s, and nobody who has the cluster's key wrote that; it is "
         "not believed: somebody else can write to the store",
         workflow_task_name(r->w, task), what);
+}
+
+void redis_prove_copy(const struct redis *r, const struct meta_op *op,
+                      unsigned char out[static REDIS_SCRIPT_COPY])
+{
+    static const struct digest unknown;
+    memcpy(out, &op->node, 4);
+    memcpy(out + 4, op->digest ? op->digest : &unknown, sizeof unknown);
+    struct proof_text t = copy_text(op->task, out);
+    seal_prove(&r->prover, t.at, t.n, out + 4 + sizeof unknown);
+}
+
+bool redis_copy_is_proved(struct redis *r, uint32_t object, const unsigned char *copy)
+{
+    struct proof_text t = copy_text(object, copy);
+    if (seal_proves(&r->prover, t.at, t.n, copy + 4 + sizeof(struct digest), SEAL_PROOF))
+        return true;
+    if (r->w->producer[object] != NONE)
+        note_forged(r, r->w->producer[object], "has outputs somewhere");
+    return false;
 }
 
 uint8_t redis_proved_status(struct redis *r, uint32_t task, const unsigned char *record)

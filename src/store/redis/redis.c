@@ -82,6 +82,10 @@ static void redis_show_entry(struct redis *r, struct redis_entry *e)
         free(e->record);
         e->record = NULL;
     }
+    while (e->digests.n && to->digests.n < to->nodes.n) /* at the places of their nodes */
+        array_add(&to->digests);
+    for (size_t i = 0; i < e->digests.n; i++)
+        array_push(&to->digests, e->digests.at[i]);
     for (size_t i = 0; i < e->nodes.n; i++)
         array_push(&to->nodes, e->nodes.at[i]);
     array_push(&to->at, e->answer);
@@ -122,7 +126,7 @@ static void redis_submit(struct store *s, const struct meta_op *ops, size_t n)
             redis_grow_entries(r);
         struct redis_entry *e = redis_entry_at(r, r->tail++);
         e->op = ops[i];
-        e->items.n = e->nodes.n = 0;
+        e->items.n = e->nodes.n = e->digests.n = 0;
         e->open = e->shard = 0;
         e->done = e->fresh = e->several = e->scanning = false;
     }
@@ -148,6 +152,7 @@ static bool redis_poll(struct store *s, struct meta_answers *out, struct error *
                                  .items = a->items.at,
                                  .records = a->records.at,
                                  .nodes = a->nodes.at,
+                                 .digests = a->digests.at,
                                  .forged = r->forged[0] ? r->forged : NULL};
     return !r->troubled || error_set(err, r->trouble.kind, "%s", r->trouble.text);
 }
@@ -285,6 +290,7 @@ static void redis_free(struct redis *r)
         free(r->entries[i].record);
         array_free(&r->entries[i].items);
         array_free(&r->entries[i].nodes);
+        array_free(&r->entries[i].digests);
     }
     free(r->entries);
     free(r->busy);

@@ -85,6 +85,7 @@ static struct meta_op random_op(struct rng *g, const struct workflow *w,
         op.node = (uint32_t)rng_below(g, 5);
     }
     if (op.kind == META_OBJECT || op.kind == META_COPY || op.kind == META_WHERE) {
+        op.digest = NULL;
         op.task = (uint32_t)rng_below(g, w->nobjects + (rng_below(g, 20) == 0));
         op.status = rng_below(g, 3) != 0;
         op.node = (uint32_t)rng_below(g, 5);

@@ -66,10 +66,11 @@ struct redis_entry {
     struct meta_answer answer;
     struct meta_record *record; /* READ */
     ARRAY(struct meta_item) items;
-    ARRAY(uint32_t) nodes;     /* WHERE, READ; ADOPT: the tasks taken */
-    uint32_t open;             /* parts that have not come back */
-    uint32_t shard;            /* ADOPT: where it looks */
-    bool done, fresh, several; /* several: children in other shards */
+    ARRAY(uint32_t) nodes;        /* WHERE, READ; ADOPT: the tasks taken */
+    ARRAY(struct digest) digests; /* WHERE: of what each of `nodes` has */
+    uint32_t open;                /* parts that have not come back */
+    uint32_t shard;               /* ADOPT: where it looks */
+    bool done, fresh, several;    /* several: children in other shards */
     bool scanning;
 };
 
@@ -124,6 +125,10 @@ void redis_prove_end(const struct redis *r, const struct meta_op *op,
                      unsigned char proof[static REDIS_SCRIPT_PROOF]);
 void redis_prove_edge(const struct redis *r, uint32_t producer, uint32_t mark,
                       unsigned char out[static REDIS_SCRIPT_EDGE]);
+void redis_prove_copy(const struct redis *r, const struct meta_op *op,
+                      unsigned char out[static REDIS_SCRIPT_COPY]);
+/* False: nobody proves that `node` has this; noted. */
+bool redis_copy_is_proved(struct redis *r, uint32_t object, const unsigned char *copy);
 /* The status of a record that came; an end that nobody proves is none: QUEUED, and noted. */
 uint8_t redis_proved_status(struct redis *r, uint32_t task, const unsigned char *record);
 /* The mark of an edge; 0: its producer is not done, as far as anybody proves. */
