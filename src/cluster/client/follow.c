@@ -27,7 +27,6 @@ static const double GAP = 3;       /* seconds that more tasks have ended than we
 static const double LOADS = 3;     /* seconds between looks ahead */
 static const double DESERTED = 10; /* without an agent, until a stopping run is taken as ended */
 
-static const double FORGED = 10; /* seconds for agents to put right what somebody else wrote */
 static const double STORE_CLOSING = 5; /* seconds that deleting a run's keys may take */
 
 /* Whoever opens a link is asked to report. An agent that has lost our link tells again what failed;
@@ -150,38 +149,6 @@ static void follow_check_unfit(struct client_follow *f)
         f->said_unfit[0] = 0;
 }
 
-/* The board's word counts when somebody with the key wrote it, of this very run, and when it does not
- * take back what was seen before. What is not believed is said once; agents put right what they know,
- * and when nobody does for FORGED seconds this is the end: what follows cannot be known. */
-static bool follow_believes(struct client_follow *f, const struct board_run *r)
-{
-    double now = clock_seconds();
-    if (f->c->changed.kind != ERROR_NONE) {
-        error_set(&f->error, f->c->changed.kind, "%s", f->c->changed.text);
-        return false;
-    }
-    bool own = memcmp(r->id, f->o.ticket->id, sizeof r->id) == 0;
-    if (!r->forged && own && (!f->known || r->state >= f->state)) {
-        f->forged = 0;
-        return true;
-    }
-    const char *what = r->forged ? "was written by nobody who has the cluster's key"
-                       : own
-                           ? "is an earlier state of it than was seen before: the store went back"
-                           : "is of another run: the store lost its data and gave the number again";
-    if (f->forged == 0) {
-        f->forged = now;
-        client_say(f->c, "what the board at %s says of run %" PRIu64 " %s; it is not believed",
-                   f->c->o.address->text, f->o.run, what);
-    } else if (now - f->forged > FORGED) {
-        error_set(&f->error, ERROR_FAILED,
-                  "what the board at %s says of run %" PRIu64
-                  " %s; its results stay with the agents, and nothing was deleted",
-                  f->c->o.address->text, f->o.run, what);
-    }
-    return false;
-}
-
 /* After every look at the board: the run's state is the board's, whoever changed it (another client
  * may have cancelled it). */
 static void follow_looked(void *context)
@@ -190,7 +157,8 @@ static void follow_looked(void *context)
     const struct board_run *r = client_run(f->c, f->o.run);
     if (!r) {
         f->absent = f->absent > 0 ? f->absent : clock_seconds();
-        if (f->phase == PHASE_FOLLOWING && (f->known || clock_seconds() - f->absent > FORGED))
+        if (f->phase == PHASE_FOLLOWING &&
+            (f->known || clock_seconds() - f->absent > FOLLOW_FORGED))
             error_set(&f->error, ERROR_FAILED,
                       "run %" PRIu64 " has vanished from the board: the store lost its data, or "
                       "somebody deleted it there",
@@ -290,7 +258,7 @@ static void follow_check_unproved(struct client_follow *f, double now)
     f->unproved = false;
     if (f->unproved_since == 0)
         f->unproved_since = now;
-    if (now - f->unproved_since > FORGED)
+    if (now - f->unproved_since > FOLLOW_FORGED)
         error_set(
             &f->error, ERROR_FAILED,
             "the store at %s says of tasks of run %" PRIu64

@@ -4,7 +4,10 @@
 #include "cluster/client/client_state.h"
 #include "cluster/client/collect.h"
 
-enum { FOLLOW_COUNTERS = COUNTER_RUNNING + 1 };
+enum {
+    FOLLOW_COUNTERS = COUNTER_RUNNING + 1,
+    FOLLOW_FORGED = 10, /* seconds for agents to put right what somebody else wrote */
+};
 
 enum follow_seen {
     FOLLOW_SEEN_NOTHING,
@@ -93,6 +96,8 @@ void follow_read_store(struct client_follow *f);
 void follow_ask_count(struct client_follow *f); /* how many have ended */
 /* What was decided, for a run that does not have the files that were asked about. */
 void follow_record_decisions(struct client_follow *f);
+/* Is what the board says of the run to be believed? */
+bool follow_believes(struct client_follow *f, const struct board_run *r);
 /* For the client's listener. */
 extern message_handler *const follow_handlers[MESSAGES];
 void follow_answers(void *context, const struct meta_answers *answers);

@@ -277,6 +277,40 @@ message_handler *const follow_handlers[MESSAGES] = {
     [MESSAGE_FAILED] = follow_take_failure,
 };
 
+/* ---- what the board says ---- */
+
+/* The board's word counts when somebody with the key wrote it, of this very run, and when it does not
+ * take back what was seen before. What is not believed is said once; agents put right what they know,
+ * and when nobody does for FOLLOW_FORGED seconds this is the end: what follows cannot be known. */
+bool follow_believes(struct client_follow *f, const struct board_run *r)
+{
+    double now = clock_seconds();
+    if (f->c->changed.kind != ERROR_NONE) {
+        error_set(&f->error, f->c->changed.kind, "%s", f->c->changed.text);
+        return false;
+    }
+    bool own = memcmp(r->id, f->o.ticket->id, sizeof r->id) == 0;
+    if (!r->forged && own && (!f->known || r->state >= f->state)) {
+        f->forged = 0;
+        return true;
+    }
+    const char *what = r->forged ? "was written by nobody who has the cluster's key"
+                       : own
+                           ? "is an earlier state of it than was seen before: the store went back"
+                           : "is of another run: the store lost its data and gave the number again";
+    if (f->forged == 0) {
+        f->forged = now;
+        client_say(f->c, "what the board at %s says of run %" PRIu64 " %s; it is not believed",
+                   f->c->o.address->text, f->o.run, what);
+    } else if (now - f->forged > FOLLOW_FORGED) {
+        error_set(&f->error, ERROR_FAILED,
+                  "what the board at %s says of run %" PRIu64
+                  " %s; its results stay with the agents, and nothing was deleted",
+                  f->c->o.address->text, f->o.run, what);
+    }
+    return false;
+}
+
 /* ---- reading the store ---- */
 
 /* READS at a time, so that a million tasks do not fill the connection. */

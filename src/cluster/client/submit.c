@@ -225,16 +225,12 @@ static void submit_fill_ticket(const struct client_submit *s, struct ticket *t)
 }
 
 /* The board has let go of us (I2). */
-static void submit_answered(struct client_submit *s, bool good, const char *why)
+static void submit_answered(void *context, bool good, const char *why)
 {
+    struct client_submit *s = context;
     s->asked = false;
     s->answered_good = good;
     snprintf(s->why, sizeof s->why, "%s", why ? why : "");
-}
-
-static void submit_posted(void *context, bool good, const char *why)
-{
-    submit_answered(context, good, why);
 }
 
 /* Sealed for its number: under another it does not open. */
@@ -247,7 +243,7 @@ static void submit_seal_ticket(struct client_submit *s)
     ticket_put(&t, &plain);
     charter_seal(&c->charter, "ticket", s->run, plain.at, plain.n, &sealed);
     s->asked = true;
-    board_set_run_text(c->board, s->run, sealed.at, sealed.n, submit_posted, s);
+    board_set_run_text(c->board, s->run, sealed.at, sealed.n, submit_answered, s);
     ticket_free(&t);
     strbuf_wipe(&plain); /* it may have secrets */
     strbuf_free(&sealed);
@@ -428,7 +424,7 @@ static bool submit_open_run(struct client_submit *s, struct error *err)
     }
     s->asked = true;
     struct board_change change = charter_change(&c->charter, s->run, s->id, BOARD_RUN_OPEN);
-    board_run_state(c->board, &change, submit_posted, s);
+    board_run_state(c->board, &change, submit_answered, s);
     return true;
 }
 
