@@ -191,6 +191,8 @@ static bool default_try(struct arguments *a, const struct cli_option *o,
                         const struct user_default *e, struct error *why)
 {
     size_t before = a->ngiven;
+    if (!o)
+        return false;
     a->given = mem_resize(a->given, a->ngiven + 1);
     a->given[a->ngiven++] = (struct given){
         .option = o, .value = o->argument ? e->value : NULL, .place = e->place, .used = true};

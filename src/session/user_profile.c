@@ -114,7 +114,7 @@ static bool profile_text(struct profile_reading *r, yaml_ref v, const char *what
 static bool profile_read_options(struct profile_reading *r, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
-    const char *text;
+    const char *text = "";
     if (!native_is_mapping(&r->file, v, "options"))
         return false;
     for (yaml_ref c = yaml_first(y, v); c != YAML_NONE; c = yaml_next(y, v, c)) {
@@ -139,7 +139,7 @@ static bool profile_read_options(struct profile_reading *r, yaml_ref v)
 static bool profile_read_variables(struct profile_reading *r, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
-    const char *text;
+    const char *text = "";
     if (!native_is_mapping(&r->file, v, "env"))
         return false;
     for (yaml_ref k = yaml_first(y, v); k != YAML_NONE; k = yaml_next(y, v, k)) {
@@ -158,7 +158,7 @@ static bool profile_read_resources(struct profile_reading *r, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
     struct strbuf out = {0};
-    const char *text;
+    const char *text = "";
     bool good = native_is_mapping(&r->file, v, "resources");
     for (yaml_ref k = good ? yaml_first(y, v) : YAML_NONE; k != YAML_NONE && good;
          k = yaml_next(y, v, k)) {
@@ -184,7 +184,7 @@ static bool profile_read_file(struct profile_reading *r)
 {
     static const char *const keys[] = {"options", "env", "resources", "on", NULL};
     const struct yaml *y = &r->file.y;
-    const char *text;
+    const char *text = "";
     if (yaml_is_null(y, 0)) /* nothing but comments */
         return true;
     if (!native_is_mapping(&r->file, 0, "a profile"))
