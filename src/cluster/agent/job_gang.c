@@ -17,7 +17,7 @@
  *
  *     hosts                     WEFT_HOSTFILE: a line a node, its own first: "alice slots=4"
  *     rsh                       WEFT_RSH: rsh HOST COMMAND ... runs a command there (part_command.c)
- *     request.XXXXXX.ask        a request of it; .end, a pipe, and .out are for the answer */
+ *     request.XXXXXX.ask        a request of it; .out and .end are the answer */
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/tree.h"

@@ -36,8 +36,6 @@ struct gang_request {
     char *path; /* of its files, but for what comes behind the last dot */
     char *command;
     double asked; /* clock_seconds(), last */
-    bool over;
-    int status;
 };
 
 /* A command that runs here for a task of another agent. */
@@ -46,6 +44,7 @@ struct part_command {
     uint32_t slot; /* of the children; NONE: it has ended */
     bool dropped;  /* nobody waits for it: its part is over */
     int status;
+    char *temporary; /* a folder of its own: daemons of agents on one host would meet in another */
     struct strbuf output; /* what it wrote, its end */
 };
 
@@ -82,6 +81,6 @@ void part_ended_message(struct job *j, struct bytes *in, bool *malformed);
 void part_commands_drop(struct job *j, const struct sched_part *part);
 void part_commands_tick(struct job *j);
 void part_commands_free(struct job *j);
-/* Requests of commands here: new ones, and answers that could not be given yet. */
+/* Requests of commands here: new ones, and those to be sent again. */
 void gang_requests_tick(struct job *j);
 void gang_requests_drop(struct job *j, uint32_t task);

@@ -7,14 +7,13 @@
  *                                   ▼
  *                               gang_request ── PART_RUN ──▶ part_command ─ child: sh -c COMMAND
  *                               (again, until answered)           │ ended, or its part is over: killed
- *     status, .out ◀── request.x.end ◀──────── PART_ENDED ────────┘
+ *     request.x.out, .end ◀──────────────────── PART_ENDED ────────┘
  *
  *   I1. A command runs only under a part that this node gives to that task of that agent, and ends with
  *       it, with all that it started (exec/child.h).
  *   I2. PART_RUN may come twice: (task, owner, id) is one command. PART_ENDED is said again whenever it
  *       is asked for again, until the part is over.
- *   I3. All of it is looked at ten times a second: a daemon is started once a task, and the answer waits
- *       until the script opens its pipe. */
+ *   I3. All of it is looked at ten times a second: a daemon is started once a task. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/tree.h"
@@ -26,6 +25,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,6 +54,9 @@ static struct part_command *command_find(struct job *j, uint32_t task, uint32_t 
 
 static void command_forget(struct job *j, struct part_command *c)
 {
+    if (c->temporary)
+        tree_remove(c->temporary);
+    free(c->temporary);
     strbuf_free(&c->output);
     *c = array_pop(&j->gangs.commands);
 }
@@ -103,11 +106,24 @@ static bool commands_open(struct job *j, struct error *err)
     return g->children != NULL;
 }
 
+/* TMPDIR=... of this command alone, which goes with it. */
+static bool command_make_temporary(struct part_command *c, struct strbuf *variable,
+                                   struct error *err)
+{
+    const char *above = getenv("TMPDIR");
+    strbuf_printf(variable, "TMPDIR=%s/weft-XXXXXX", above && *above ? above : "/tmp");
+    char *path = variable->at + strlen("TMPDIR=");
+    if (!mkdtemp(path))
+        return error_set(err, ERROR_FAILED, "%s: cannot be made: %s", path, strerror(errno));
+    c->temporary = mem_copy_string(path);
+    return true;
+}
+
 /* Why not, in the words of `err`. */
 static bool command_start(struct job *j, struct part_command *c, char *text, struct error *err)
 {
     struct job_gangs *g = &j->gangs;
-    char *words[] = {(char *)"sh", (char *)"-c", text, NULL};
+    struct strbuf temporary = {0};
     bool given = false;
     for (size_t i = 0; i < g->parts.n; i++)
         given |= g->parts.at[i].has_room && g->parts.at[i].part.task == c->task &&
@@ -120,16 +136,18 @@ static bool command_start(struct job *j, struct part_command *c, char *text, str
         c->slot++;
     if (c->slot == command_slots(j))
         return error_set(err, ERROR_FAILED, "that node runs %u commands already", c->slot);
+    bool good = command_make_temporary(c, &temporary, err);
+    char *words[] = {(char *)"env", temporary.at, (char *)"sh", (char *)"-c", text, NULL};
     struct child_request request = {.task = c->task,
                                     .attempt = 1,
                                     .name = workflow_task_name(j->w, c->task),
                                     .words = words,
                                     .cores = j->w->cores[c->task],
                                     .timeout = INFINITY};
-    if (!child_start(g->children, c->slot, &request, err))
-        return false;
-    g->used[c->slot] = true;
-    return true;
+    good = good && child_start(g->children, c->slot, &request, err);
+    g->used[c->slot] = good;
+    strbuf_free(&temporary);
+    return good;
 }
 
 static void command_run(struct job *j, uint32_t task, uint32_t owner, uint32_t id, char *text)
@@ -237,10 +255,10 @@ void part_commands_drop(struct job *j, const struct sched_part *part)
 
 void part_commands_free(struct job *j)
 {
+    children_free(j->gangs.children);
     while (j->gangs.commands.n)
         command_forget(j, &j->gangs.commands.at[0]);
     array_free(&j->gangs.commands);
-    children_free(j->gangs.children);
     free(j->gangs.used);
 }
 
@@ -262,20 +280,21 @@ void gang_requests_drop(struct job *j, uint32_t task)
             i++;
 }
 
-/* The script may not have opened its pipe yet: then later again. */
-static bool request_give_answer(const struct gang_request *r)
+/* What it wrote first: the status is what the script waits for. */
+static void request_answer(struct job *j, const struct gang_request *r, int status,
+                           const char *output, size_t n)
 {
     struct strbuf path = {0};
+    struct error err = {0};
     char line[16];
-    int n = snprintf(line, sizeof line, "%d\n", r->status);
+    int length = snprintf(line, sizeof line, "%d\n", status);
+    strbuf_printf(&path, "%s.out", r->path);
+    bool good = !n || file_write(path.at, output, n, &err);
+    strbuf_clear(&path);
     strbuf_printf(&path, "%s.end", r->path);
-    int fd = open(path.at, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    bool given = fd >= 0 && write(fd, line, (size_t)n) == n;
-    bool gone = fd < 0 && errno == ENOENT; /* it was ended */
-    if (fd >= 0)
-        close(fd);
+    if (!good || !file_write(path.at, line, (size_t)length, &err))
+        job_log(j, err.text);
     strbuf_free(&path);
-    return given || gone;
 }
 
 static void request_answered(struct job *j, uint32_t task, uint32_t id, int status,
@@ -283,16 +302,10 @@ static void request_answered(struct job *j, uint32_t task, uint32_t id, int stat
 {
     for (size_t i = 0; i < j->gangs.requests.n; i++) {
         struct gang_request *r = &j->gangs.requests.at[i];
-        if (r->task != task || r->id != id || r->over)
+        if (r->task != task || r->id != id)
             continue;
-        struct strbuf path = {0};
-        struct error err = {0};
-        strbuf_printf(&path, "%s.out", r->path);
-        if (n && !file_write(path.at, output, n, &err))
-            job_log(j, err.text);
-        strbuf_free(&path);
-        r->over = true;
-        r->status = status;
+        request_answer(j, r, status, output, n);
+        request_forget(j, r);
         return;
     }
 }
@@ -309,8 +322,12 @@ void part_ended_message(struct job *j, struct bytes *in, bool *malformed)
         *malformed = true;
 }
 
-static void request_ask(struct job *j, struct gang_request *r)
+/* One that is for ourselves may be answered, and gone, when this returns. */
+static void request_ask(struct job *j, uint32_t id)
 {
+    struct gang_request *r = j->gangs.requests.at;
+    while (r->id != id)
+        r++;
     r->asked = clock_seconds();
     if (r->node == j->agent->node) {
         command_run(j, r->task, r->node, r->id, r->command);
@@ -355,7 +372,7 @@ static void request_open(struct job *j, const struct job_gang *x, const char *na
                          host && command ? host : "what was asked for");
         request_answered(j, r->task, r->id, UNREACHABLE, why, (size_t)n);
     } else {
-        request_ask(j, r);
+        request_ask(j, r->id);
     }
     strbuf_free(&path);
     text_free(&text);
@@ -377,14 +394,7 @@ void gang_requests_tick(struct job *j)
 {
     for (size_t i = 0; i < j->gangs.running.n; i++)
         requests_find(j, &j->gangs.running.at[i]);
-    for (size_t i = 0; i < j->gangs.requests.n;) {
-        struct gang_request *r = &j->gangs.requests.at[i];
-        if (r->over && request_give_answer(r)) {
-            request_forget(j, r);
-            continue;
-        }
-        if (!r->over && clock_seconds() - r->asked > ask_every)
-            request_ask(j, r);
-        i++;
-    }
+    for (size_t i = 0; i < j->gangs.requests.n; i++)
+        if (clock_seconds() - j->gangs.requests.at[i].asked > ask_every)
+            request_ask(j, j->gangs.requests.at[i].id);
 }

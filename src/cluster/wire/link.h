@@ -55,6 +55,8 @@ struct links_config {
 struct links *links_new(const struct links_config *config, struct error *err);
 /* Closes everything (each is told) and frees once the loop has seen it; run the loop afterwards. */
 void links_free(struct links *all);
+/* The same at once: nothing goes out any more, and its functions are called no more. */
+void links_cut_off(struct links *all);
 /* From now on new links are made as this one: an agent learns its number when it has joined, and may
  * get another life. */
 void links_rename(struct links *all, const char *self);

@@ -337,6 +337,20 @@ void links_free(struct links *all)
     links_over(all);
 }
 
+void links_cut_off(struct links *all)
+{
+    struct links_config *c = &all->config;
+    c->open = NULL;
+    c->message = NULL;
+    c->closed = NULL;
+    c->drained = NULL;
+    c->log = NULL;
+    c->trace = NULL;
+    links_free(all);
+    for (struct link *l = all->first; l; l = l->after)
+        link_end(l);
+}
+
 void links_rename(struct links *all, const char *self)
 {
     free(all->self);
