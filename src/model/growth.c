@@ -145,21 +145,6 @@ static bool check_attributes(struct growth_append *a)
                                     workflow_text(p, p->file), count);
 }
 
-/* Rows of amounts have room for so many. */
-static bool check_resources(struct growth_append *a)
-{
-    const struct workflow *w = a->w, *p = a->p;
-    uint32_t count = w->nresources;
-    for (uint32_t i = 0; i < p->nresources; i++)
-        count += workflow_find_resource(w, workflow_text(p, p->resource[i])) == NONE;
-    return count <= THING_SORTS ||
-           error_set(
-               a->err, ERROR_INPUT,
-               "%s: with the tasks that join, tasks ask for %u different resources of nodes; %d "
-               "are the most",
-               workflow_text(p, p->file), count, THING_SORTS);
-}
-
 /* The folders that made things lie in: entered when the first part comes, for all that is there. */
 static void enter_folders(struct growth_append *a)
 {
@@ -308,7 +293,8 @@ static bool look_at_part(struct growth_append *a, const struct growth_link *link
         p->nedges >= NONE - 1 - w->pred_off[w->ntasks])
         return error_set(a->err, ERROR_INPUT, "%s: more than %u tasks, files or edges",
                          workflow_text(p, p->file), NONE - 2);
-    if (!check_parameters(a) || !check_attributes(a) || !check_resources(a) || !check_tasks(a))
+    if (!check_parameters(a) || !check_attributes(a) || !growth_demands_fit(a->w, a->p, a->err) ||
+        !check_tasks(a))
         return false;
     enter_folders(a);
     a->made = p->object_off[p->ntasks];
@@ -397,38 +383,15 @@ static uint64_t copy_needs(struct growth_append *a, uint64_t needs)
     return mask;
 }
 
-/* The resources of the workflow get those that it lacks, at the end: numbers of the others stay. Then
- * the part's demands get their numbers. O(demands of both, multiplied): they are few. */
+/* Room at the end of the two arrays of demands, as they are needed. */
 static void append_demands(struct growth_append *a)
 {
     struct workflow *w = a->w;
-    const struct workflow *p = a->p;
-    uint32_t column[THING_SORTS] = {0};
-    if (!p->asks)
+    if (!a->p->asks)
         return;
-    for (uint32_t i = 0; i < p->nresources; i++) {
-        const char *name = workflow_text(p, p->resource[i]);
-        column[i] = workflow_find_resource(w, name);
-        if (column[i] != NONE)
-            continue;
-        ROOM(resource, w->nresources, (size_t)w->nresources + 1);
-        column[i] = w->nresources;
-        w->resource[w->nresources++] = pool_add(&w->text, name, strlen(name));
-    }
-    a->ask = mem_new_zero(uint32_t, p->nasks);
-    for (uint32_t k = 0; k < p->nasks; k++) {
-        uint32_t row[THING_SORTS] = {0}, found = 0;
-        for (uint32_t i = 0; i < p->nresources; i++)
-            row[column[i]] = p->amount[(size_t)k * THING_SORTS + i];
-        while (found < w->nasks &&
-               memcmp(w->amount + (size_t)found * THING_SORTS, row, sizeof row) != 0)
-            found++;
-        if (found == w->nasks) {
-            ROOM(amount, (size_t)found * THING_SORTS, ((size_t)found + 1) * THING_SORTS);
-            memcpy(w->amount + (size_t)w->nasks++ * THING_SORTS, row, sizeof row);
-        }
-        a->ask[k] = found;
-    }
+    ROOM(resource, w->nresources, (size_t)w->nresources + a->p->nresources);
+    ROOM(amount, (size_t)w->nasks * THING_SORTS, ((size_t)w->nasks + a->p->nasks) * THING_SORTS);
+    a->ask = growth_demands(w, a->p);
 }
 
 static void append_task_columns(struct growth_append *a)

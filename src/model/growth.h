@@ -62,3 +62,9 @@ uint32_t growth_folder(const struct workflow *w, uint32_t object);
  * other numbers. A copy of its own if it has grown, else NULL: take `w` itself. O(workflow). */
 struct workflow *growth_whole(const struct workflow *w);
 void growth_free(struct growth *g); /* NULL is fine */
+
+/* growth_demands.c, for growth.c: may a part's resources join those of the workflow? */
+bool growth_demands_fit(const struct workflow *w, const struct workflow *p, struct error *err);
+/* They do; `w` has room for all of the part's resources and demands. The number that each demand of the
+ * part has in `w`, by its own; the caller's. */
+uint32_t *growth_demands(struct workflow *w, const struct workflow *p);
