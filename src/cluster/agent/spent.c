@@ -21,10 +21,10 @@ static uint32_t *spent_place(const struct spent *s, const uint8_t id[static SEAL
 {
     uint64_t hash;
     memcpy(&hash, id, sizeof hash);
-    for (size_t i = hash & (s->table.n - 1);; i = (i + 1) & (s->table.n - 1)) {
-        uint32_t number = s->table.at[i];
+    for (size_t i = hash & (s->places - 1);; i = (i + 1) & (s->places - 1)) {
+        uint32_t number = s->table[i];
         if (!number || memcmp(s->runs.at[number - 1].id, id, SEAL_ID) == 0)
-            return &s->table.at[i];
+            return &s->table[i];
     }
 }
 
@@ -33,10 +33,9 @@ static void spent_build_table(struct spent *s)
     size_t size = TABLE_LEAST;
     while (size < 4 * (s->runs.n + 1))
         size *= 2;
-    array_free(&s->table);
-    array_reserve(&s->table, size);
-    s->table.n = size;
-    memset(s->table.at, 0, size * sizeof *s->table.at);
+    free(s->table);
+    s->table = mem_new_zero(uint32_t, size);
+    s->places = size;
     for (size_t i = 0; i < s->runs.n; i++)
         *spent_place(s, s->runs.at[i].id) = (uint32_t)i + 1;
 }
@@ -55,7 +54,7 @@ static bool spent_keep(struct spent *s, const uint8_t id[static SEAL_ID], uint8_
     memcpy(r.id, id, sizeof r.id);
     array_push(&s->runs, r);
     *place = (uint32_t)s->runs.n;
-    if (2 * s->runs.n > s->table.n)
+    if (2 * s->runs.n > s->places)
         spent_build_table(s);
     return true;
 }
@@ -105,7 +104,7 @@ void spent_close(struct spent *s)
         close(s->fd);
     free(s->path);
     array_free(&s->runs);
-    array_free(&s->table);
+    free(s->table);
     *s = (struct spent){.fd = -1};
 }
 

@@ -19,7 +19,8 @@ struct spent {
     int fd; /* of its file; -1: none */
     char *path;
     ARRAY(struct spent_run) runs; /* in the order in which they were first noted */
-    ARRAY(uint32_t) table;        /* by id: one more than its number in `runs`; a power of two */
+    uint32_t *table;              /* by id: one more than its number in `runs`; 0: free */
+    size_t places;                /* of the table: a power of two */
 };
 
 /* A file that is cut off within an entry is taken up to there. */
