@@ -60,6 +60,7 @@ jx_value jx_make_array(const struct jx_evaluation *e, const jx_items *items, jx_
     return v;
 }
 
+/* Two nodes for all would do; they would have no line of their own. */
 static jx_value make_boolean(const struct jx_evaluation *e, bool truth, jx_value at)
 {
     struct jx_node *v = jx_make(e, JX_BOOLEAN, at);
@@ -127,6 +128,8 @@ jx_value jx_find(struct jx_evaluation *e, const struct jx_scope *scope, const ch
     return d ? define_value(e, (size_t)(d - e->definitions.at)) : NULL;
 }
 
+/* Inner names go before outer ones, and all of them before "define". The error has the remedy: a
+ * name that is meant to be given from outside. */
 static jx_value find_symbol(struct jx_evaluation *e, jx_value symbol, const struct jx_scope *scope)
 {
     bool found;
@@ -152,6 +155,7 @@ static jx_value find_symbol(struct jx_evaluation *e, jx_value symbol, const stru
 static const char *const operator_text[JX_OPERATORS] = {
     "*", "/", "%", "+", "-", "==", "!=", "<", "<=", ">", ">=", "and", "or", "not"};
 
+/* Integers and doubles mix freely, but in arrays that are compared. */
 static bool is_number(jx_value v)
 {
     return v->type == JX_INTEGER || v->type == JX_NUMBER;
@@ -196,6 +200,8 @@ static jx_value unfit(const struct jx_evaluation *e, jx_value at, enum jx_operat
                     jx_type_name(b), operator_text[op]);
 }
 
+/* What does not fit is refused: Makeflow wraps around, which no workflow can mean. Division goes
+ * towards zero, as in C. */
 static jx_value integer_operation(const struct jx_evaluation *e, jx_value at, enum jx_operator op,
                                   int64_t a, int64_t b)
 {
@@ -225,6 +231,7 @@ static jx_value integer_operation(const struct jx_evaluation *e, jx_value at, en
     return v;
 }
 
+/* No result is infinite or no number: it could not be written into a command. */
 static jx_value number_operation(const struct jx_evaluation *e, jx_value at, enum jx_operator op,
                                  double a, double b)
 {
@@ -262,6 +269,7 @@ static bool add_scalar(struct strbuf *out, jx_value v)
     return true;
 }
 
+/* Arrays share their items; texts are made anew, and count against JX_TEXT_MOST. */
 static jx_value concatenation(struct jx_evaluation *e, jx_value at, jx_value a, jx_value b)
 {
     jx_value made = NULL;
@@ -287,6 +295,7 @@ static jx_value concatenation(struct jx_evaluation *e, jx_value at, jx_value a, 
     return made;
 }
 
+/* Equality is defined for all values, an order for numbers and for strings. */
 static jx_value comparison(const struct jx_evaluation *e, jx_value at, enum jx_operator op,
                            jx_value a, jx_value b)
 {
@@ -422,6 +431,7 @@ static jx_value evaluate_chain(struct jx_evaluation *e, jx_value chain,
     return v;
 }
 
+/* A plus before a string is allowed, and does nothing: as in Makeflow. */
 static jx_value evaluate_unary(struct jx_evaluation *e, jx_value tree, const struct jx_scope *scope)
 {
     jx_value a = jx_evaluate(e, tree->item[0], scope);
@@ -444,6 +454,7 @@ static jx_value evaluate_unary(struct jx_evaluation *e, jx_value tree, const str
 
 /* ---- parts ---- */
 
+/* A negative index counts from the end. What is not there is an error, not null. */
 static jx_value evaluate_lookup(struct jx_evaluation *e, jx_value tree,
                                 const struct jx_scope *scope)
 {
@@ -535,6 +546,7 @@ static bool run_clauses(struct jx_evaluation *e, jx_value tree, const struct jx_
     return true;
 }
 
+/* An item with `for` stands for any number of items, none included. */
 static jx_value evaluate_array(struct jx_evaluation *e, jx_value tree, const struct jx_scope *scope)
 {
     jx_items items = {0};
@@ -554,6 +566,7 @@ static jx_value evaluate_array(struct jx_evaluation *e, jx_value tree, const str
     return v;
 }
 
+/* Keys are expressions, too: {name + "_k": 1}. */
 static jx_value evaluate_object(struct jx_evaluation *e, jx_value tree,
                                 const struct jx_scope *scope)
 {
@@ -606,6 +619,7 @@ static jx_value evaluate_node(struct jx_evaluation *e, jx_value tree, const stru
     return tree;
 }
 
+/* Every step and every level is counted here. O(1) besides what the node itself costs. */
 jx_value jx_evaluate(struct jx_evaluation *e, jx_value tree, const struct jx_scope *scope)
 {
     if (e->depth >= JX_EVAL_DEPTH)

@@ -28,6 +28,7 @@ struct jx_arguments {
     const jx_value *at; /* values; trees for those that are lazy */
 };
 
+/* Always NULL: "join(): argument 2 is an integer; expected a string". */
 static jx_value wrong_argument(const struct jx_arguments *a, uint32_t i, const char *expected)
 {
     return jx_error(a->e, a->call, "%s(): argument %u is %s; expected %s", a->call->item[0]->text,
@@ -90,6 +91,7 @@ static jx_value call_range(const struct jx_arguments *a)
     return made_array(a, &items);
 }
 
+/* A double stays one, as in Makeflow: ceil(1.2) is 2.0 and prints as 2. */
 static jx_value rounded(const struct jx_arguments *a, double (*round_by)(double))
 {
     if (a->at[0]->type == JX_INTEGER)
@@ -144,6 +146,7 @@ static bool add_formatted(const struct jx_arguments *a, char c, uint32_t i, stru
     return true;
 }
 
+/* As many values as places: one too many is a slip, too. */
 static jx_value call_format(const struct jx_arguments *a)
 {
     struct strbuf out = {0};
@@ -170,6 +173,8 @@ static jx_value call_format(const struct jx_arguments *a)
     return NULL;
 }
 
+/* A blank between them, if nothing is said. Numbers are refused, as by Makeflow: "" + i makes a text
+ * of one. */
 static jx_value call_join(const struct jx_arguments *a)
 {
     if (a->at[0]->type != JX_ARRAY)
@@ -193,6 +198,7 @@ static jx_value call_join(const struct jx_arguments *a)
     return made_text(a, &out);
 }
 
+/* POSIX: of "a/" it is "a", of "" it is ".". A suffix that it has goes. */
 static jx_value call_basename(const struct jx_arguments *a)
 {
     for (uint32_t i = 0; i < a->n; i++)
@@ -207,6 +213,7 @@ static jx_value call_basename(const struct jx_arguments *a)
     return v;
 }
 
+/* POSIX: of "b" it is ".", of "/b" it is "/". */
 static jx_value call_dirname(const struct jx_arguments *a)
 {
     if (a->at[0]->type != JX_STRING)
@@ -270,6 +277,7 @@ static const char *add_template_word(const struct jx_arguments *a, const char *p
     return close + 1;
 }
 
+/* Its names are looked for in its own object first, then where it stands. */
 static jx_value call_template(const struct jx_arguments *a)
 {
     struct strbuf out = {0};
@@ -331,6 +339,7 @@ static jx_value call_len(const struct jx_arguments *a)
     return made_integer(a, a->at[0]->n);
 }
 
+/* In the order in which they are written. */
 static jx_value members_of(const struct jx_arguments *a, bool keys, bool values)
 {
     jx_items items = {0};
@@ -439,6 +448,7 @@ static jx_value call_project(const struct jx_arguments *a)
     return for_each_object(a, false);
 }
 
+/* A file may say itself what is wrong with what it was given. */
 static jx_value call_error(const struct jx_arguments *a)
 {
     struct strbuf text = {0};
@@ -549,6 +559,7 @@ static const struct {
 };
 enum { JX_FUNCTIONS = sizeof functions / sizeof *functions };
 
+/* Always NULL: what it could have been. */
 static jx_value unknown_function(const struct jx_evaluation *e, jx_value call)
 {
     const char *names[JX_FUNCTIONS];
@@ -559,6 +570,7 @@ static jx_value unknown_function(const struct jx_evaluation *e, jx_value call)
                     name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
+/* Arguments are evaluated from the left; the number of them is checked before. */
 jx_value jx_call(struct jx_evaluation *e, jx_value call, const struct jx_scope *scope)
 {
     const char *name = call->item[0]->text;

@@ -82,6 +82,7 @@ enum { JX_LEVELS = 5 }; /* of precedence */
 static jx_tree parse_chain(struct jx_parser *s, int level);
 #define parse_expression(s) parse_chain((s), JX_LEVELS - 1)
 
+/* Always NULL, and so is the next. */
 static jx_tree parse_error(const struct jx_parser *s, const char *what)
 {
     error_at(s->err, s->file, s->line, "%s", what);
@@ -113,6 +114,7 @@ static bool is_word_char(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
+/* Of the name or word that begins here; 0: none does. */
 static size_t word_length(const struct jx_parser *s)
 {
     const char *p = s->p;
@@ -123,6 +125,7 @@ static size_t word_length(const struct jx_parser *s)
     return (size_t)(p - s->p);
 }
 
+/* Is this word next, and not a longer one that begins with it? Then it is passed. */
 static bool next_word(struct jx_parser *s, const char *word)
 {
     skip_blanks(s);
@@ -156,6 +159,7 @@ static bool parse_hex(struct jx_parser *s, uint32_t *code)
     return true;
 }
 
+/* Texts are UTF-8 inside, however they were written. */
 static void add_utf8(struct strbuf *out, uint32_t c)
 {
     if (c >= 0x10000) {
@@ -189,6 +193,7 @@ static bool parse_unicode(struct jx_parser *s, struct strbuf *out)
     return true;
 }
 
+/* After the backslash. Makeflow lets unknown ones pass as their letter; they are slips. */
 static bool parse_escape(struct jx_parser *s, struct strbuf *out)
 {
     static const char from[] = "\"\\/bfnrt'", to[] = "\"\\/\b\f\n\r\t'";
@@ -342,6 +347,7 @@ static bool parse_items(struct jx_parser *s, char close, bool clauses, jx_items 
     return true;
 }
 
+/* After the bracket. */
 static jx_tree parse_array(struct jx_parser *s)
 {
     jx_items items = {0};
@@ -350,6 +356,7 @@ static jx_tree parse_array(struct jx_parser *s)
                                              : drop_items(&items);
 }
 
+/* After the brace. A key twice is told when the object is used. */
 static jx_tree parse_object(struct jx_parser *s)
 {
     jx_items items = {0};
@@ -412,6 +419,7 @@ static jx_tree parse_name(struct jx_parser *s)
     return v ? v : parse_full(s);
 }
 
+/* What stands by itself: a literal, a name, or anything in brackets. */
 static jx_tree parse_atom(struct jx_parser *s)
 {
     skip_blanks(s);
@@ -493,6 +501,7 @@ static jx_tree parse_postfix(struct jx_parser *s)
 
 static jx_tree parse_sign(struct jx_parser *s);
 
+/* Signs may follow each other, as deep as brackets may. */
 static jx_tree parse_unary(struct jx_parser *s, enum jx_operator op)
 {
     uint32_t line = s->line;

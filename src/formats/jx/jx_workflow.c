@@ -32,6 +32,7 @@ struct jx_reading {
     size_t rules, locals, disks, allocations;
 };
 
+/* Always false: "\"cores\" of resources is a string; expected a whole number". */
 static bool wrong_type(const struct jx_reading *r, jx_value v, const char *what,
                        const char *expected)
 {
@@ -70,6 +71,8 @@ struct jx_renames {
     struct strbuf before, after;
 };
 
+/* The sandbox holds files under the workflow's names: inputs get a link of the task's name, outputs are
+ * moved when the command has ended well. */
 static void add_link(struct jx_renames *x, const char *name, const char *own, bool out)
 {
     if (strchr(own, '/')) {
@@ -123,6 +126,7 @@ static const char *file_name(const struct jx_reading *r, jx_value v, bool out,
     return name->text;
 }
 
+/* One file may stand without its array. */
 static bool read_files(struct jx_reading *r, jx_value rule, bool out, uint32_t task,
                        struct jx_renames *renames)
 {
@@ -148,6 +152,7 @@ static bool read_files(struct jx_reading *r, jx_value rule, bool out, uint32_t t
 
 /* ---- what a rule needs ---- */
 
+/* Each is carried over, counted for a remark, or refused: none is passed over in silence. */
 static bool read_resource(struct jx_reading *r, uint32_t task, const char *key, jx_value v)
 {
     double x = v->type == JX_INTEGER ? (double)v->integer : v->type == JX_NUMBER ? v->number : -1;
@@ -175,6 +180,7 @@ static bool read_resource(struct jx_reading *r, uint32_t task, const char *key, 
     return !builder_failed(r->b);
 }
 
+/* Called for the category first: the rule's own go before. */
 static bool read_resources(struct jx_reading *r, uint32_t task, jx_value of)
 {
     static const char *const keys[] = {"cores",     "memory",        "disk", "gpus",
@@ -215,6 +221,7 @@ static bool add_environment(const struct jx_reading *r, jx_value environment, st
     return true;
 }
 
+/* A category that is not described is a kind without requirements. */
 static bool read_category(struct jx_reading *r, jx_value rule, uint32_t task, jx_value *category)
 {
     jx_value name = jx_member(rule, "category");
@@ -232,6 +239,8 @@ static bool read_category(struct jx_reading *r, jx_value rule, uint32_t task, jx
 
 /* ---- rules ---- */
 
+/* Variables, links, the command, moves: a line each. A plain command stays plain, and its key that of
+ * the same command in a Makeflow file. */
 static void rule_command(struct jx_reading *r, uint32_t task, jx_value command,
                          const struct strbuf *environment, const struct jx_renames *renames)
 {
@@ -269,6 +278,7 @@ static uint32_t rule_task(struct jx_reading *r, jx_value rule)
     return builder_task(r->b, first->text, first->n, rule->line);
 }
 
+/* NULL: an error. */
 static jx_value rule_text(const struct jx_reading *r, jx_value rule)
 {
     jx_value command = jx_member(rule, "command"), flow = jx_member(rule, "workflow");
@@ -287,6 +297,7 @@ static jx_value rule_text(const struct jx_reading *r, jx_value rule)
     return NULL;
 }
 
+/* Hints for Makeflow's own scheduler: remarks. */
 static bool read_switches(struct jx_reading *r, jx_value rule)
 {
     jx_value local = jx_member(rule, "local_job"), allocation = jx_member(rule, "allocation");
@@ -297,6 +308,7 @@ static bool read_switches(struct jx_reading *r, jx_value rule)
     return true;
 }
 
+/* Outputs first: a file that another rule makes is an error at this rule. */
 static bool read_rule(struct jx_reading *r, jx_value rule)
 {
     static const char *const keys[] = {"command",  "inputs",    "outputs",    "local_job",
@@ -334,6 +346,7 @@ static bool read_rule(struct jx_reading *r, jx_value rule)
 
 /* ---- the file ---- */
 
+/* Checked once, and not with each rule that has it. */
 static bool read_categories(struct jx_reading *r)
 {
     static const char *const keys[] = {"environment", "resources", "allocation", NULL};
@@ -489,6 +502,7 @@ static bool check_given(const struct jx_reading *r)
     return true;
 }
 
+/* What a reader of Makeflow's files would miss. */
 static void jx_remarks(const struct jx_reading *r)
 {
     if (r->locals)

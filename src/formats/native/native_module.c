@@ -36,6 +36,7 @@ void shared_free(struct native_shared *s)
     intern_free(&s->known);
 }
 
+/* Its reading is freed apart: that needs the module's names to the end. */
 static void free_module(struct native_module *m)
 {
     for (size_t i = 0; i < m->outer.n; i++)
@@ -160,6 +161,7 @@ static const struct module_source *load_module(struct native_reading *r, yaml_re
     return x;
 }
 
+/* The caller frees. */
 static char *join_texts(const char *a, const char *b, const char *c)
 {
     struct strbuf text = {0};
@@ -167,6 +169,7 @@ static char *join_texts(const char *a, const char *b, const char *c)
     return strbuf_steal(&text);
 }
 
+/* Without the slash at its end; the caller frees. */
 static char *folder_of(const char *path)
 {
     size_t n = (size_t)(file_basename(path) - path);
@@ -244,6 +247,7 @@ static bool read_with_value(struct native_reading *r, struct native_module *m, y
     return true;
 }
 
+/* Values are filled in by the includer's scope, before the module's own exists. */
 static bool read_with(struct native_reading *r, struct native_module *m, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
@@ -333,6 +337,7 @@ static bool read_mapped(struct mapped_entry *e, yaml_ref k, yaml_ref v, const ch
     return good;
 }
 
+/* `as` is a mapping; `in` and `out` may be names alone, which are the same in both files. */
 static bool read_mapping(struct native_reading *r, struct native_module *m, yaml_ref v,
                          enum module_use use, const char *what)
 {
@@ -390,6 +395,7 @@ bool native_check_module(const struct native_reading *child)
 
 /* ---- include ---- */
 
+/* One entry: `qc: FILE`, or `qc: { file: FILE, as: ..., with: ... }`. */
 static bool include_module(struct native_reading *r, yaml_ref k)
 {
     static const char *const keys[] = {"file", "as", "with", NULL};
@@ -477,6 +483,7 @@ static bool check_flow_keys(const struct native_reading *r, yaml_ref body)
     return true;
 }
 
+/* Everything that depends on the instance's variables is read now, while they are bound. */
 bool native_make_flow(struct native_reading *r, yaml_ref key, const char *name)
 {
     const struct yaml *y = &r->file.y;
@@ -506,6 +513,7 @@ bool native_make_flow(struct native_reading *r, yaml_ref key, const char *name)
     return check_made(r, child) && native_add_group(r, name, child->first);
 }
 
+/* What comes before the sub-workflow comes before each of its tasks. */
 bool native_read_flow(struct native_reading *r, yaml_ref key, struct native_reading *module)
 {
     yaml_ref after = yaml_get(&r->file.y, yaml_value(key), "after");
