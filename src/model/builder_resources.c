@@ -200,6 +200,12 @@ void builder_check_demands(struct builder *b)
                 "task '%s' has nodes: %u and resources, which do not go together: things are "
                 "held on one node",
                 builder_task_name(b, t), b->nodes.at[t]);
+    for (uint32_t t = 0; t < b->nodes.n && t < b->flags.n; t++)
+        if (b->nodes.at[t] > 1 && b->flags.at[t] & TASK_CALL)
+            builder_error(b, b->line.at[t],
+                          "task '%s' has nodes: %u and is a call, which do not go together: a "
+                          "function runs in one process",
+                          builder_task_name(b, t), b->nodes.at[t]);
 }
 
 /* Rows of amounts, a column a resource, by name: the same workflow has the same rows whatever its

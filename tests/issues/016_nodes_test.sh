@@ -38,6 +38,10 @@ printf 'weft: 1\ntasks: { a: { run: "true", nodes: 0 } }\n' >"$work/none.yaml"
 say show "$work/none.yaml"
 [ $? = 2 ] && grep -q "none.yaml:2.*nodes is 0; expected a whole number, 1 or more" "$work/err"
 ok $? "no task spans no node"
+printf 'weft: 1\ntasks: { a: { call: "lib.so:f", nodes: 2 } }\n' >"$work/call.yaml"
+say show "$work/call.yaml"
+[ $? = 2 ] && grep -q "nodes: 2 and is a call" "$work/err"
+ok $? "nor does a function span two"
 
 # ---- agents, without MPI ----
 mkdir "$work/plain"
