@@ -124,6 +124,40 @@ ok $? "a planner that does not count them says who does"
 "$weft" sim "$work/abstract.yaml" --schedulers 2 --set resources=gpu=1 >"$work/out" 2>"$work/err" && grep -q "makespan *6" "$work/out"
 ok $? "simulated schedulers with a GPU each take six rounds"
 
+# Slurm, by stand-ins: what sbatch is asked for, and what an agent learns on its node
+mkdir "$work/bin"
+cat >"$work/bin/sbatch" <<END
+#!/bin/sh
+printf '%s\\n' "\$@" >"$work/asked"
+echo "sbatch: error: not today" >&2
+exit 1
+END
+printf '#!/bin/sh\nexit 0\n' >"$work/bin/squeue"
+cp "$work/bin/squeue" "$work/bin/scancel"
+cp "$work/bin/squeue" "$work/bin/srun"
+chmod +x "$work"/bin/*
+(
+    unset SLURM_JOB_ID
+    PATH=$work/bin:$PATH flow --on slurm --resources gpu=2,licence=3
+)
+grep -qx -- "--gres=gpu:2" "$work/asked" && grep -qx -- "--licenses=licence:3" "$work/asked"
+ok $? "Slurm is asked for the GPUs and licences of an agent"
+printf '#!/bin/sh\necho "$@"\n' >"$work/bin/agent"
+chmod +x "$work/bin/agent"
+node() { sh "$(dirname "$0")/../../src/cluster/launch/slurm_node.sh" "$work" "$work/bin/agent" "" key name no redis://h "$@"; }
+(
+    unset CUDA_VISIBLE_DEVICES SLURM_STEP_GPUS
+    SLURM_JOB_ID=1 SLURM_JOB_GPUS=5,6 node 2 licence=3 >"$work/out"
+)
+grep -q -- "--resources gpu=\[5,6\]" "$work/out" && grep -q -- "--resources licence=3" "$work/out"
+ok $? "an agent has the ids that Slurm gave to its job"
+(
+    unset CUDA_VISIBLE_DEVICES SLURM_STEP_GPUS SLURM_JOB_GPUS
+    SLURM_JOB_ID=1 node 2 "" >"$work/out"
+)
+grep -q -- "--resources gpu=2 " "$work/out"
+ok $? "and counts them where Slurm names none"
+
 if ! command -v redis-server >/dev/null; then
     echo "# redis-server is not installed: no agents"
     finish
