@@ -67,15 +67,18 @@ void need_explain(const struct needs *n, uint32_t task, struct strbuf *out)
             strbuf_printf(out, "is skipped: it needs what '%s' makes, which is skipped",
                           workflow_task_name(n->w, because));
         else
-            strbuf_printf(out, "is skipped: its `when` does not hold: %s",
-                          workflow_text(n->w, n->w->when[task]));
+            strbuf_add(out, "is skipped: its `when` does not hold: ");
+        if (!named)
+            workflow_when_text(n->w, task, out);
         break;
     case NEED_KINDS:
         break;
     }
     if (n->task[task] != NEED_NOT && n->task[task] != NEED_SKIPPED && n->w->when &&
-        n->w->when[task])
-        strbuf_printf(out, "; if its `when` holds: %s", workflow_text(n->w, n->w->when[task]));
+        n->w->when[task]) {
+        strbuf_add(out, "; if its `when` holds: ");
+        workflow_when_text(n->w, task, out);
+    }
     if (note)
         strbuf_printf(out, "; %s", note);
 }

@@ -71,6 +71,26 @@ uint32_t workflow_find_resource(const struct workflow *w, const char *name)
 }
 
 /* O(words x attributes), both few. */
+/* {in[2]} as the file's name; braces that are text stand twice in the condition, once here. */
+void workflow_when_text(const struct workflow *w, uint32_t task, struct strbuf *out)
+{
+    char label[512];
+    const char *at = w->when ? workflow_text(w, w->when[task]) : "";
+    for (uint32_t place; *at;) {
+        int length = 0;
+        bool file = sscanf(at, "{in[%u]}%n", &place, &length) == 1 && length && w->in_off &&
+                    place < w->in_off[task + 1] - w->in_off[task];
+        bool twice = (*at == '{' || *at == '}') && at[1] == *at;
+        if (file)
+            strbuf_add(out, workflow_object_label(w, w->in_object[w->in_off[task] + place], label,
+                                                  sizeof label));
+        else
+            strbuf_add_char(out, *at);
+        at += file ? length : twice ? 2 : 1;
+    }
+    strbuf_add(out, "");
+}
+
 bool workflow_decides(const struct workflow *w)
 {
     bool decides = w->when || w->in_optional;

@@ -208,6 +208,10 @@ static inline bool workflow_is_temporary(const struct workflow *w, uint32_t obje
  * missing? O(tasks), once a run. */
 bool workflow_decides(const struct workflow *w);
 
+/* The condition of a task for people to read, its files by their names; appended. */
+struct strbuf;
+void workflow_when_text(const struct workflow *w, uint32_t task, struct strbuf *out);
+
 /* The attributes of a list, "avx512,ssd" (blanks may stand beside commas; NULL: none), that some task
  * needs: a mask over attribute[]. Others are of no interest to this workflow. */
 uint64_t workflow_attribute_mask(const struct workflow *w, const char *list);

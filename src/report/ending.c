@@ -108,6 +108,7 @@ void report_skipped(const struct workflow *w, const struct trace_event *e, struc
         strbuf_printf(out, "skipped: it needs what '%s' makes, which has no outputs in this run",
                       workflow_task_name(w, e->other));
     else
-        strbuf_printf(out, "skipped: its `when` does not hold: %s",
-                      w->when ? workflow_text(w, w->when[e->id]) : "");
+        strbuf_add(out, "skipped: its `when` does not hold: ");
+    if (e->other >= w->ntasks)
+        workflow_when_text(w, e->id, out);
 }

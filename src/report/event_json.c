@@ -137,8 +137,10 @@ static void event_on_event(void *context, const struct trace_event *event)
         put_task(e, &j, event->id);
         if (event->other < e->w->ntasks) /* else its own condition */
             json_put_string(&j, "because", workflow_task_name(e->w, event->other));
-        else if (e->w->when && e->w->when[event->id])
-            json_put_string(&j, "when", workflow_text(e->w, e->w->when[event->id]));
+        strbuf_clear(&e->command);
+        workflow_when_text(e->w, event->id, &e->command);
+        if (event->other >= e->w->ntasks && e->command.n)
+            json_put_string(&j, "when", strbuf_text(&e->command));
         end_line(e, &j, event->start);
     } else if (event->kind == TRACE_TASK) {
         struct json_writer j = event_line_of(e, "task");
