@@ -143,8 +143,7 @@ static void run_note(void *context, const struct sched_note *notes, size_t n)
             r->ended_tasks++;
             break;
         case SCHED_NOTE_EXCUSED:
-            r->result.failed++;
-            r->result.excused++;
+            r->result.failed++, r->result.excused++;
             r->ended_tasks++;
             break;
         default:

@@ -26,11 +26,10 @@ static bool unknown_target(const struct workflow *w, const char *name, struct er
         if (w->producer[o] != NONE && w->object_name[o])
             names[count++] = workflow_text(w, w->object_name[o]);
     const char *near = suggest_nearest(name, names, count);
-    error_set(
-        err, ERROR_INPUT,
-        "%s: '%.200s' is no task, no family and no file that a task makes%s%.200s%s",
-        workflow_text(w, w->file), name, near ? "; did you mean '" : "", near ? near : "",
-        near ? "'?" : "");
+    error_set(err, ERROR_INPUT,
+              "%s: '%.200s' is no task, no family and no file that a task makes%s%.200s%s",
+              workflow_text(w, w->file), name, near ? "; did you mean '" : "", near ? near : "",
+              near ? "'?" : "");
     free(names);
     return false;
 }

@@ -15,7 +15,7 @@ enum trace_kind {
     /* task `id` was not taken: its condition does not hold, or (`other`, not NONE) the task that makes
      * what it needs has no outputs */
     TRACE_SKIPPED,
-    TRACE_GROWN,  /* tasks joined: there are `id` now, and `amount` of them are new */
+    TRACE_GROWN, /* tasks joined: there are `id` now, and `amount` of them are new */
 };
 
 enum trace_counter { COUNTER_MEMORY, COUNTER_READY, COUNTER_RUNNING };

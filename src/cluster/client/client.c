@@ -210,7 +210,7 @@ void client_close(struct client *c)
     if (c->links) {
         client_drive(c, client_never, NULL,
                      LAST_WORDS); /* what was said last may still be on its way out */
-        links_cut_off(c->links); /* in order, one may take longer than we are there */
+        links_cut_off(c->links);  /* in order, one may take longer than we are there */
     }
     uv_timer_stop(&c->ticker);
     client_close_handle(c, (uv_handle_t *)&c->ticker);
