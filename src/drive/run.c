@@ -111,7 +111,7 @@ static void run_lost(struct run *r, uint32_t task)
 {
     if (!r->o.growth)
         return;
-    if (!r->lost)
+    if (!r->lost) /* by task */
         r->lost = mem_new_zero(uint8_t, r->total);
     r->lost[task] = 1;
 }
@@ -378,8 +378,6 @@ static void run_grow(struct run *r)
     r->grows = false;
     run_flush(r);
     if (!g->grow(g->context, &err)) {
-        if (err.kind == ERROR_NONE)
-            error_set(&err, ERROR_FAILED, "the workflow could not grow");
         run_broken(r, &err);
         return;
     }

@@ -191,8 +191,9 @@ bool session_open(struct session *s, struct workflow *w, struct error *err)
         return false;
     if (s->o.elsewhere && w->future)
         return error_set(err, ERROR_INPUT,
-                         "%s: it grows while it runs (a list says `after`), and agents do not grow "
-                         "with it yet; run it on this machine (`weft run`), or give the list its "
+                         "%s: it grows while it runs (a list or a file of tasks says `after`), and "
+                         "agents do not grow with it yet; run it on this machine (`weft run`), or "
+                         "give the list its "
                          "values (-p LIST=a,b,c)",
                          s->flow);
     if (!growing_begin(s, err))

@@ -185,6 +185,35 @@ ok $? "a target that nothing can make"
 "$weft" predict flow.yaml -p go=yes >"$work/out" 2>"$work/err" && grep -Eq "^t@c=a +t .* [1-9][0-9]* +[a-z]" "$work/out"
 ok $? "the history knows what joined"
 
+# ---- a task writes a file of tasks ----
+place written
+cat >flow.yaml <<'E'
+weft: 1
+tasks:
+  plan: { run: "cp {in} {out}", in: source.yaml, out: more.yaml }
+  more: { tasks: more.yaml, after: plan }
+  end: { run: "cat {in} > {out}", in: b.txt, out: end.txt, after: more }
+E
+cat >source.yaml <<'E'
+weft: 1
+lists: { x: [1, 2] }
+tasks:
+  a: { each: x, run: "echo {x} > {out}", out: "a/{x}" }
+  b: { run: "cat {in} > {out}", in: "a/{x}", out: b.txt }
+E
+run flow.yaml && [ "$(tr '\n' ' ' <end.txt)" = "1 2 " ] && grep -q "5 tasks ran" "$work/out"
+ok $? "the tasks of the file join, and what comes after them"
+run flow.yaml && grep -q "nothing to do: 5 tasks" "$work/out" && "$weft" show flow.yaml --tasks | grep -q "^more/a@x=2"
+ok $? "the next time there is nothing to do, and it is shown as it stands"
+sed -i 's/\[1, 2\]/[1, 2, 3]/' source.yaml && run flow.yaml && [ "$(tr '\n' ' ' <end.txt)" = "1 2 3 " ] && grep -q "4 tasks ran, 2 reused" "$work/out"
+ok $? "written anew, it is read anew"
+sed -i 's/each: x/each: y/' source.yaml && says 2 "more.yaml:4: task 'more/a': each names 'y'"
+ok $? "a mistake in it is told with its own place"
+sed -i 's/after: plan/after: nobody/' flow.yaml && says 2 "'nobody' is no task"
+ok $? "a file that no task writes"
+sed -i 's/after: nobody/after: plan, run: x/' flow.yaml && says 2 "unknown key 'run'"
+ok $? "what else such an entry says"
+
 # ---- commands that do not run ----
 place other
 cp "$work/chunks/flow.yaml" .

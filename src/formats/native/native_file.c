@@ -112,6 +112,7 @@ void native_free_reading(struct native_reading *r)
     array_free(&r->families);
     array_free(&r->entry);
     array_free(&r->waits_for);
+    array_free(&r->released);
     array_free(&r->named);
     array_free(&r->named_place);
     strbuf_free(&r->command);
@@ -164,7 +165,7 @@ struct workflow *native_read_workflow(const struct format_source *source, struct
         return NULL;
     struct builder *b = f->r.b;
     bool good = native_open_params(&f->r, source->options) && read_whole(&f->r);
-    if (good && native_has_pending(&f->r)) {
+    if (good && (native_has_pending(&f->r) || f->r.entry.n)) {
         if (source->grows)
             return native_begin_future(f, err);
         native_tell_unknown(&f->r);

@@ -32,19 +32,33 @@ static bool is_awaited(const struct native_reading *r, uint32_t list)
     return false;
 }
 
-/* The i-th list that is pending; UINT32_MAX: there are fewer. */
-static uint32_t pending_list(const struct native_reading *r, size_t i)
+/* The i-th thing that is pending, as waits_for has it: lists, then files; UINT32_MAX: there are fewer. */
+static uint32_t pending_item(const struct native_reading *r, size_t i)
 {
     for (uint32_t list = 0; list < r->lists.at.n; list++)
         if (r->lists.at.at[list].pending && is_awaited(r, list) && i-- == 0)
             return list;
+    for (size_t entry = 0; entry < r->entry.n; entry++)
+        if (r->entry.at[entry] == ENTRY_LATER && r->waits_for.at[entry] == WAITS_FOR_FILE(entry) &&
+            i-- == 0)
+            return WAITS_FOR_FILE(entry);
     return UINT32_MAX;
+}
+
+/* The key of a task by its number in the file. */
+static yaml_ref entry_key(const struct native_reading *r, size_t entry)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref tasks = yaml_get(y, 0, "tasks"), k = yaml_first(y, tasks);
+    while (entry--)
+        k = yaml_next(y, tasks, k);
+    return k;
 }
 
 static size_t native_future_items(struct future *base)
 {
     size_t n = 0;
-    while (pending_list(&future_of(base)->r, n) != UINT32_MAX)
+    while (pending_item(&future_of(base)->r, n) != UINT32_MAX)
         n++;
     return n;
 }
@@ -54,17 +68,23 @@ static struct future_item native_future_item(struct future *base, size_t i)
 {
     struct native_future *f = future_of(base);
     struct native_reading *r = &f->r;
-    uint32_t list = pending_list(r, i);
-    const char *after = lists_after(&r->lists, &r->file, list);
+    uint32_t list = pending_item(r, i);
+    bool is_list = list < r->lists.at.n;
+    yaml_ref key = is_list ? YAML_NONE : entry_key(r, WAITS_FOR_FILE(list));
+    const char *after =
+        is_list ? lists_after(&r->lists, &r->file, list) : native_joined_after(r, key);
     const struct task_group *group = native_find_group(r, after, strlen(after));
     uint32_t task = workflow_find_task(f->w, after);
-    snprintf(f->text, sizeof f->text, "list '%.60s', read when '%.60s' is done",
-             lists_name(&r->lists, r->lists.at.at[list].name), after);
+    snprintf(f->text, sizeof f->text, "%s '%.60s', read when '%.60s' is done",
+             is_list ? "list" : "file",
+             is_list ? lists_name(&r->lists, r->lists.at.at[list].name)
+                     : yaml_text(&r->file.y, yaml_get(&r->file.y, yaml_value(key), "tasks"), NULL),
+             after);
     return (struct future_item){
         .name = f->text,
         .first = group ? group->first : task,
         .count = group ? group->count : task != NONE,
-        .last_time = lists_count_pending(&r->lists, &r->file, list, r->folder),
+        .last_time = is_list ? lists_count_pending(&r->lists, &r->file, list, r->folder) : 0,
     };
 }
 
@@ -115,9 +135,15 @@ static bool native_future_expand(struct future *base, const struct workflow *w, 
     *out = (struct future_part){0};
     r->file.err = r->params.err = err;
     for (size_t i = 0; i < items; i++)
-        list[i] = pending_list(r, i); /* reading one changes the numbers of the others */
-    for (size_t i = 0; i < items && good; i++)
-        good = !ready[i] || lists_read_pending(&r->lists, &r->file, list[i], r->folder);
+        list[i] = pending_item(r, i); /* reading one changes the numbers of the others */
+    for (size_t i = 0; i < items && good; i++) {
+        if (!ready[i])
+            continue;
+        if (list[i] < r->lists.at.n)
+            good = lists_read_pending(&r->lists, &r->file, list[i], r->folder);
+        else
+            r->released.at[WAITS_FOR_FILE(list[i])] = true;
+    }
     free(list);
     if (!good)
         return false;
@@ -148,7 +174,7 @@ static const char *native_future_unknown(struct future *base, size_t i, size_t *
     for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k), entry++)
         if (native_entry_of(r, entry) == ENTRY_LATER && i-- == 0) {
             *item = 0;
-            while (pending_list(r, *item) != r->waits_for.at[entry])
+            while (pending_item(r, *item) != r->waits_for.at[entry])
                 ++*item;
             return yaml_text(y, k, NULL);
         }
@@ -243,4 +269,13 @@ void native_tell_unknown(struct native_reading *r)
                      count == 1 ? "is" : "are");
         strbuf_free(&names);
     }
+    for (size_t entry = 0; entry < r->entry.n; entry++)
+        if (r->entry.at[entry] == ENTRY_LATER && r->waits_for.at[entry] == WAITS_FOR_FILE(entry)) {
+            yaml_ref k = entry_key(r, entry);
+            builder_warn(
+                r->b, yaml_line(y, k),
+                "the tasks of '%.80s' are not known before '%.80s' has run, and what comes "
+                "after them: they are left out here",
+                yaml_text(y, k, NULL), native_joined_after(r, k));
+        }
 }

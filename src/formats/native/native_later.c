@@ -8,14 +8,68 @@
  *
  * Cost: a walk over the file, and for each task that is not known one over those that are. Most pairs
  * differ in their first characters. */
+#include "base/file.h"
 #include "base/suggest.h"
+#include "base/tree.h"
 #include "formats/native/native_reading.h"
 #include "model/command.h"
 
 #include <string.h>
 
+bool native_is_joined(const struct native_reading *r, yaml_ref key)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref body = yaml_value(key);
+    return r->joins && yaml_type(y, body) == YAML_MAPPING &&
+           yaml_get(y, body, "tasks") != YAML_NONE;
+}
+
+const char *native_joined_after(const struct native_reading *r, yaml_ref key)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref after = yaml_get(y, yaml_value(key), "after");
+    return after == YAML_NONE ? "" : yaml_text(y, after, NULL);
+}
+
+/* One look at the file, so that others are not asked of every task. */
+void native_find_joined(struct native_reading *r, yaml_ref tasks)
+{
+    const struct yaml *y = &r->file.y;
+    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE && !r->joins; k = yaml_next(y, tasks, k))
+        r->joins = yaml_type(y, yaml_value(k)) == YAML_MAPPING &&
+                   yaml_get(y, yaml_value(k), "tasks") != YAML_NONE;
+}
+
+/* Keys, and a task that it is read after. */
+static bool check_joined(const struct native_reading *r, yaml_ref tasks, yaml_ref key)
+{
+    static const char *const keys[] = {"tasks", "after", NULL};
+    const struct yaml *y = &r->file.y;
+    const char *name = yaml_text(y, key, NULL), *after = native_joined_after(r, key);
+    yaml_ref body = yaml_value(key);
+    for (yaml_ref k = yaml_first(y, body); k != YAML_NONE; k = yaml_next(y, body, k))
+        if (native_key(&r->file, k, keys) < 0)
+            return false;
+    char *entry = mem_copy_bytes(after, strcspn(after, "@"));
+    bool known = yaml_get(y, tasks, entry) != YAML_NONE && strcmp(entry, name) != 0;
+    free(entry);
+    if (r->module)
+        return native_error(
+            &r->file, key,
+            "task '%.80s' joins while the workflow runs, and this file is a module; it "
+            "belongs to the file that is run",
+            name);
+    return known ||
+           native_error(&r->file, key,
+                        "task '%.80s': `tasks: FILE` goes with `after: TASK`, the task that "
+                        "writes the file%s%.80s%s",
+                        name, *after ? "; '" : "", after, *after ? "' is no task" : "");
+}
+
 bool native_has_pending(const struct native_reading *r)
 {
+    if (r->joins && !r->entry.n)
+        return true;
     for (size_t i = 0; i < r->lists.at.n; i++)
         if (r->lists.at.at[i].pending)
             return true;
@@ -236,6 +290,9 @@ static bool check_progress(const struct native_reading *r, yaml_ref tasks)
     const struct yaml *y = &r->file.y;
     const struct list *first = NULL;
     uint32_t which = 0;
+    for (size_t i = 0; i < r->entry.n; i++)
+        if (r->entry.at[i] == ENTRY_LATER && r->waits_for.at[i] == WAITS_FOR_FILE(i))
+            return true; /* its own task was looked at */
     for (uint32_t i = 0; i < r->lists.at.n; i++) {
         if (!r->lists.at.at[i].pending)
             continue;
@@ -272,10 +329,26 @@ bool native_find_later(struct native_reading *r, yaml_ref tasks)
         if (entry == r->entry.n) {
             array_push(&r->entry, ENTRY_NOW);
             array_push(&r->waits_for, UINT32_MAX);
+            array_push(&r->released, false);
         }
         if (r->entry.at[entry] == ENTRY_MADE)
             continue;
-        r->waits_for.at[entry] = pending_in_task(r, yaml_value(k));
+        bool joined = native_is_joined(r, k);
+        if (joined && !check_joined(r, tasks, k)) {
+            array_free(&keys);
+            array_free(&later);
+            return false;
+        }
+        if (joined && !r->lists.waits && !r->released.at[entry]) {
+            struct strbuf path = {0}; /* as it stands, if it does */
+            yaml_ref file = yaml_get(y, yaml_value(k), "tasks");
+            r->released.at[entry] =
+                file_exists(path_in(r->folder, yaml_text(y, file, NULL), &path));
+            strbuf_free(&path);
+        }
+        r->waits_for.at[entry] = !joined                 ? pending_in_task(r, yaml_value(k))
+                                 : r->released.at[entry] ? UINT32_MAX
+                                                         : WAITS_FOR_FILE(entry);
         bool waits = r->waits_for.at[entry] != UINT32_MAX;
         r->entry.at[entry] = waits ? ENTRY_LATER : ENTRY_NOW;
         if (waits)

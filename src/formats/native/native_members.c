@@ -78,6 +78,8 @@ static bool make_task(struct native_reading *r, yaml_ref key, const char *name, 
 {
     if (native_is_flow(r, key))
         return native_make_flow(r, key, name);
+    if (native_is_joined(r, key))
+        return native_make_joined(r, key);
     const char *full = full_name(r, name, &length);
     return builder_task(r->b, full, length, yaml_line(&r->file.y, key)) != NONE;
 }
@@ -114,6 +116,8 @@ bool native_make_tasks(struct native_reading *r)
     if (tasks != YAML_NONE && !yaml_is_null(y, tasks)) {
         if (!native_is_mapping(&r->file, tasks, "tasks"))
             return false;
+        if (!r->entry.n)
+            native_find_joined(r, tasks);
         if ((r->entry.n || native_has_pending(r)) && !native_find_later(r, tasks))
             return false;
         builder_expect(r->b, r->first + (size_t)yaml_size(y, tasks), 0);
@@ -309,7 +313,7 @@ struct bodies_cursor {
 static bool read_one(struct native_reading *r, yaml_ref key, const char *kind,
                      struct bodies_cursor *at)
 {
-    if (!native_is_flow(r, key)) {
+    if (!native_is_flow(r, key) && !native_is_joined(r, key)) {
         /* a sub-workflow is one thing: its kinds are known by its name */
         if (r->module && (kind || r->module->instance)) {
             strbuf_clear(&r->kind);

@@ -483,6 +483,20 @@ static bool check_flow_keys(const struct native_reading *r, yaml_ref body)
     return true;
 }
 
+bool native_make_joined(struct native_reading *r, yaml_ref key)
+{
+    const char *name = yaml_text(&r->file.y, key, NULL), *file;
+    yaml_ref v = yaml_get(&r->file.y, yaml_value(key), "tasks");
+    size_t length;
+    if (!native_plain_text(&r->file, v, "tasks", &file, &length))
+        return false;
+    struct native_reading *child = open_module(r, v, name, name, file);
+    if (!child)
+        return false;
+    child->first = builder_task_count(r->b);
+    return native_prepare(child) && native_add_group(r, name, child->first);
+}
+
 /* Everything that depends on the instance's variables is read now, while they are bound. */
 bool native_make_flow(struct native_reading *r, yaml_ref key, const char *name)
 {

@@ -90,6 +90,8 @@ void shared_free(struct native_shared *s);
 bool native_include_modules(struct native_reading *r);
 /* Is the task at `key` a sub-workflow? */
 bool native_is_flow(const struct native_reading *r, yaml_ref key);
+/* Tasks of a file that a task wrote (native_is_joined()): as included, under the entry's name. */
+bool native_make_joined(struct native_reading *r, yaml_ref key);
 /* An instance of it, with its tasks: "align@s=a". The scope is bound. */
 bool native_make_flow(struct native_reading *r, yaml_ref key, const char *name);
 /* What the tasks of instance `module` say, and what comes before them. The scope is bound. */

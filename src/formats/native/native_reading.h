@@ -64,6 +64,8 @@ struct native_reading {
      * the pending list that it waits for. Empty: all are ENTRY_NOW. */
     ARRAY(uint8_t) entry;
     ARRAY(uint32_t) waits_for;
+    bool joins;           /* some task stands for those of a file: native_is_joined() */
+    ARRAY(bool) released; /* by task of the file: `tasks: FILE`, and the file may be read */
     uint32_t first_family, first_module; /* while it grows: the first that is not there yet */
 };
 
@@ -133,6 +135,14 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body);
 void native_keep_parameters(struct native_reading *r);
 
 /* native_later.c */
+/* What an entry waits for: a list, or the file that it names itself. */
+#define WAITS_FOR_FILE(entry) (UINT32_MAX - 1 - (uint32_t)(entry))
+/* A task of the file that stands for the tasks of another, which is read when a task is done: `more: {
+ * tasks: more.yaml, after: plan }`. */
+void native_find_joined(struct native_reading *r, yaml_ref tasks);
+bool native_is_joined(const struct native_reading *r, yaml_ref key);
+/* The name of the task that it is read after. */
+const char *native_joined_after(const struct native_reading *r, yaml_ref key);
 /* Is a list pending? */
 bool native_has_pending(const struct native_reading *r);
 /* Fill `entry` and `waits_for`: which tasks of the file can be read now. False: an error. */
