@@ -145,6 +145,7 @@ static void leaving_send(void *context, struct client_peer *p)
     bytes_put_u64(&head, 0);
     bytes_put_u8(&head, l->now);
     link_send(p->link, MESSAGE_LEAVE, head.at, head.n, NULL, 0);
+    p->told = true;
     strbuf_free(&head);
 }
 
@@ -155,7 +156,8 @@ static uint32_t leaving_count(const struct leaving *l)
     uint32_t count = 0;
     for (size_t i = 0; i < l->c->peers.n; i++) {
         const struct client_peer *p = l->c->peers.at[i];
-        bool gone = !p->open && (silent || !l->nodes); /* all leave, and the store with them */
+        /* all leave, and the store with them; one that we have not reached yet is not gone */
+        bool gone = p->told && !p->open && (silent || !l->nodes);
         count += p->lives && leaving_names(l, p->node) && !gone;
     }
     return count;
