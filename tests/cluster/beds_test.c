@@ -52,7 +52,7 @@ static void inside_ssh(void)
            "each at the address that ssh reached");
         has_str(launch_test_file(&t, 0, "arguments"), "--serve-store 127.0.0.1:0",
                 "the first has the store");
-        has_str(launch_test_file(&t, 1, "arguments"), "--store rediss://127.0.0.1:6399?auth=key",
+        has_str(launch_test_file(&t, 1, "arguments"), ", store rediss://127.0.0.1:6399?auth=key",
                 "the others use it");
         char command[64];
         snprintf(command, sizeof command, "kill -0 %ld && echo yes",

@@ -11,7 +11,7 @@ struct client_peer {
     struct link *link; /* NULL: none now */
     double again;      /* clock_seconds() when it may be tried again */
     bool open, lives;
-    bool told; /* to leave */
+    bool told;     /* to leave */
     char why[160]; /* the last link's end; "": none failed */
 };
 
