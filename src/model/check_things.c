@@ -33,7 +33,7 @@ static int compare_events(const void *a, const void *b)
 static void say_short(struct check *c, const struct thing_event *e, const struct things *t)
 {
     const uint32_t *demand = workflow_demand(c->w, e->task);
-    for (uint32_t i = 0; i < c->w->nresources; i++) {
+    for (uint32_t i = 0; demand && i < c->w->nresources; i++) {
         uint32_t one[THING_SORTS] = {0};
         one[i] = demand[i];
         if (!demand[i] || things_can_take(t, one))

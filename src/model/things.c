@@ -226,7 +226,7 @@ void things_set(struct things *t, uint32_t thing, uint32_t amount, bool named)
     *s = (struct thing_stock){.amount = amount, .free = amount, .named = named};
     s->ids = s->untouched = ids == 64 ? UINT64_MAX : (UINT64_C(1) << ids) - 1;
     s->room = ids ? mem_new(uint32_t, ids) : NULL;
-    for (uint32_t k = 0; k < ids; k++)
+    for (uint32_t k = 0; s->room && k < ids; k++)
         s->room[k] = THING_ONE;
 }
 
