@@ -38,7 +38,7 @@ static void instance_make(struct instance *x, uint64_t seed, bool parts)
     x->p = platform_builder_finish(pb, &err);
     struct builder *b = builder_new("<test>", "test");
     for (uint32_t t = 0; t < x->n; t++) {
-        char name[8], text[40];
+        char name[16], text[40];
         snprintf(name, sizeof name, "t%u", t);
         builder_task(b, name, strlen(name), 0);
         builder_work(b, t, 1 + (double)rng_below(&rng, 9), 0);

@@ -71,8 +71,9 @@ static void fill_rows(struct replay_things *t)
     for (size_t k = 0; k < order.n; k++) {
         uint32_t i = order.at[k].placement;
         struct node_things *n = &t->node[plan->placements.at[i].node];
-        for (uint32_t r = 0; r < t->w->nresources; r++)
-            if (demand_of(t, i)[r])
+        const uint32_t *demand = demand_of(t, i);
+        for (uint32_t r = 0; demand && r < t->w->nresources; r++)
+            if (demand[r])
                 array_push(&n->row[r].placements, i);
     }
     free(rank);
@@ -116,6 +117,8 @@ static bool take_in_order(struct replay_things *t, uint32_t i)
 {
     const uint32_t *demand = demand_of(t, i);
     bool again = bitset_get(t->had, i);
+    if (!demand)
+        return true;
     struct node_things *n = &t->node[t->plan->placements.at[i].node];
     for (uint32_t r = 0; !again && r < t->w->nresources; r++)
         if (demand[r] && n->row[r].placements.at[n->row[r].next] != i)

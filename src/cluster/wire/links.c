@@ -130,7 +130,7 @@ static void links_limit_strangers(struct links *all, const struct link *l)
         uint32_t most = of_host ? all->config.strangers_each : all->config.strangers;
         for (;;) {
             struct link *oldest = links_oldest_stranger(all, of_host ? l : NULL, &count);
-            if (count <= most || links_now(all) - oldest->since < MOMENT)
+            if (!oldest || count <= most || links_now(all) - oldest->since < MOMENT)
                 break;
             link_fail(oldest, true, "it has not proved the key, and others wait");
         }

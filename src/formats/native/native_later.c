@@ -105,7 +105,7 @@ static int meet_tokens(const char *text, int *out)
 /* meet[j]: can the rest of `a` from i on be the rest of `b` from j on? From the ends backwards. */
 static bool tokens_meet(const int *a, int n, const int *b, int m)
 {
-    bool row[2][MEET_MOST + 1];
+    bool row[2][MEET_MOST + 1] = {{false}};
     for (int i = n; i >= 0; i--) {
         bool *now = row[i & 1];
         const bool *below = row[(i + 1) & 1];
