@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 static const char *taken_store; /* $WEFT_STORE, when it held a password */
+static char *insecure_store;    /* with what --insecure-store adds; until it is asked for again */
 
 /* The password's place and length in "redis://user:password@host"; 0: there is none. */
 static size_t find_password(const char *text, const char **at)
@@ -84,5 +85,7 @@ const char *cli_store(const struct arguments *a)
     given = given ? given : named && *named ? named : "redis://127.0.0.1:6379";
     struct strbuf text = {0};
     strbuf_printf(&text, "%s%sinsecure=1", given, strchr(given, '?') ? "&" : "?");
-    return strbuf_steal(&text); /* for as long as the program runs */
+    free(insecure_store);
+    insecure_store = strbuf_steal(&text);
+    return insecure_store;
 }
