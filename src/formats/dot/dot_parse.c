@@ -104,7 +104,7 @@ static uint32_t attribute_of(const char *text, size_t len)
         [DOT_STYLE] = "style",
         [DOT_PROCESSORS] = "Number of processors",
         [DOT_LENGTH] = "Total schedule length",
-#define DOT_TEXT(name) [DOT_##name] = "weft_" #name, /* not what others call so */
+#define DOT_TEXT(name) [DOT_##name] = ("weft_" #name), /* not what others call so */
         TASK_TEXTS(DOT_TEXT)
 #undef DOT_TEXT
 #define DOT_COLUMN(name, ...) [DOT_##name] = #name,
