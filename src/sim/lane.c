@@ -39,14 +39,7 @@ static bool check_placements(const struct workflow *w, const struct platform *p,
     return true;
 }
 
-struct lane_key {
-    double start, finish;
-    uint32_t rank, placement;
-};
-
-/* By planned start, then finish, then topological position: a task of no length stands before its
- * successor at the same instant. */
-static int lane_compare_keys(const void *a, const void *b)
+int lane_compare_keys(const void *a, const void *b)
 {
     const struct lane_key *x = a, *y = b;
     if (x->start != y->start)

@@ -14,6 +14,15 @@ struct lanes {
     size_t *head; /* per lane: the first that has not finished */
 };
 
+/* The place of a placement in the order of a plan. */
+struct lane_key {
+    double start, finish;
+    uint32_t rank, placement; /* rank: topological position of its task */
+};
+/* For qsort(): by planned start, then finish, then topological position: a task of no length stands
+ * before its successor at the same instant. */
+int lane_compare_keys(const void *a, const void *b);
+
 /* ERROR_INPUT when a placement names a task, node or core that is not there, or a time that is not
  * one. */
 bool lanes_build(struct lanes *l, const struct workflow *w, const struct platform *p,

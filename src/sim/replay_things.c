@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/bitset.h"
 #include "model/capacity.h"
+#include "sim/lane.h"
 
 #include <stdlib.h>
 
@@ -32,23 +33,6 @@ struct replay_things {
         *had; /* bit per placement: it has had its turn in its rows, and may have been lost since */
 };
 
-struct thing_order {
-    double start, finish;
-    uint32_t rank, placement;
-};
-
-static int compare_things_order(const void *a, const void *b)
-{
-    const struct thing_order *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    if (x->finish != y->finish)
-        return x->finish < y->finish ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return x->placement < y->placement ? -1 : x->placement > y->placement;
-}
-
 static const uint32_t *demand_of(const struct replay_things *t, uint32_t placement)
 {
     return workflow_demand(t->w, t->plan->placements.at[placement].task);
@@ -57,17 +41,17 @@ static const uint32_t *demand_of(const struct replay_things *t, uint32_t placeme
 static void fill_rows(struct replay_things *t)
 {
     const struct plan *plan = t->plan;
-    ARRAY(struct thing_order) order = {0};
+    ARRAY(struct lane_key) order = {0};
     uint32_t *rank = mem_new(uint32_t, t->w->ntasks);
     for (uint32_t i = 0; i < t->w->ntasks; i++)
         rank[t->w->topo[i]] = i;
     for (uint32_t i = 0; i < plan->placements.n; i++) {
         const struct placement *x = &plan->placements.at[i];
         if (demand_of(t, i))
-            array_push(&order, (struct thing_order){x->start, x->finish, rank[x->task], i});
+            array_push(&order, (struct lane_key){x->start, x->finish, rank[x->task], i});
     }
     if (order.n)
-        qsort(order.at, order.n, sizeof *order.at, compare_things_order);
+        qsort(order.at, order.n, sizeof *order.at, lane_compare_keys);
     for (size_t k = 0; k < order.n; k++) {
         uint32_t i = order.at[k].placement;
         struct node_things *n = &t->node[plan->placements.at[i].node];
