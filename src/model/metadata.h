@@ -122,7 +122,8 @@ enum meta_outcome {
 struct meta_item {
     uint32_t task, epoch, holder, waiting;
     uint32_t max_node; /* where the largest input stands; NONE: no input, or nobody knows */
-    uint32_t attempts;
+    uint16_t attempts;
+    uint16_t passed;           /* in a message: how often nodes have failed it (sched/aside.c) */
     double all_size, max_size; /* bytes of all inputs; of the largest one from one parent */
 };
 

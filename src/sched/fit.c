@@ -109,6 +109,8 @@ uint64_t fit_groups_of(const struct sched *s, uint32_t node, uint32_t without)
 {
     const struct capacity *c = fit_capacity(s, node);
     uint64_t groups = c->cores > 0;
+    if (s->aside.n && node_is_aside(s, node))
+        return 0;
     for (size_t i = 0; i < s->demands.n; i++)
         groups |=
             (uint64_t)(capacity_fits(c, &s->demands.at[i]) && !(s->demands.at[i].things & without))
@@ -118,18 +120,22 @@ uint64_t fit_groups_of(const struct sched *s, uint32_t node, uint32_t without)
 
 /* ---- elsewhere ---- */
 
-/* Where its data are, if it fits there; else the next that lives, from a random one on. O(nodes) when
- * few fit. */
+/* Where its data are, if it fits there; else the next that lives, from a random one on; one that is set
+ * aside if there is no other. O(nodes) when few fit. */
 static uint32_t fit_find_node(struct sched *s, const struct slot *task)
 {
     uint32_t n = s->config.nodes, near = task->max_node;
-    if (near < n && near != s->config.node && !node_is_down(s, near) && fit_at(s, task->task, near))
+    if (near < n && aside_is_usable(s, task->task, near))
         return near;
-    uint32_t at = n > 2 ? (uint32_t)rng_below(&s->rng, n) : 0;
-    for (uint32_t i = 0; i < n; i++, at = at + 1 < n ? at + 1 : 0)
-        if (at != s->config.node && fit_at(s, task->task, at) && !node_is_down(s, at))
+    uint32_t at = n > 2 ? (uint32_t)rng_below(&s->rng, n) : 0, last = NONE;
+    for (uint32_t i = 0; i < n; i++, at = at + 1 < n ? at + 1 : 0) {
+        if (at == s->config.node || !fit_at(s, task->task, at) || node_is_down(s, at))
+            continue;
+        if (!s->aside.n || !node_is_aside(s, at))
             return at;
-    return NONE;
+        last = at;
+    }
+    return last;
 }
 
 /* The taker puts it into its SReadyQ, as if it
@@ -149,7 +155,8 @@ void task_enqueue(struct sched *s, uint32_t slot, enum sched_place place)
 {
     if (gang_is_wide(s, slot_at(s, slot)->task))
         gang_enqueue(s, slot);
-    else if (fit_here(s, slot_at(s, slot)->task))
+    else if (fit_here(s, slot_at(s, slot)->task) &&
+             !aside_is_better_elsewhere(s, slot_at(s, slot)->task))
         place_enter(s, slot, place);
     else
         fit_send_on(s, slot);

@@ -42,6 +42,7 @@ struct gang_part {
     double due, pause;
 };
 
+#define OFFER_ASIDE (1u << 24)         /* a load: behind all that are not set aside */
 #define OFFER_REFUSED (UINT32_MAX - 1) /* a load: it does not fit there */
 #define PAUSE_MOST 8                   /* reply timeouts between two calls */
 

@@ -139,7 +139,7 @@ uint32_t gang_load(const struct sched *s, uint32_t task)
         return OFFER_REFUSED;
     bool room = (k->task_cores ? k->task_cores[task] : 1) <= s->free_cores &&
                 (!k->task_memory || k->task_memory[task] <= s->free_memory);
-    return s->gangs->waiting + !room;
+    return s->gangs->waiting + !room + (s->self_aside ? OFFER_ASIDE : 0);
 }
 
 bool gang_is_waited_for(const struct sched *s)

@@ -21,13 +21,15 @@
 /* A task as it goes into a message: with the epoch at which it leaves. */
 static struct meta_item move_item_of(const struct slot *slot)
 {
-    return (struct meta_item){.task = slot->task,
-                              .epoch = slot->epoch,
-                              .holder = NONE,
-                              .max_node = slot->max_node,
-                              .attempts = slot->attempts,
-                              .all_size = slot->all_size,
-                              .max_size = slot->max_size};
+    return (struct meta_item){
+        .task = slot->task,
+        .epoch = slot->epoch,
+        .holder = NONE,
+        .max_node = slot->max_node,
+        .attempts = (uint16_t)(slot->attempts < UINT16_MAX ? slot->attempts : UINT16_MAX),
+        .passed = slot->passed,
+        .all_size = slot->all_size,
+        .max_size = slot->max_size};
 }
 
 /* Ask the store for it. The life goes along: should we be thought dead and begin another, this
@@ -75,6 +77,7 @@ void move_accept(struct sched *s, uint32_t from, const struct meta_item *item, b
     item_to_slot(task, item);
     task->epoch = item->epoch;
     task->attempts = item->attempts;
+    task->passed = (uint8_t)item->passed;
     task->bucket = from;
     task->flags = (uint8_t)(SLOT_TAKEN | (pushed ? SLOT_PUSHED : 0));
     move_hold(s, slot);

@@ -93,6 +93,7 @@ void sched_free(struct sched *s)
     array_free(&s->demand_asks);
     things_free(s->things);
     array_free(&s->down);
+    array_free(&s->aside);
     array_free(&s->scratch);
     free(s);
 }
@@ -221,7 +222,8 @@ void task_ready(struct sched *s, uint32_t slot)
     /* whoever has the data cannot take it: let anybody come for it */
     if (where == DECIDE_PUSH &&
         (task->max_node >= s->config.nodes || node_is_down(s, task->max_node) ||
-         !fit_at(s, task->task, task->max_node)))
+         !fit_at(s, task->task, task->max_node) ||
+         (s->aside.n && node_is_aside(s, task->max_node))))
         where = DECIDE_SHARED;
     if (where == DECIDE_PUSH) {
         s->counts.pushed++;
@@ -352,16 +354,20 @@ static void attempt_failed(struct sched *s, const struct sched_ended *e)
     }
 }
 
-/* It was started and has not begun: its node leaves, or cannot run it now. The store, which may have
- * its start, learns that it is queued again. */
-static void task_returned(struct sched *s, uint32_t slot)
+/* It was started and has not begun: its node leaves, or cannot run it now; or its node failed it
+ * (`cost`). The store, which may have its start, learns that it is queued again. */
+static void task_returned(struct sched *s, uint32_t slot, uint32_t cost)
 {
     struct slot *task = slot_at(s, slot);
     task->attempts -= task->attempts > 0;
     if (s->config.record_starts)
         op_for_slot(s, META_RETRY, slot)->attempt =
             (uint16_t)(task->attempts < UINT16_MAX ? task->attempts : UINT16_MAX);
-    task_enqueue(s, slot, SCHED_SREADYQ);
+    s->counts.passed_on += cost > 0;
+    if (cost)
+        aside_pass_on(s, slot, cost);
+    else
+        task_enqueue(s, slot, SCHED_SREADYQ);
 }
 
 /* P2: a COMPLETE goes to the store, and the task stays in the CompleteQ until it is answered. An
@@ -381,7 +387,7 @@ static void task_attempt_ended(struct sched *s, const struct sched_ended *e)
     }
     task->flags &= (uint8_t)~SLOT_SETTLED;
     if (e->returned || (broken && e->failed)) {
-        task_returned(s, e->slot);
+        task_returned(s, e->slot, e->returned ? e->passed_on : 0);
         return;
     }
     if (e->skipped) {
@@ -535,6 +541,7 @@ static void sched_node_changed(struct sched *s, uint32_t node, uint32_t life, bo
     if (!down) {
         steal_wake(s); /* it may bring work, or take some */
         fit_look_again(s, node);
+        aside_give_ready(s);
     }
 }
 
@@ -592,6 +599,9 @@ void sched_handle(struct sched *s, const struct sched_event *e, struct sched_act
         break;
     case SCHED_EVENT_CAPACITY:
         fit_capacity_changed(s, e->capacity.node, &e->capacity.has);
+        break;
+    case SCHED_EVENT_ASIDE:
+        aside_changed(s, e->aside.node, e->aside.is);
         break;
     case SCHED_EVENT_ROOM:
         gang_room(s, &e->room);

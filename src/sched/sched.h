@@ -131,6 +131,9 @@ enum sched_event_kind {
     /* The most that one task may ask for on a node, this one included. 0 cores: it takes nothing any
      * more (it leaves), and what is ready there goes to others */
     SCHED_EVENT_CAPACITY,
+    /* A node, this one included, fails what is run there (its disk is full), or does no more: others
+     * come first (aside.c). Whoever says it also says when another life of it is better */
+    SCHED_EVENT_ASIDE,
     SCHED_EVENT_ROOM, /* a part that was to begin has its room (sched_config.parts_wait) */
 };
 
@@ -146,9 +149,12 @@ struct sched_ended {
     uint32_t task, slot;
     bool failed;
     bool returned; /* it did not begin, and goes back: no attempt was made. Nothing below counts */
-    bool skipped;  /* it was not taken: it ends without outputs, and its children go on */
-    bool last;     /* of a failure: no attempt follows, whatever the retries */
-    bool excused;  /* of a failure: if no attempt follows, its children go on */
+    /* Of one that is returned: its node has failed it, and another is to try. What it counts for
+     * (sched_may_pass_on()); 0: it has not */
+    uint8_t passed_on;
+    bool skipped; /* it was not taken: it ends without outputs, and its children go on */
+    bool last;    /* of a failure: no attempt follows, whatever the retries */
+    bool excused; /* of a failure: if no attempt follows, its children go on */
     double start, finish;
     double bytes;   /* of its outputs */
     double fetched; /* bytes that had to come from other nodes */
@@ -183,6 +189,10 @@ struct sched_event {
             uint32_t node;
             struct capacity has;
         } capacity;
+        struct {
+            uint32_t node;
+            bool is;
+        } aside;
         struct sched_part room; /* ROOM */
         struct {
             enum sched_policy policy;
@@ -267,6 +277,7 @@ struct sched_counts {
     uint64_t pushed, stolen, given; /* tasks: pushed away, got by stealing, given to thieves */
     uint64_t steals, failed_steals; /* rounds */
     uint64_t relaxed;               /* moved from LReadyQ to SReadyQ */
+    uint64_t passed_on;             /* attempts that failed for their node's sake */
     uint32_t parts;                 /* given to tasks that span several nodes, or asked for */
     double busy, fetched;           /* seconds of execution, bytes from other nodes */
     double tt, interval;            /* present values */
@@ -277,6 +288,10 @@ struct sched_counts {
 void sched_snapshot(const struct sched *s, struct sched_counts *out);
 /* Where this node keeps the task, and with which epoch (may be NULL). */
 enum sched_place sched_place(const struct sched *s, uint32_t task, uint32_t *epoch);
+/* Its node has failed an attempt that ends now: may another node try, without an attempt of the task's?
+ * False: none is better, or it was passed on too often. `cost`: 1 when the node is to blame for certain,
+ * more when it may have been the task. */
+bool sched_may_pass_on(const struct sched *s, uint32_t task, uint32_t cost);
 /* The first that waits in UNFIT; UINT32_MAX: none does. */
 uint32_t sched_unfit(const struct sched *s);
 /* The nodes of a task that runs here and spans several, in the order of their numbers, this one among

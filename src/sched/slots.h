@@ -33,7 +33,8 @@ struct slot {
     double since; /* RUNNING: start; MOVING: when patience ends */
     uint32_t attempts;
     uint8_t place, flags;
-    uint8_t group; /* in a ready queue: ready_set.h */
+    uint8_t group;  /* in a ready queue: ready_set.h */
+    uint8_t passed; /* how often nodes have failed it (aside.c) */
 };
 
 struct slots {

@@ -70,6 +70,8 @@ struct sched {
     uint32_t round, pending, best_node, best_load;
     double interval;
     ARRAY(struct sched_down) down; /* nodes known to be dead */
+    ARRAY(uint32_t) aside;         /* nodes that others come before */
+    bool self_aside;               /* this one is among them */
 
     bool monitor_set, wait_set, moving_set, adopt_set; /* a timer of this kind is on its way */
     ARRAY(uint32_t) scratch;
@@ -143,6 +145,19 @@ void task_enqueue(struct sched *s, uint32_t slot, enum sched_place place);
 void fit_send_on(struct sched *s, uint32_t slot);
 void fit_capacity_changed(struct sched *s, uint32_t node, const struct capacity *has);
 void fit_look_again(struct sched *s, uint32_t node); /* it is there: tasks may have waited for it */
+
+/* aside.c */
+bool node_is_aside(const struct sched *s, uint32_t node);
+/* Another node that lives, is not set aside, and that it fits. */
+bool aside_is_usable(const struct sched *s, uint32_t task, uint32_t node);
+bool aside_has_others(const struct sched *s, uint32_t task); /* such, as many as it needs */
+static inline bool aside_is_better_elsewhere(const struct sched *s, uint32_t task)
+{
+    return s->self_aside && aside_has_others(s, task);
+}
+void aside_pass_on(struct sched *s, uint32_t slot, uint32_t cost);
+void aside_changed(struct sched *s, uint32_t node, bool aside);
+void aside_give_ready(struct sched *s);
 
 /* actions.c */
 struct meta_op *op_add(struct sched *s, enum meta_kind kind, uint32_t task);

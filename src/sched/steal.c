@@ -24,7 +24,7 @@ bool node_is_down(const struct sched *s, uint32_t node)
 /* Tasks that arrive may fill the cores: not idle yet. Those that wait for things do not. */
 static bool steal_is_due(const struct sched *s)
 {
-    return s->free_cores && s->own.cores && !gang_is_waited_for(s) &&
+    return s->free_cores && s->own.cores && !s->self_aside && !gang_is_waited_for(s) &&
            !fit_startable(s, &s->local) && !fit_startable(s, &s->shared) &&
            !s->count[SCHED_ARRIVING];
 }

@@ -31,7 +31,7 @@ void protocol_put_sched(struct strbuf *out, uint64_t run, const struct sched_mes
         bytes_put_u32(out, x->holder);
         bytes_put_u32(out, x->waiting);
         bytes_put_u32(out, x->max_node);
-        bytes_put_u32(out, x->attempts);
+        bytes_put_u32(out, x->attempts | (uint32_t)x->passed << 16);
         bytes_put_f64(out, x->all_size);
         bytes_put_f64(out, x->max_size);
     }
@@ -60,7 +60,9 @@ bool protocol_sched(struct bytes *in, struct sched_message *m, protocol_items *i
         x.holder = bytes_u32(in);
         x.waiting = bytes_u32(in);
         x.max_node = bytes_u32(in);
-        x.attempts = bytes_u32(in);
+        uint32_t counts = bytes_u32(in);
+        x.attempts = (uint16_t)counts;
+        x.passed = (uint16_t)(counts >> 16);
         x.all_size = bytes_f64(in);
         x.max_size = bytes_f64(in);
         array_push(items, x);
