@@ -185,6 +185,7 @@ static bool agent_begin(struct weft_agent *s, struct error *err)
         .linger = o->linger,
         .only = o->only,
         .serves = o->serve_store != NULL,
+        .allocated = getenv("SLURM_JOB_ID") != NULL,
         .read = place_read_workflow,
         .ready = agent_is_ready,
         .log = agent_logs,

@@ -74,8 +74,10 @@ void executor_stop_task(struct executor *x, uint32_t task);
 /* The same for one that spans several nodes, of which another is gone: its end is no failure, and it goes
  * back to the scheduler. */
 void executor_lose_task(struct executor *x, uint32_t task);
-/* Is another node to blame for the end of a task that is in doubt (run_gang.doubt)? False: it is not
- * in doubt. */
+/* All that runs is ended at once, and goes back likewise: this node is going. */
+void executor_lose_all(struct executor *x);
+/* Is a node to blame for the end of a task of which nobody knew (run_gang.blame)? False: it is not
+ * such a one. */
 bool executor_judge(struct executor *x, uint32_t task, bool lost);
 /* After the scheduler has seen a batch of ended tasks: those that died of memory get more. Not
  * before: it would be given back what was never taken. */

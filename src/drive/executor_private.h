@@ -101,7 +101,7 @@ struct executor {
     uint32_t *retries;             /* per task; NULL: none has any */
     double *priority, *task_disk;  /* task_disk: NULL when the options give one, or disk is free */
 
-    ARRAY(struct child_result) parked;   /* ended badly, in doubt (executor_wide.c) */
+    ARRAY(struct child_result) parked;   /* ended badly, and nobody knows why (executor_wide.c) */
     struct strbuf variables;             /* scratch: of a command that spans several nodes */
     ARRAY(struct changed_input) changed; /* first come first */
 
@@ -199,6 +199,8 @@ void executor_wait(struct executor *x, const struct sched_start *s, uint32_t lan
 void executor_retry_waiting(struct executor *x);
 /* The run stops: those that wait stay "running" for the scheduler, as what was not started. */
 void executor_drop_waiting(struct executor *x);
+/* All go back to the scheduler: they have not begun. */
+void executor_return_waiting(struct executor *x);
 /* This one (NONE: all) is over, as cancelled. */
 void executor_cancel_waiting(struct executor *x, uint32_t task);
 
@@ -224,8 +226,9 @@ void executor_free_surroundings(struct executor *x);
 bool executor_add_variables(struct executor *x, uint32_t task, const char **program,
                             struct error *err);
 bool executor_is_wide(const struct executor *x, uint32_t task);
-/* It is the business of executor_judge() from now on. */
-bool executor_park(struct executor *x, const struct child_result *c);
+/* It ended badly, and not by its own doing, or nobody knows yet: then it is the business of
+ * executor_judge() from now on. */
+bool executor_excuse(struct executor *x, const struct child_result *c);
 bool executor_take_lost(struct executor *x, const struct child_result *c);
 
 /* executor_outputs.c */

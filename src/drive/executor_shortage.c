@@ -88,3 +88,19 @@ void executor_cancel_waiting(struct executor *x, uint32_t task)
         if (task == NONE || x->waiting.at[i].start.task == task)
             waiting_over(x, waiting_take(x, i), TRACE_CANCELLED, NULL);
 }
+
+void executor_return_waiting(struct executor *x)
+{
+    for (size_t i = 0; i < x->waiting.n; i++) {
+        const struct waiting_start *w = &x->waiting.at[i];
+        array_push(&x->lanes, w->lane);
+        driver_ended(x->driver, &(struct sched_ended){.task = w->start.task,
+                                                      .slot = w->start.slot,
+                                                      .failed = true,
+                                                      .returned = true,
+                                                      .start = w->since - driver_began(x->driver),
+                                                      .finish = driver_now(x->driver)});
+    }
+    x->running -= (uint32_t)x->waiting.n;
+    x->waiting.n = 0;
+}

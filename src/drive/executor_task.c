@@ -634,7 +634,7 @@ void executor_child_over(struct executor *x, const struct child_result *c)
 
 void executor_child_ended(struct executor *x, const struct child_result *c)
 {
-    if (x->o->gang && (executor_take_lost(x, c) || executor_park(x, c)))
+    if (x->o->gang && (executor_take_lost(x, c) || executor_excuse(x, c)))
         return;
     executor_child_over(x, c);
 }

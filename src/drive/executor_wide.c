@@ -1,9 +1,11 @@
 /* Tasks that span several nodes, as the node that runs their command sees them. Who the others are and
  * whether they live is their owner's to know (run_options.gang): here are the variables that the command
- * finds, and what is made of an end for which another node may be to blame.
+ * finds, and what is made of an end for which a node may be to blame: another one, or this one, which
+ * is being taken away.
  *
- *     ended badly ──▶ in doubt? ── no ──▶ a failure
- *                        └─ yes ──▶ parked ──▶ executor_judge() ──▶ a failure, or lost
+ *     ended badly ──▶ whose doing? ── the task's ──▶ a failure
+ *                        ├─ nobody knows yet ──▶ parked ──▶ executor_judge() ──▶ a failure, or lost
+ *                        └─ a node's ──▶ lost
  *
  * Lost is neither done nor failed: it goes back to the scheduler, and no attempt was made. A parked
  * command keeps its lane, and with it the log that its failure may need. */
@@ -11,6 +13,7 @@
 
 #include "base/tree.h"
 
+#include <signal.h>
 #include <string.h>
 
 bool executor_is_wide(const struct executor *x, uint32_t task)
@@ -45,15 +48,11 @@ bool executor_add_variables(struct executor *x, uint32_t task, const char **prog
     return true;
 }
 
-bool executor_park(struct executor *x, const struct child_result *c)
+/* What a batch system, a shutdown or a terminal sends to all that runs; a shell says it as 128 and more. */
+static bool executor_was_killed(const struct child_result *c)
 {
-    const struct run_gang *gang = x->o->gang;
-    bool bad = c->end == CHILD_SIGNALLED || (c->end == CHILD_EXITED && c->status);
-    if (!bad || !executor_is_wide(x, c->task) || x->stop == EXECUTOR_ENDS_NOW ||
-        !gang->doubt(gang->context, c->task))
-        return false;
-    array_push(&x->parked, *c);
-    return true;
+    return c->status == 128 + SIGTERM || c->status == 128 + SIGKILL || c->status == 128 + SIGINT ||
+           c->status == 128 + SIGHUP;
 }
 
 static void executor_child_lost(struct executor *x, const struct child_result *c)
@@ -84,6 +83,25 @@ static void executor_child_lost(struct executor *x, const struct child_result *c
                                                   .finish = e.finish});
 }
 
+bool executor_excuse(struct executor *x, const struct child_result *c)
+{
+    const struct run_gang *gang = x->o->gang;
+    bool bad = c->end == CHILD_SIGNALLED || (c->end == CHILD_EXITED && c->status);
+    if (!bad || x->stop == EXECUTOR_ENDS_NOW)
+        return false;
+    switch (gang->blame(gang->context, c->task, executor_was_killed(c))) {
+    case RUN_BLAMES_TASK:
+        return false;
+    case RUN_BLAMES_NOBODY:
+        array_push(&x->parked, *c);
+        break;
+    case RUN_BLAMES_NODE:
+        executor_child_lost(x, c);
+        break;
+    }
+    return true;
+}
+
 bool executor_take_lost(struct executor *x, const struct child_result *c)
 {
     bool good = c->end == CHILD_EXITED && !c->status;
@@ -107,6 +125,16 @@ bool executor_judge(struct executor *x, uint32_t task, bool lost)
         return true;
     }
     return false;
+}
+
+void executor_lose_all(struct executor *x)
+{
+    while (x->parked.n)
+        executor_judge(x, x->parked.at[0].task, true);
+    for (uint32_t lane = 0; lane < x->o->cores; lane++)
+        x->active[lane].lost = x->active[lane].used;
+    executor_return_waiting(x);
+    executor_end_all(x);
 }
 
 void executor_lose_task(struct executor *x, uint32_t task)

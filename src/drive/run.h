@@ -22,12 +22,20 @@
 #include "model/workflow.h"
 #include "memo/need.h"
 
-/* What an agent knows of the other nodes of tasks that span several. */
+/* Whose doing is a bad end? */
+enum run_blame {
+    RUN_BLAMES_TASK,   /* a failure */
+    RUN_BLAMES_NOBODY, /* not yet known: executor_judge() will tell */
+    RUN_BLAMES_NODE, /* a node that goes, or is gone: the task goes back, and no attempt was made */
+};
+
+/* What an agent knows of the other nodes of tasks that span several, and of its own end. */
 struct run_gang {
     /* Its command is about to start: append "NAME=VALUE" for its environment, a NUL behind each. */
     bool (*begin)(void *context, uint32_t task, struct strbuf *variables, struct error *err);
-    /* It ended badly. True: another node may be to blame, and executor_judge() will tell. */
-    bool (*doubt)(void *context, uint32_t task);
+    /* It ended badly; `killed`: by a signal that ends whatever runs on a node, and that weft did not
+     * send. */
+    enum run_blame (*blame)(void *context, uint32_t task, bool killed);
     void *context;
 };
 

@@ -121,6 +121,7 @@ static void agent_on_tick(uv_timer_t *timer)
     if (!agent_is_staying(a)) {
         if (a->o->serves) /* have the others left? */
             agent_send_heartbeat(a);
+        agent_end_survivors(a);
         agent_go_on_leaving(a);
     }
     if (++a->ticks % TICKS_A_SECOND == 0)
@@ -159,6 +160,9 @@ static void agent_on_stop(uv_poll_t *poll, int status, int events)
     uint64_t requests = 0;
     if (read(a->o->stop, &requests, sizeof requests) != (ssize_t)sizeof requests)
         return;
+    a->told = true;
+    for (size_t i = 0; i < a->jobs.n; i++)
+        job_blame_told(a->jobs.at[i]);
     for (uint64_t i = 0; i < requests && i < 2; i++) /* a third asks for nothing more */
         agent_leave(a, !agent_is_staying(a));
     agent_go_on_leaving(a);

@@ -25,8 +25,9 @@ struct agent_options {
     uint64_t only;         /* work on this run alone, and leave when it was collected; 0: on all */
     bool temporary;        /* its data in `scratch` goes with it */
     bool serves;           /* the store is its own: it leaves last */
-    double bandwidth;      /* bytes a second between agents, for Algorithm 1 [1.25e8] */
-    int stop; /* an eventfd: what is added to it are requests to leave [0: there is none] */
+    bool allocated;   /* a batch system gave this node, and takes it back: it signals tasks, too */
+    double bandwidth; /* bytes a second between agents, for Algorithm 1 [1.25e8] */
+    int stop;         /* an eventfd: what is added to it are requests to leave [0: there is none] */
     /* The reader of the native format: a run's workflow is such a text. */
     struct workflow *(*read)(const char *text, size_t n, struct error *err);
     void (*ready)(void *context, uint32_t node, const char *address);

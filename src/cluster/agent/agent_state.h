@@ -7,6 +7,7 @@
  *     departure.c    leaving, and who gets our data
  *     agent_links.c  messages of others
  *     job.c, job_open.c, watch.c     one run
+ *     blame.c        tasks that die with this node
  *     supply.c, want.c, evict.c      its data
  *     *_machine.c    the tables of states
  *
@@ -81,8 +82,10 @@ struct agent {
     enum agent_departure departure;
     double leave_since, signed_off; /* when it began to hand over, to sign off */
     ARRAY(struct keep) handing;     /* objects that others are asked to keep before it leaves */
-    bool only_collected;            /* fact: the one run it is here for has been collected */
-    double idle;                    /* since when there is no work */
+    bool told;                      /* fact: a request at agent_options.stop has come */
+    double dying; /* clock_seconds() when the first task died with it (blame.c); 0: none has */
+    bool only_collected; /* fact: the one run it is here for has been collected */
+    double idle;         /* since when there is no work */
 
     ARRAY(struct peer) peers; /* by node */
     ARRAY(struct job *) jobs;
@@ -134,6 +137,8 @@ bool agent_is_staying(const struct agent *a);
 bool agent_change_departure(struct agent *a, enum agent_departure_event event);
 /* Begin to leave; `now`: running tasks are ended. Again with `now`: from now on. */
 void agent_leave(struct agent *a, bool now);
+/* Its allocation ends: tasks that outlived the signal are not waited for long. */
+void agent_end_survivors(struct agent *a);
 /* Whatever the departure waited for may have happened. */
 void agent_go_on_leaving(struct agent *a);
 void agent_sign_off(struct agent *a);

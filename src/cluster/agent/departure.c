@@ -18,6 +18,10 @@ enum { TAKERS = 64 }; /* agents that share what we hand over: more would not be 
  * After that somebody who stops us would have done so the hard way. */
 static const double hand_over_most = 120;
 
+/* Seconds, once tasks died with this node, for those that did not: the batch system kills them, and us,
+ * a little later, and what we have must be with others by then. */
+static const double survivors_most = 3;
+
 bool agent_is_staying(const struct agent *a)
 {
     return a->departure == AGENT_STAYING;
@@ -43,7 +47,13 @@ void agent_leave(struct agent *a, bool now)
     }
     if (now && agent_change_departure(a, AGENT_LEAVE_NOW))
         for (size_t i = 0; i < a->jobs.n; i++)
-            executor_end_all(a->jobs.at[i]->executor);
+            executor_lose_all(a->jobs.at[i]->executor);
+}
+
+void agent_end_survivors(struct agent *a)
+{
+    if (a->dying > 0 && clock_seconds() - a->dying > survivors_most)
+        agent_leave(a, true);
 }
 
 /* ---- what only we have ---- */
@@ -138,7 +148,7 @@ void agent_go_on_leaving(struct agent *a)
             (gang_gives_parts(a->jobs.at[i]) && a->departure == AGENT_DRAINING) ||
             driver_ended_waiting(a->jobs.at[i]->driver))
             return; /* I3 */
-    bool in_order = a->departure == AGENT_DRAINING;
+    bool in_order = a->departure == AGENT_DRAINING || a->o->allocated;
     if (agent_change_departure(a, AGENT_DRAINED)) {
         a->leave_since = clock_seconds();
         if (in_order && agent_is_member(a))

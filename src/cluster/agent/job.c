@@ -400,6 +400,7 @@ void job_tick(struct job *j)
         supply_tick(j);
     if (j->w->nodes)
         gang_tick(j);
+    job_blame_tick(j);
     if (job_is_scheduling(j) && !j->idle && job_is_idle(j)) /* just now: perhaps it is over */
         job_ask_count(j);
     if (j->watchers.n && job_is_scheduling(j)) {

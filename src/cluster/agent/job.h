@@ -17,6 +17,12 @@ struct agent;
 struct json_writer;
 struct loading;
 
+/* A task whose end nobody can explain yet. */
+struct job_doubt {
+    uint32_t task;
+    double until; /* clock_seconds(): by then it is a failure */
+};
+
 struct job {
     /* fixed when it is opened */
     struct agent *agent;
@@ -37,6 +43,8 @@ struct job {
     struct supply supply;
     struct eviction eviction;
     struct run_gang gang_ops;
+    ARRAY(struct job_doubt)
+    doubts; /* tasks that ended badly, and perhaps with this node (blame.c) */
     struct job_gangs gangs;
     uint32_t open_parts; /* driver and executor: freed when the loop has seen both close */
 
@@ -106,5 +114,12 @@ struct meta_op *job_ask(struct job *j, enum meta_kind kind, uint32_t task, uint3
 double job_now(const struct job *j);
 /* What it counts for among the runs on this agent: two of priority 0 for one of priority 1. */
 double job_weight(const struct job *j);
+
+/* blame.c */
+/* For the executor (run_gang.blame). */
+enum run_blame job_blame(void *job, uint32_t task, bool killed);
+void job_blame_tick(struct job *j);
+/* The agent was told to leave: what ended badly a moment ago did so for the same reason. */
+void job_blame_told(struct job *j);
 
 extern const struct driver_ops job_driver_ops; /* job.c, for job_open.c */

@@ -261,9 +261,9 @@ bool gang_begin(void *job, uint32_t task, struct strbuf *variables, struct error
 
 /* ---- doubt (I3) ---- */
 
-bool gang_doubt(void *job, uint32_t task)
+bool gang_doubt(struct job *j, uint32_t task)
 {
-    struct job_gang *x = gang_of(job, task);
+    struct job_gang *x = gang_of(j, task);
     if (x)
         x->doubted = clock_seconds();
     return x != NULL;
@@ -276,7 +276,8 @@ static bool gang_find_blame(const struct job *j, const struct job_gang *x, bool 
     for (size_t i = 1; i < x->nodes.n; i++) {
         uint32_t node = x->nodes.at[i].node;
         const struct peer *p = &j->agent->peers.at[node];
-        *lost |= !peer_is_up(j->agent, node) || p->life != x->nodes.at[i].life;
+        /* one that leaves takes its part along: tasks there may have died with it before it said so */
+        *lost |= !peer_is_up(j->agent, node) || p->life != x->nodes.at[i].life || p->leaving;
         all &= p->beaten > x->doubted + heartbeat_margin;
     }
     return *lost || all;

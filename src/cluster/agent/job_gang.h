@@ -68,9 +68,10 @@ bool gang_gives_parts(const struct job *j);
 bool gang_waits_for_room(const struct job *j);
 /* A task that spans several nodes has ended here, in whatever way: its room and its files go. */
 void gang_task_ended(struct job *j, uint32_t task);
-/* For the executor (run_gang): the variables of its command; may another node be to blame? */
+/* For the executor (run_gang): the variables of its command. */
 bool gang_begin(void *job, uint32_t task, struct strbuf *variables, struct error *err);
-bool gang_doubt(void *job, uint32_t task);
+/* It ended badly, and spans several nodes: may another one be to blame? Then gang_tick() judges. */
+bool gang_doubt(struct job *j, uint32_t task);
 void gang_tick(struct job *j); /* ten times a second */
 /* What it has goes; commands that run are ended. */
 void gang_free(struct job *j);

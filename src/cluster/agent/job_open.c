@@ -284,7 +284,7 @@ static bool job_open_run(struct job *j, double created, struct error *err)
     j->options.retry_first = j->ticket.retry_first;
     j->options.retry_most = j->ticket.retry_most;
     j->options.priority = j->ticket.priority.n ? j->ticket.priority.at : NULL;
-    j->gang_ops = (struct run_gang){gang_begin, gang_doubt, j};
+    j->gang_ops = (struct run_gang){gang_begin, job_blame, j};
     j->options.gang = &j->gang_ops;
     j->predictor = (struct predictor){ticket_predict, j};
     struct stat s;
@@ -395,6 +395,7 @@ static void job_free(struct job *j)
     array_free(&j->eviction.candidates);
     run_result_free(&j->result);
     array_free(&j->watchers);
+    array_free(&j->doubts);
     ticket_free(&j->ticket);
     workflow_free(j->w);
     strbuf_free(&j->scratch);

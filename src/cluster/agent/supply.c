@@ -515,7 +515,7 @@ static void recomputation_ended(struct job *j, const struct sched_ended *e)
         held_release(j, number);
         j->supply.recomputed++;
         supply_produced(j, e->task, true);
-    } else if (++h->tries < RECOMPUTE_TRIES) {
+    } else if (e->returned || ++h->tries < RECOMPUTE_TRIES) {
         h->missing = 0;
         held_is_runnable(j, number);
     } else {
