@@ -352,6 +352,7 @@ static void agent_free(struct agent *a, bool opened)
     board_close(a->board);
     peers_free(a);
     array_free(&a->jobs);
+    array_free(&a->shares.runs);
     array_free(&a->refused);
     array_free(&a->doubted);
     spent_close(&a->spent);
@@ -389,6 +390,7 @@ bool agent_run(const struct agent_options *o, struct error *err)
         return error_set(err, ERROR_FAILED, "no event loop: %s", uv_strerror(bad));
     }
     a.holding = holding_new(o->resources);
+    a.shares.waits = supply_share_waits;
     bool good = agent_find_identity(&a, err) && agent_name_data(&a, err) && agent_open(&a, err);
     if (good) {
         agent_open_handles(&a);

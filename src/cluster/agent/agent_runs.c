@@ -80,6 +80,7 @@ static void loading_got_text(void *context, bool good, const void *data, size_t 
                         : NULL;
     if (j) {
         array_push(&a->jobs, j);
+        share_joins(&a->shares, &j->supply.share, j->ticket.priority_of_run);
         if (l->opened)
             job_board_state(j, l->state);
     } else if (good && !again) {
@@ -119,6 +120,7 @@ void agent_close_job(struct agent *a, size_t at, bool remove_data)
             a->handing.at[i--] = array_pop(&a->handing);
     memmove(&a->jobs.at[at], &a->jobs.at[at + 1], (a->jobs.n - at - 1) * sizeof *a->jobs.at);
     a->jobs.n--;
+    share_leaves(&a->shares, &j->supply.share);
     job_close(j, remove_data);
 }
 

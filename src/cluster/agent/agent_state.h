@@ -94,10 +94,11 @@ struct agent {
     ARRAY(struct keep) keeps;
     ARRAY(struct loading *) loading;
     ARRAY(struct early) early;
-    uint32_t busy;           /* cores in use, over all jobs */
-    double busy_memory;      /* bytes that running tasks may use, over all jobs */
-    struct holding *holding; /* things that running tasks hold, over all jobs */
-    protocol_items items;    /* of the message at hand */
+    struct node_shares shares; /* of the jobs, in cores */
+    uint32_t busy;             /* cores in use, over all jobs */
+    double busy_memory;        /* bytes that running tasks may use, over all jobs */
+    struct holding *holding;   /* things that running tasks hold, over all jobs */
+    protocol_items items;      /* of the message at hand */
     protocol_memory memory;
     struct strbuf scratch;
 };

@@ -37,11 +37,6 @@ double job_now(const struct job *j)
     return driver_now(j->driver);
 }
 
-double job_weight(const struct job *j)
-{
-    return exp2(j->ticket.priority_of_run);
-}
-
 struct meta_op *job_ask(struct job *j, enum meta_kind kind, uint32_t task, uint32_t slot)
 {
     struct meta_op *op = array_add(&j->supply.ops);

@@ -112,8 +112,6 @@ void job_log(struct job *j, const char *text);
  * the answer (supply.h). Valid until the next call. */
 struct meta_op *job_ask(struct job *j, enum meta_kind kind, uint32_t task, uint32_t slot);
 double job_now(const struct job *j);
-/* What it counts for among the runs on this agent: two of priority 0 for one of priority 1. */
-double job_weight(const struct job *j);
 
 /* blame.c */
 /* For the executor (run_gang.blame). */

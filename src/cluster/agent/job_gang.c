@@ -51,7 +51,7 @@ static void part_give_back(struct job *j, struct job_part *p)
     struct job_gangs *g = &j->gangs;
     size_t at = (size_t)(p - g->parts.at);
     if (p->has_room)
-        supply_count_room(j, -(int64_t)j->w->cores[p->part.task], -p->memory);
+        supply_give_room(j, j->w->cores[p->part.task], p->memory, clock_seconds() - p->since);
     memmove(p, p + 1, (g->parts.n - at - 1) * sizeof *p);
     g->parts.n--;
 }
@@ -103,8 +103,9 @@ void gang_pump(struct job *j)
         p->memory = executor_task_memory(j->executor, p->part.task);
         if (!supply_fits(j, j->w->cores[p->part.task], p->memory))
             return;
-        supply_count_room(j, j->w->cores[p->part.task], p->memory);
+        supply_take_room(j, j->w->cores[p->part.task], p->memory);
         p->has_room = true;
+        p->since = clock_seconds();
         struct sched_event e = {.kind = SCHED_EVENT_ROOM};
         e.room = p->part;
         driver_handle(j->driver, &e);

@@ -14,7 +14,7 @@ struct job;
 struct job_part {
     struct sched_part part;
     bool has_room;
-    double memory; /* as counted */
+    double memory, since; /* as counted; since when it has its room */
 };
 
 /* One of the nodes of a task that runs here. */

@@ -6,9 +6,10 @@
  * I3. A held task whose inputs are here stands in `runnable` once; recomputations before others,
  *     since tasks here and elsewhere wait for what they produce.
  * I4. The scheduler learns of ends by driver_ended() alone, and never of a recomputation's. */
+#include "base/clock.h"
 #include "cluster/agent/agent_state.h"
 
-#include <math.h>
+#include <stddef.h>
 
 enum {
     RECOMPUTE_TRIES = 3, /* it went well before: one that fails so often will not again */
@@ -168,49 +169,16 @@ static bool is_call(const struct job *j, uint32_t task)
     return j->w->flags[task] & TASK_CALL;
 }
 
-/* What it has had of the machine, over its weight, with what runs counted as if it were through: fair
- * is when all runs that could use more have had the same (start-time fair queueing). */
-static double supply_share(const struct job *j)
-{
-    const struct supply *s = &j->supply;
-    double length = s->length_count > 0 ? s->length_sum / s->length_count : 1;
-    return s->served + s->busy * length / job_weight(j);
-}
-
 static bool supply_waits(const struct job *j)
 {
     return j->state == JOB_OPEN && !j->stop_due && !j->supply.stands_back &&
            j->supply.runnable_at < j->supply.runnable.n;
 }
 
-/* It had nothing to run, and now has: time in which it wanted nothing is no credit. */
-static void supply_begin_share(struct job *j)
+bool supply_share_waits(const struct run_share *share)
 {
-    const struct agent *a = j->agent;
-    double least = INFINITY;
-    if (j->supply.competes)
-        return;
-    j->supply.competes = true;
-    for (size_t i = 0; i < a->jobs.n; i++) {
-        const struct job *other = a->jobs.at[i];
-        if (other != j && (other->supply.busy || supply_waits(other)))
-            least = fmin(least, supply_share(other));
-    }
-    if (isfinite(least) && j->supply.served < least)
-        j->supply.served = least;
-}
-
-/* Does a run that has less of this machine wait for room? Then what is free is for that one, also when
- * its first task needs more than is free now: it must not be overtaken for ever. */
-static bool is_turn_of_another(const struct job *j)
-{
-    const struct agent *a = j->agent;
-    for (size_t i = 0; i < a->jobs.n; i++) {
-        const struct job *other = a->jobs.at[i];
-        if (other != j && supply_waits(other) && supply_share(other) < supply_share(j))
-            return true;
-    }
-    return false;
+    const size_t inside = offsetof(struct job, supply) + offsetof(struct supply, share);
+    return supply_waits((const struct job *)((const char *)share - inside));
 }
 
 bool supply_fits(const struct job *j, uint32_t cores, double memory)
@@ -220,25 +188,36 @@ bool supply_fits(const struct job *j, uint32_t cores, double memory)
            (!(a->o->memory > 0) || a->busy_memory + memory <= a->o->memory);
 }
 
-/* Sums of doubles do not drift: nothing is nothing. */
-void supply_count_room(struct job *j, int64_t cores, double memory)
+void supply_take_room(struct job *j, uint32_t cores, double memory)
 {
     struct agent *a = j->agent;
-    if (cores < -(int64_t)j->supply.busy)
-        cores = -(int64_t)j->supply.busy;
-    j->supply.busy = (uint32_t)(j->supply.busy + cores);
-    j->supply.busy_memory = j->supply.busy ? j->supply.busy_memory + memory : 0;
-    a->busy = cores < -(int64_t)a->busy ? 0 : (uint32_t)(a->busy + cores);
-    a->busy_memory = a->busy ? a->busy_memory + memory : 0;
+    share_takes(&j->supply.share, clock_seconds(), cores);
+    j->supply.busy_memory += memory;
+    a->busy += cores;
+    a->busy_memory += memory;
+}
+
+/* Sums of doubles do not drift: nothing is nothing. */
+void supply_give_room(struct job *j, uint32_t cores, double memory, double seconds)
+{
+    struct agent *a = j->agent;
+    struct run_share *share = &j->supply.share;
+    cores = cores < share->busy ? cores : share->busy;
+    share_gives(share, clock_seconds(), cores, seconds);
+    j->supply.busy_memory = share->busy ? j->supply.busy_memory - memory : 0;
+    a->busy -= cores < a->busy ? cores : a->busy;
+    a->busy_memory = a->busy ? a->busy_memory - memory : 0;
 }
 
 /* Does a run that has had less of this machine wait for some of these things? */
 static bool is_kept_for_another(const struct job *j, uint64_t things)
 {
     const struct agent *a = j->agent;
+    double now = clock_seconds(), had = share_had(&j->supply.share, now);
     for (size_t i = 0; i < a->jobs.n; i++) {
         const struct job *other = a->jobs.at[i];
-        if (other != j && other->supply.lacking & things && supply_share(other) < supply_share(j))
+        if (other != j && other->supply.lacking & things &&
+            share_had(&other->supply.share, now) < had)
             return true;
     }
     return false;
@@ -268,7 +247,7 @@ static bool has_room_for(const struct job *j, uint32_t task, bool recomputation)
         return true;
     if (is_wide(j, task) || (recomputation && gang_gives_parts(j)))
         return executor_has_lane(j->executor);
-    if (a->jobs.n > 1 && is_turn_of_another(j))
+    if (a->jobs.n > 1 && share_is_turn_of_another(&a->shares, &j->supply.share, clock_seconds()))
         return false;
     return executor_has_lane(j->executor) &&
            supply_fits(j, j->w->cores[task], executor_task_memory(j->executor, task)) &&
@@ -279,22 +258,12 @@ static bool has_room_for(const struct job *j, uint32_t task, bool recomputation)
 static void supply_start_now(struct job *j, const struct sched_start *s)
 {
     if (executor_start(j->executor, s) && !is_wide(j, s->task))
-        supply_count_room(j, j->w->cores[s->task], executor_task_memory(j->executor, s->task));
+        supply_take_room(j, j->w->cores[s->task], executor_task_memory(j->executor, s->task));
 }
 
 void supply_release(struct job *j)
 {
-    supply_count_room(j, -(int64_t)j->supply.busy, -j->supply.busy_memory);
-}
-
-/* What a task that has ended had. Before it is settled how much its next attempt gets. */
-static void supply_free_room(struct job *j, uint32_t task, double seconds)
-{
-    if (!is_wide(j, task))
-        supply_count_room(j, -(int64_t)j->w->cores[task], -executor_task_memory(j->executor, task));
-    j->supply.served += seconds * j->w->cores[task] / job_weight(j);
-    j->supply.length_sum += seconds;
-    j->supply.length_count++;
+    supply_give_room(j, j->supply.share.busy, j->supply.busy_memory, 0);
 }
 
 /* Are inputs waited for? In a shared folder they are there, but for those that nobody makes. */
@@ -306,7 +275,7 @@ static bool supply_asks(const struct job *j)
 void supply_start(struct job *j, const struct sched_start *s)
 {
     const struct workflow *w = j->w;
-    supply_begin_share(j);
+    share_competes(&j->agent->shares, &j->supply.share, clock_seconds());
     bool inputs = supply_asks(j) && w->in_off[s->task] < w->in_off[s->task + 1];
     /* the short way, for tasks without inputs: nothing waits before it */
     if (!inputs && j->state == JOB_OPEN && !j->stop_due && agent_is_staying(j->agent) &&
@@ -470,7 +439,7 @@ void supply_pump(struct job *j)
     s->stands_back = passed > holes && !stuck;
     if (holes)
         close_row(s);
-    j->supply.competes = j->supply.busy || s->runnable_at < s->runnable.n;
+    s->share.competes = s->share.busy || s->runnable_at < s->runnable.n;
     executor_hand_over(j->executor);
 }
 
@@ -526,9 +495,12 @@ static void recomputation_ended(struct job *j, const struct sched_ended *e)
 
 bool supply_ended(struct job *j, struct sched_ended *e)
 {
-    /* it took cores if it took time: what was reused or refused ended when it began */
-    if (!is_call(j, e->task) && j->w->command[e->task] && e->finish > e->start)
-        supply_free_room(j, e->task, e->finish - e->start);
+    /* It took cores if it took time: what was reused or refused ended when it began. What spans several
+     * nodes has them as parts. Before it is settled how much memory its next attempt gets. */
+    if (!is_call(j, e->task) && j->w->command[e->task] && e->finish > e->start &&
+        !is_wide(j, e->task))
+        supply_give_room(j, j->w->cores[e->task], executor_task_memory(j->executor, e->task),
+                         e->finish - e->start);
     if (is_wide(j, e->task))
         gang_task_ended(j, e->task);
     if (e->slot & SLOT_RECOMPUTATION) {

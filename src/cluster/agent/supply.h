@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "cluster/agent/want.h"
 #include "sched/sched.h"
+#include "sched/share.h"
 
 /* A task that may run but for its inputs, or for a core. */
 struct held {
@@ -38,11 +39,8 @@ struct supply {
     ARRAY(struct meta_op) ops; /* for the store, at the end of the turn */
     uint64_t hits, misses;     /* inputs that were here, or not, when their task was started */
     uint64_t recomputed;
-    uint32_t busy;                   /* cores that its commands use here */
-    double busy_memory;              /* and bytes that they may use */
-    bool competes;                   /* fact: it has something to run, or runs it */
-    double served;                   /* core seconds that its commands had here, over its weight */
-    double length_sum, length_count; /* of its commands that ended here */
+    struct run_share share; /* of this machine's cores, among its runs */
+    double busy_memory;     /* bytes that its commands may use */
 };
 
 /* A `slot` goes with every question to the store and comes back with its answer. Ours tell who
@@ -87,8 +85,10 @@ void supply_tick(struct job *j);          /* ten times a second: rested wants; t
 bool supply_is_idle(const struct job *j); /* no task is held */
 /* Room for so much on this machine, over all jobs? */
 bool supply_fits(const struct job *j, uint32_t cores, double memory);
-/* So much more of it is used by this job, or less. */
-void supply_count_room(struct job *j, int64_t cores, double memory);
+void supply_take_room(struct job *j, uint32_t cores, double memory);
+void supply_give_room(struct job *j, uint32_t cores, double memory, double seconds);
+/* Has that run something that could start but for room? (node_shares.waits) */
+bool supply_share_waits(const struct run_share *share);
 /* The job ends: what its commands had is free again. */
 void supply_release(struct job *j);
 /* Tables by object and task, when the job has data of its own. */
