@@ -67,12 +67,14 @@ soak: deps-test ## simulated faults of a cluster, as many seeds as fit into SOAK
 	@$(NINJA) $(BUILD)/release soak_test --quiet
 	@tools/soak $(BUILD)/release $(SOAK_SECONDS)
 
-# kill -9, signals, full disks, closed descriptors, small limits, changing inputs, tasks that misbehave: every byte is compared.
+# On one machine: kill -9, signals, full disks, closed descriptors, small limits, changing inputs, tasks that misbehave. On agents: kills,
+# stops, cut and damaged links, damaged copies, a store that dies, floods of strangers. Every byte is compared.
 SOAK_ROUNDS ?= 200
-soak-real: deps-test ## real runs under faults, SOAK_ROUNDS of them; SOAK_SEED=... repeats one
+soak-real: deps-test ## real runs under faults, SOAK_ROUNDS here and as many on agents; SOAK_SEED=... repeats one
 	@$(CMAKE) -B $(BUILD)/release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@$(NINJA) $(BUILD)/release weft soak_functions --quiet
 	@WEFT=$(BUILD)/release/weft SOAK_FUNCTIONS=$(abspath $(BUILD))/release/tests/soak_functions.so SOAK_ROUNDS=$(SOAK_ROUNDS) tests/soak/soak_real.py
+	@WEFT=$(BUILD)/release/weft SOAK_FUNCTIONS=$(abspath $(BUILD))/release/tests/soak_functions.so SOAK_ROUNDS=$(SOAK_ROUNDS) tests/soak/soak_cluster.py
 
 nightly: tsan soak soak-real fuzz ## what is too long for every commit
 

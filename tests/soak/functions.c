@@ -1,5 +1,6 @@
 /* A function for `call:` tasks of soak_real.py: each output is a checksum (FNV-1a, 64 bits) over the task's name, the output's number and
- * all inputs, which soak_graph.py computes for itself. Starts and ends are told to the file that SOAK_LOG names. */
+ * all inputs, which soak_graph.py computes for itself. Starts and ends are told to the file that SOAK_LOG names, on an agent with its name
+ * (SOAK_AGENT) and the folder of the run. */
 #include <weft/task.h>
 
 #include <fcntl.h>
@@ -12,11 +13,13 @@
 int checksum(const struct weft_task *task);
 
 /* One write: lines of several threads and processes stay whole. */
-static void tell(const char *what, const char *name)
+static void tell(const char *what, const struct weft_task *task)
 {
-    const char *path = getenv("SOAK_LOG");
-    char line[256];
-    int n = snprintf(line, sizeof line, "%s %s\n", what, name);
+    const char *path = getenv("SOAK_LOG"), *agent = getenv("SOAK_AGENT");
+    char line[1024];
+    int n = agent ? snprintf(line, sizeof line, "%s %s %s %.800s\n", what, task->name, agent,
+                             task->out[0])
+                  : snprintf(line, sizeof line, "%s %s\n", what, task->name);
     int fd = path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666) : -1;
     if (fd >= 0) {
         if (write(fd, line, (size_t)n) != n)
@@ -47,7 +50,7 @@ static int read_into(const char *path, uint64_t *hash)
 
 int checksum(const struct weft_task *task)
 {
-    tell("S", task->name);
+    tell("S", task);
     for (uint32_t o = 0; o < task->nout; o++) {
         char head[256];
         int n = snprintf(head, sizeof head, "%s %" PRIu32 "\n", task->name, o);
@@ -64,6 +67,6 @@ int checksum(const struct weft_task *task)
         if (fclose(out) != 0)
             return 5;
     }
-    tell("E", task->name);
+    tell("E", task);
     return 0;
 }

@@ -33,6 +33,14 @@ def owned(mark, but=()):
     return found
 
 
+def in_round(pid, mark):
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as f:
+            return mark.encode() in f.read().split(b"\0")
+    except OSError:
+        return False
+
+
 def to_weft(r, p, number):
     """Before it has its handlers, it may die of it."""
     r.sent.add(number)

@@ -34,13 +34,13 @@ class Task:
         self.name, self.sort, self.version = name, sort, 1
         self.inputs, self.outputs, self.after = [], [], []
         self.temporary = False
-        self.retries, self.timeout, self.memory, self.cores = 0, None, None, 1
+        self.retries, self.timeout, self.memory, self.cores, self.length = 0, None, None, 1, LONG
 
-    def command(self, log, mood):
-        """The shell text. `{in}` and `{out}` are weft's; everything with a path is outside of the folder."""
+    def command(self, log, mood, where):
+        """The shell text. `{in}` and `{out}` are weft's; everything with a path is outside of the folder. `where` is told with the name."""
         name = self.name
-        head = f"echo S {name} >> {log}; [ ! -e {mood}/{name} ] || . {mood}/{name}; "
-        tail = f"echo E {name} >> {log}"
+        head = f"echo S {name}{where} >> {log}; [ ! -e {mood}/{name} ] || . {mood}/{name}; "
+        tail = f"echo E {name}{where} >> {log}"
         if self.sort == "mark":
             return head + tail
         files = " ".join(f"cat {i}/one {i}/two;" if i.startswith("d") else f"cat {i};" for i in self.inputs)
@@ -53,7 +53,7 @@ class Task:
         for k in range(len(self.outputs)):
             text = f"(echo {name} {k} {self.version}; {files}) | sha256sum"
             if self.sort == "long":
-                body += f"line=$( {text} | cut -c 1-64); seq {LONG} | sed s/.*/$line/ > {{out[{k}]}}; "
+                body += f"line=$( {text} | cut -c 1-64); seq {self.length} | sed s/.*/$line/ > {{out[{k}]}}; "
             else:
                 body += f"{text} > {{out[{k}]}}; "
         return head + body + tail
@@ -71,7 +71,7 @@ class Task:
             if self.sort == "call":
                 found[name] = b"%016x\n" % fnv(f"{self.name} {k}\n".encode() + data)
             elif self.sort == "long":
-                found[name] = (sha_line(f"{self.name} {k} {self.version}\n".encode() + data)[:64] + b"\n") * LONG
+                found[name] = (sha_line(f"{self.name} {k} {self.version}\n".encode() + data)[:64] + b"\n") * self.length
             else:
                 found[name] = sha_line(f"{self.name} {k} {self.version}\n".encode() + data)
         return found
@@ -120,7 +120,7 @@ class Graph:
             t.memory = "100M"
         return t
 
-    def yaml(self, log, mood):
+    def yaml(self, log, mood, where=""):
         """The workflow for weft."""
         lines = ["weft: 1", "name: soak", "tasks:"]
         for t in self.tasks:
@@ -128,7 +128,7 @@ class Graph:
             if t.sort == "call":
                 lines.append(f"    call: '{self.functions}:checksum'")
             else:
-                lines += ["    run: |", "      " + t.command(log, mood)]
+                lines += ["    run: |", "      " + t.command(log, mood, where)]
             for key, value in (("in", t.inputs), ("out", t.outputs), ("after", t.after)):
                 if value:
                     lines.append(f"    {key}: [{', '.join(value)}]")

@@ -37,8 +37,7 @@ class Wrong(Exception):
 
 
 class Round:
-    """One workflow through its faults. What is about this machine alone stands in arguments(), start() and check_left(), and in the lists
-    of soak_faults.py: a half for agents overrides these and adds faults of its own."""
+    """One workflow through its faults."""
 
     def __init__(self, setting, number):
         self.rng = random.Random(f"{setting.seed}/{number}")

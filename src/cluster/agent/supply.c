@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 enum {
-    RECOMPUTE_TRIES = 3, /* it went well before: one that fails so often will not again */
+    RECOMPUTE_TRIES = 3, /* at least: it went well before */
     AHEAD_MOST = 64,     /* wants that prefetching may add to */
     AHEAD_TASKS = 16,    /* tasks looked at ahead: some seconds of work for most machines */
 };
@@ -478,13 +478,15 @@ static void recomputation_ended(struct job *j, const struct sched_ended *e)
 {
     uint32_t number = e->slot & ~SLOT_RECOMPUTATION;
     struct held *h = &j->supply.held.at[number];
+    uint32_t retries = j->w->retries ? j->w->retries[e->task] : 0;
     j->needs.task[e->task] = NEED_PARENT;
     if (!e->failed) {
         use_inputs(j, e->task, -1);
         held_release(j, number);
         j->supply.recomputed++;
         supply_produced(j, e->task, true);
-    } else if (e->returned || ++h->tries < RECOMPUTE_TRIES) {
+    } else if (e->returned || ++h->tries < RECOMPUTE_TRIES || h->tries <= retries) {
+        h->start.attempt = 1 + h->tries; /* a task may do otherwise when it is tried again */
         h->missing = 0;
         held_is_runnable(j, number);
     } else {

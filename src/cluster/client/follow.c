@@ -426,11 +426,7 @@ static bool follow_clear_way(void *context, uint32_t object, const char *from, s
 static void follow_output_here(void *context, uint32_t object)
 {
     struct client_follow *f = context;
-    uint32_t task = f->w->producer[object];
-    if (!f->learned[task]) {
-        f->learned[task] = 1;
-        array_push(&f->unlearned, task);
-    }
+    follow_learn_task(f, f->w->producer[object]);
 }
 
 /* What was done before the run, and the inputs as they were handed in: listeners see the whole

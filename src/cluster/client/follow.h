@@ -85,6 +85,8 @@ struct client_follow {
 void follow_report(struct client_follow *f, const struct trace_event *e);
 void follow_report_file(struct client_follow *f, const struct trace_file *file);
 void follow_report_counters(struct client_follow *f);
+/* It is done, and goes on record when the contents of all that it read and wrote are known. */
+void follow_learn_task(struct client_follow *f, uint32_t task);
 /* A task has ended so; its final outputs are wanted. */
 void follow_task_ended(struct client_follow *f, uint32_t task, enum follow_seen how);
 /* Done by whomever, skipped or excused: its readers may go on. */

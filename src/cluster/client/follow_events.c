@@ -35,6 +35,15 @@ void follow_report_file(struct client_follow *f, const struct trace_file *file)
             f->o.sinks[i]->file(f->o.sinks[i]->context, file);
 }
 
+/* Once: follow_record_learned() tries until it can. */
+void follow_learn_task(struct client_follow *f, uint32_t task)
+{
+    if (!f->learned[task]) {
+        f->learned[task] = 1;
+        array_push(&f->unlearned, task);
+    }
+}
+
 /* Final outputs of a task that ran are wanted; those of one that was reused are here. */
 void follow_task_ended(struct client_follow *f, uint32_t task, enum follow_seen how)
 {
@@ -45,6 +54,8 @@ void follow_task_ended(struct client_follow *f, uint32_t task, enum follow_seen 
         need_without_outputs(f->o.needs, task);
     if (how < FOLLOW_SEEN_DONE)
         return;
+    if (how == FOLLOW_SEEN_DONE && f->w->object_off[task] == f->w->object_end[task])
+        follow_learn_task(f, task); /* nobody tells of its files: it has none */
     for (uint32_t o = f->w->object_off[task]; o < f->w->object_end[task]; o++)
         if (how == FOLLOW_SEEN_DONE && !workflow_is_intermediate(f->w, o))
             collect_want(f->collect, o);
@@ -179,10 +190,7 @@ static void follow_learn_file(struct client_follow *f, struct trace_file *file)
     file->path = f->w->object_name[o] ? workflow_text(f->w, f->w->object_name[o]) : NULL;
     n->content[o] = file->digest;
     n->bytes[o] = file->size;
-    if (!f->learned[file->task]) {
-        f->learned[file->task] = 1;
-        array_push(&f->unlearned, file->task);
-    }
+    follow_learn_task(f, file->task);
     if (file->path)
         follow_report_file(f, file);
 }
