@@ -12,7 +12,25 @@
 /* Of a family, a module, a sub-workflow or an instance of one: count@doc=a, qc/count, align@s=a/sort. */
 static bool is_member(const char *task, const char *family, size_t length)
 {
-    return strncmp(task, family, length) == 0 && (task[length] == '@' || task[length] == '/');
+    return strncmp(task, family, length) == 0 && (task[length] == '@' || task[length] == '/' ||
+                                                  strncmp(task + length, ",round=", 7) == 0);
+}
+
+/* A repeated task goes with its rounds: `solve` with solve@round=1, solve@round=2/map ..., and
+ * solve@s=a with solve@s=a,round=1 ... It is known by its kind, solve/last (formats/native). */
+static void mark_rounds(const struct workflow *w, uint32_t task, uint8_t *marks)
+{
+    const char *name = workflow_task_name(w, task), *kind = workflow_text(w, w->kind[task]);
+    const char *end = strrchr(kind, '/');
+    size_t length = strlen(name);
+    if (!end || strcmp(end, "/last") != 0)
+        return;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        const char *other = workflow_task_name(w, t);
+        if (strncmp(other, name, length) == 0 && (other[length] == '@' || other[length] == ',') &&
+            strncmp(other + length + 1, "round=", 6) == 0)
+            marks[t] = 1;
+    }
 }
 
 /* Always false. */
@@ -45,6 +63,7 @@ bool select_named(const struct workflow *w, const char *name, uint8_t *marks, st
         t = w->producer[object];
     if (t != NONE) {
         marks[t] = 1;
+        mark_rounds(w, t, marks);
         return true;
     }
     bool any = false;

@@ -123,20 +123,20 @@ static bool session_take_as_text(struct session *s, struct error *err)
     return session_find_needs(s, err);
 }
 
-/* A target that is not known yet, and that a list which is read later may bring; NULL: there is none.
- * What it needs is not known either. */
+/* A target that is not known yet, or not all of it: a list that is read later may bring it, or the next
+ * round of a repeated task. NULL: there is none. What it needs is not known either. */
 static const char *session_later_target(const struct session *s)
 {
-    struct future *f = s->w->future;
-    uint8_t *marks = mem_new_zero(uint8_t, s->w->ntasks);
-    const char *later = NULL;
-    for (const char *const *t = s->o.targets; f && t && *t && !later; t++) {
-        struct error ignored = {0};
-        if (!select_named(s->w, *t, marks, &ignored) && f->ops->may_make(f, *t))
-            later = *t;
+    const struct workflow *w = s->w;
+    struct future *f = w->future;
+    for (const char *const *t = s->o.targets; f && t && *t; t++) {
+        uint32_t object = workflow_find_object(w, *t);
+        bool known =
+            workflow_find_task(w, *t) != NONE || (object != NONE && w->producer[object] != NONE);
+        if (!known && f->ops->may_make(f, *t))
+            return *t;
     }
-    free(marks);
-    return later;
+    return NULL;
 }
 
 /* Targets and what they need, where the options name some. No image is made of a part. */
@@ -190,12 +190,13 @@ bool session_open(struct session *s, struct workflow *w, struct error *err)
         !session_find_needs(s, err))
         return false;
     if (s->o.elsewhere && w->future)
-        return error_set(err, ERROR_INPUT,
-                         "%s: it grows while it runs (a list or a file of tasks says `after`), and "
-                         "agents do not grow with it yet; run it on this machine (`weft run`), or "
-                         "give the list its "
-                         "values (-p LIST=a,b,c)",
-                         s->flow);
+        return error_set(
+            err, ERROR_INPUT,
+            "%s: it grows while it runs (a list or a file of tasks says `after`, or a "
+            "task `repeat`), and "
+            "agents do not grow with it yet; run it on this machine (`weft run`), give "
+            "the list its values (-p LIST=a,b,c), or say how many rounds there are",
+            s->flow);
     if (!growing_begin(s, err))
         return false;
     if (s->o.elsewhere && !session_take_as_text(s, err))

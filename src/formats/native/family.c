@@ -118,6 +118,11 @@ bool scope_is_outside(const struct variable_scope *s, const char *text)
     return false;
 }
 
+static bool is_round(const struct variable_scope *s, const char *word, size_t length)
+{
+    return s->round && length == 5 && memcmp(word, "round", 5) == 0;
+}
+
 /* What stands for a word that is no variable; NULL: nothing does. */
 static const char *other_value(const struct variable_scope *s, const char *word, size_t length)
 {
@@ -125,6 +130,8 @@ static const char *other_value(const struct variable_scope *s, const char *word,
         return s->task;
     if (s->kind && length == 4 && memcmp(word, "kind", 4) == 0)
         return s->kind;
+    if (is_round(s, word, length))
+        return s->round;
     const struct scope_parameter *p = find_parameter(s, word, length);
     return p ? p->value : NULL;
 }
@@ -350,6 +357,11 @@ static bool fill_template(struct variable_scope *s, const struct native *n, yaml
         const struct scope_parameter *fixed = word ? find_parameter(s, p + 1, word) : NULL;
         if (fixed && fixed->fixed) {
             add_command_value(&s->text, fixed->value, quoted && fixed->outside);
+            p += word + 2;
+            continue;
+        }
+        if (word && v == UINT32_MAX && is_round(s, p + 1, word)) {
+            strbuf_add(&s->text, s->round);
             p += word + 2;
             continue;
         }

@@ -30,6 +30,7 @@ struct variable_scope {
     uint32_t *row; /* UINT32_MAX: none */
     column_set *bound;
     const char *task, *kind; /* for {task} and {kind}; NULL: they mean nothing here */
+    const char *round;       /* for {round}, of a task that is repeated; NULL: it is none */
     bool closed;             /* a module's: what it does not know, nobody does */
     bool gathers;            /* while `use` gets one of several values of a free variable */
     uint64_t gathered;       /* names so far */

@@ -113,6 +113,11 @@ void native_free_reading(struct native_reading *r)
     array_free(&r->entry);
     array_free(&r->waits_for);
     array_free(&r->released);
+    for (size_t i = 0; i < r->chains.n; i++)
+        native_free_chain(r->chains.at[i]);
+    array_free(&r->chains);
+    array_free(&r->rounds);
+    strbuf_free(&r->round_name);
     array_free(&r->named);
     array_free(&r->named_place);
     strbuf_free(&r->command);

@@ -32,18 +32,15 @@ static bool is_awaited(const struct native_reading *r, uint32_t list)
     return false;
 }
 
-/* The i-th thing that is pending, as waits_for has it: lists, then files; UINT32_MAX: there are fewer. */
-static uint32_t pending_item(const struct native_reading *r, size_t i)
-{
-    for (uint32_t list = 0; list < r->lists.at.n; list++)
-        if (r->lists.at.at[list].pending && is_awaited(r, list) && i-- == 0)
-            return list;
-    for (size_t entry = 0; entry < r->entry.n; entry++)
-        if (r->entry.at[entry] == ENTRY_LATER && r->waits_for.at[entry] == WAITS_FOR_FILE(entry) &&
-            i-- == 0)
-            return WAITS_FOR_FILE(entry);
-    return UINT32_MAX;
-}
+/* What is read when tasks are done. */
+struct pending {
+    uint32_t waits;             /* as waits_for has it */
+    struct native_chain *chain; /* whose next round it is; NULL: a list or a file */
+};
+struct pending_list {
+    struct pending *at;
+    size_t n, cap;
+};
 
 /* The key of a task by its number in the file. */
 static yaml_ref entry_key(const struct native_reading *r, size_t entry)
@@ -55,12 +52,49 @@ static yaml_ref entry_key(const struct native_reading *r, size_t entry)
     return k;
 }
 
+static uint32_t entry_number(const struct native_reading *r, yaml_ref key)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref tasks = yaml_get(y, 0, "tasks");
+    uint32_t entry = 0;
+    for (yaml_ref k = yaml_first(y, tasks); k != key; k = yaml_next(y, tasks, k))
+        entry++;
+    return entry;
+}
+
+/* Everything that is pending: lists, files, rounds. The caller frees with array_free(). */
+static void find_pending(const struct native_reading *r, struct pending_list *out)
+{
+    for (uint32_t list = 0; list < r->lists.at.n; list++)
+        if (r->lists.at.at[list].pending && is_awaited(r, list))
+            array_push(out, (struct pending){list, NULL});
+    for (size_t entry = 0; entry < r->entry.n; entry++)
+        if (r->entry.at[entry] == ENTRY_LATER && r->waits_for.at[entry] == WAITS_FOR_ENTRY(entry))
+            array_push(out, (struct pending){WAITS_FOR_ENTRY(entry), NULL});
+    for (size_t i = 0; i < r->chains.n; i++)
+        if (!r->chains.at[i]->over)
+            array_push(out, (struct pending){WAITS_FOR_ENTRY(entry_number(r, r->chains.at[i]->key)),
+                                             r->chains.at[i]});
+}
+
 static size_t native_future_items(struct future *base)
 {
-    size_t n = 0;
-    while (pending_item(&future_of(base)->r, n) != UINT32_MAX)
-        n++;
+    struct pending_list all = {0};
+    find_pending(&future_of(base)->r, &all);
+    size_t n = all.n;
+    array_free(&all);
     return n;
+}
+
+static struct future_item chain_item(struct native_future *f, const struct native_chain *c)
+{
+    struct strbuf title = {0};
+    native_round_title(c, c->round, &title);
+    snprintf(f->text, sizeof f->text, "rounds of '%.60s', asked when '%.60s' is done", c->name,
+             title.at);
+    strbuf_free(&title);
+    return (struct future_item){
+        .name = f->text, .first = c->first, .count = c->count, .last_time = c->last_time};
 }
 
 /* A task by its name, or all members of a family. */
@@ -68,9 +102,15 @@ static struct future_item native_future_item(struct future *base, size_t i)
 {
     struct native_future *f = future_of(base);
     struct native_reading *r = &f->r;
-    uint32_t list = pending_item(r, i);
+    struct pending_list all = {0};
+    find_pending(r, &all);
+    uint32_t list = all.at[i].waits;
+    const struct native_chain *chain = all.at[i].chain;
+    array_free(&all);
+    if (chain)
+        return chain_item(f, chain);
     bool is_list = list < r->lists.at.n;
-    yaml_ref key = is_list ? YAML_NONE : entry_key(r, WAITS_FOR_FILE(list));
+    yaml_ref key = is_list ? YAML_NONE : entry_key(r, WAITS_FOR_ENTRY(list));
     const char *after =
         is_list ? lists_after(&r->lists, &r->file, list) : native_joined_after(r, key);
     const struct task_group *group = native_find_group(r, after, strlen(after));
@@ -100,6 +140,11 @@ static void native_settle(struct native_reading *r, uint32_t offset)
     for (size_t i = 0; i < r->entry.n; i++)
         if (r->entry.at[i] == ENTRY_NOW)
             r->entry.at[i] = ENTRY_MADE;
+    for (size_t i = 0; i < r->chains.n; i++) {
+        struct native_chain *c = r->chains.at[i];
+        c->first += c->settled == c->round ? 0 : offset;
+        c->settled = c->round;
+    }
 }
 
 /* The tasks that are known now, into a builder of their own. */
@@ -129,22 +174,23 @@ static bool native_future_expand(struct future *base, const struct workflow *w, 
 {
     struct native_future *f = future_of(base);
     struct native_reading *r = &f->r;
-    size_t items = native_future_items(base);
+    struct pending_list all = {0};
     bool good = true;
-    uint32_t *list = mem_new(uint32_t, items);
     *out = (struct future_part){0};
     r->file.err = r->params.err = err;
-    for (size_t i = 0; i < items; i++)
-        list[i] = pending_item(r, i); /* reading one changes the numbers of the others */
-    for (size_t i = 0; i < items && good; i++) {
+    find_pending(r, &all); /* reading one changes the numbers of the others */
+    for (size_t i = 0; i < all.n && good; i++) {
+        uint32_t list = all.at[i].waits;
         if (!ready[i])
             continue;
-        if (list[i] < r->lists.at.n)
-            good = lists_read_pending(&r->lists, &r->file, list[i], r->folder);
+        if (all.at[i].chain)
+            native_decide_rounds(r, all.at[i].chain);
+        else if (list < r->lists.at.n)
+            good = lists_read_pending(&r->lists, &r->file, list, r->folder);
         else
-            r->released.at[WAITS_FOR_FILE(list[i])] = true;
+            r->released.at[WAITS_FOR_ENTRY(list)] = true;
     }
-    free(list);
+    array_free(&all);
     if (!good)
         return false;
     good = native_read_part(f, w, out);
@@ -165,19 +211,32 @@ static bool native_future_expand(struct future *base, const struct workflow *w, 
     return true;
 }
 
+/* Is something of the entry not known? Its rounds may be, or itself. */
+static bool is_unknown(const struct native_reading *r, size_t entry, yaml_ref key)
+{
+    return native_entry_of(r, entry) == ENTRY_LATER ||
+           (native_is_repeated(r, key) && native_goes_on(r, key));
+}
+
 static const char *native_future_unknown(struct future *base, size_t i, size_t *item)
 {
     const struct native_reading *r = &future_of(base)->r;
     const struct yaml *y = &r->file.y;
     yaml_ref tasks = yaml_get(y, 0, "tasks");
+    struct pending_list all = {0};
     size_t entry = 0;
+    find_pending(r, &all);
     for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k), entry++)
-        if (native_entry_of(r, entry) == ENTRY_LATER && i-- == 0) {
+        if (is_unknown(r, entry, k) && i-- == 0) {
+            uint32_t waits = native_entry_of(r, entry) == ENTRY_LATER ? r->waits_for.at[entry]
+                                                                      : WAITS_FOR_ENTRY(entry);
             *item = 0;
-            while (pending_item(r, *item) != r->waits_for.at[entry])
+            while (*item < all.n && all.at[*item].waits != waits)
                 ++*item;
+            array_free(&all);
             return yaml_text(y, k, NULL);
         }
+    array_free(&all);
     return NULL;
 }
 
@@ -189,7 +248,7 @@ static bool native_future_may_make(struct future *base, const char *name)
     yaml_ref tasks = yaml_get(y, 0, "tasks");
     size_t entry = 0;
     for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k), entry++) {
-        if (native_entry_of(r, entry) != ENTRY_LATER)
+        if (!is_unknown(r, entry, k))
             continue;
         size_t length;
         const char *task = yaml_text(y, k, &length);
@@ -270,7 +329,7 @@ void native_tell_unknown(struct native_reading *r)
         strbuf_free(&names);
     }
     for (size_t entry = 0; entry < r->entry.n; entry++)
-        if (r->entry.at[entry] == ENTRY_LATER && r->waits_for.at[entry] == WAITS_FOR_FILE(entry)) {
+        if (r->entry.at[entry] == ENTRY_LATER && r->waits_for.at[entry] == WAITS_FOR_ENTRY(entry)) {
             yaml_ref k = entry_key(r, entry);
             builder_warn(
                 r->b, yaml_line(y, k),

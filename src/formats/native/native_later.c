@@ -35,9 +35,13 @@ const char *native_joined_after(const struct native_reading *r, yaml_ref key)
 void native_find_joined(struct native_reading *r, yaml_ref tasks)
 {
     const struct yaml *y = &r->file.y;
-    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE && !r->joins; k = yaml_next(y, tasks, k))
-        r->joins = yaml_type(y, yaml_value(k)) == YAML_MAPPING &&
-                   yaml_get(y, yaml_value(k), "tasks") != YAML_NONE;
+    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k)) {
+        if (yaml_type(y, yaml_value(k)) != YAML_MAPPING)
+            continue;
+        r->joins = r->joins || yaml_get(y, yaml_value(k), "tasks") != YAML_NONE;
+        r->repeats = r->repeats || yaml_get(y, yaml_value(k), "repeat") != YAML_NONE;
+        r->repeats_openly = r->repeats_openly || (r->lists.waits && native_is_open_repeat(r, k));
+    }
 }
 
 /* Keys, and a task that it is read after. */
@@ -68,7 +72,7 @@ static bool check_joined(const struct native_reading *r, yaml_ref tasks, yaml_re
 
 bool native_has_pending(const struct native_reading *r)
 {
-    if (r->joins && !r->entry.n)
+    if ((r->joins || r->repeats_openly) && !r->entry.n)
         return true;
     for (size_t i = 0; i < r->lists.at.n; i++)
         if (r->lists.at.at[i].pending)
@@ -291,7 +295,7 @@ static bool check_progress(const struct native_reading *r, yaml_ref tasks)
     const struct list *first = NULL;
     uint32_t which = 0;
     for (size_t i = 0; i < r->entry.n; i++)
-        if (r->entry.at[i] == ENTRY_LATER && r->waits_for.at[i] == WAITS_FOR_FILE(i))
+        if (r->entry.at[i] == ENTRY_LATER && r->waits_for.at[i] == WAITS_FOR_ENTRY(i))
             return true; /* its own task was looked at */
     for (uint32_t i = 0; i < r->lists.at.n; i++) {
         if (!r->lists.at.at[i].pending)
@@ -316,6 +320,27 @@ static bool check_progress(const struct native_reading *r, yaml_ref tasks)
                         lists_after(&r->lists, &r->file, which));
 }
 
+/* Who waits for the rounds of a task that is not known itself waits for what that waits for. */
+static bool resolve_waits(struct native_reading *r, const yaml_ref *keys)
+{
+    for (size_t e = 0; e < r->entry.n; e++) {
+        size_t steps = 0;
+        while (r->entry.at[e] == ENTRY_LATER && r->waits_for.at[e] >= r->lists.at.n) {
+            size_t next = WAITS_FOR_ENTRY(r->waits_for.at[e]);
+            bool own = r->waits_for.at[next] == WAITS_FOR_ENTRY(next); /* its file */
+            if (r->entry.at[next] != ENTRY_LATER || (own && native_is_joined(r, keys[next])))
+                break;
+            if (own || steps++ > r->entry.n)
+                return native_error(&r->file, keys[e],
+                                    "task '%.80s' needs what a repeated task makes, which needs "
+                                    "what it makes: a cycle",
+                                    yaml_text(&r->file.y, keys[e], NULL));
+            r->waits_for.at[e] = r->waits_for.at[next];
+        }
+    }
+    return true;
+}
+
 bool native_find_later(struct native_reading *r, yaml_ref tasks)
 {
     const struct yaml *y = &r->file.y;
@@ -331,8 +356,11 @@ bool native_find_later(struct native_reading *r, yaml_ref tasks)
             array_push(&r->waits_for, UINT32_MAX);
             array_push(&r->released, false);
         }
-        if (r->entry.at[entry] == ENTRY_MADE)
+        if (r->entry.at[entry] == ENTRY_MADE) {
+            if (native_goes_on(r, k))
+                array_push(&later, (uint32_t)entry);
             continue;
+        }
         bool joined = native_is_joined(r, k);
         if (joined && !check_joined(r, tasks, k)) {
             array_free(&keys);
@@ -348,22 +376,25 @@ bool native_find_later(struct native_reading *r, yaml_ref tasks)
         }
         r->waits_for.at[entry] = !joined                 ? pending_in_task(r, yaml_value(k))
                                  : r->released.at[entry] ? UINT32_MAX
-                                                         : WAITS_FOR_FILE(entry);
+                                                         : WAITS_FOR_ENTRY(entry);
         bool waits = r->waits_for.at[entry] != UINT32_MAX;
         r->entry.at[entry] = waits ? ENTRY_LATER : ENTRY_NOW;
-        if (waits)
+        if (waits || native_goes_on(r, k))
             array_push(&later, (uint32_t)entry);
     }
     for (size_t i = 0; i < later.n; i++) {
         uint32_t known = later.at[i];
         for (uint32_t e = 0; e < keys.n; e++)
-            if (r->entry.at[e] == ENTRY_NOW && comes_after(r, keys.at[e], keys.at[known])) {
+            if (e != known && r->entry.at[e] == ENTRY_NOW &&
+                comes_after(r, keys.at[e], keys.at[known])) {
+                bool rounds = r->entry.at[known] != ENTRY_LATER; /* of a task that is known */
                 r->entry.at[e] = ENTRY_LATER;
-                r->waits_for.at[e] = r->waits_for.at[known];
+                r->waits_for.at[e] = rounds ? WAITS_FOR_ENTRY(known) : r->waits_for.at[known];
                 array_push(&later, e);
             }
     }
+    bool good = resolve_waits(r, keys.at);
     array_free(&keys);
     array_free(&later);
-    return !r->lists.waits || check_progress(r, tasks);
+    return good && (!r->lists.waits || check_progress(r, tasks));
 }

@@ -55,6 +55,11 @@ const struct task_group *native_find_group(struct native_reading *r, const char 
     return i == UINT32_MAX ? NULL : &r->shared->groups.at[i];
 }
 
+void native_name_place(struct native_reading *r, const char *name)
+{
+    snprintf(r->file.where, sizeof r->file.where, "task '%s%.100s'", native_prefix(r), name);
+}
+
 /* "task 'NAME'" for messages; by hand, because a million tasks pass here and hardly one is wrong.
  */
 static void name_place(struct native *f, const char *name, size_t length)
@@ -74,14 +79,21 @@ static bool is_family(const struct native_reading *r, yaml_ref key)
 
 /* ---- 1. numbers ---- */
 
+bool native_add_task(struct native_reading *r, yaml_ref key, const char *name, size_t length)
+{
+    const char *full = full_name(r, name, &length);
+    return builder_task(r->b, full, length, yaml_line(&r->file.y, key)) != NONE;
+}
+
 static bool make_task(struct native_reading *r, yaml_ref key, const char *name, size_t length)
 {
+    if (native_is_repeated(r, key))
+        return native_make_chain(r, key, name);
     if (native_is_flow(r, key))
         return native_make_flow(r, key, name);
     if (native_is_joined(r, key))
         return native_make_joined(r, key);
-    const char *full = full_name(r, name, &length);
-    return builder_task(r->b, full, length, yaml_line(&r->file.y, key)) != NONE;
+    return native_add_task(r, key, name, length);
 }
 
 static bool make_members(struct native_reading *r, yaml_ref key)
@@ -89,22 +101,23 @@ static bool make_members(struct native_reading *r, yaml_ref key)
     struct family f;
     struct strbuf member = {0};
     const char *name = yaml_text(&r->file.y, key, NULL);
-    bool good = family_read(&f, &r->lists, &r->file, key);
+    bool good = family_read(&f, &r->lists, &r->file, key), repeated = native_is_repeated(r, key);
     f.first = builder_task_count(r->b);
     if (good)
         builder_expect(r->b, f.first + f.combinations, 0);
     for (uint64_t i = 0; good && i < f.combinations; i++)
         if (family_bind(&f, &r->scope, i)) {
             family_member_name(&f, &r->scope, name, &member);
+            r->combination = i;
             good = make_task(r, key, member.at, member.n);
         }
     family_unbind(&f, &r->scope);
     f.count = builder_task_count(r->b) - f.first;
-    if (good && !f.count && f.exceptions.n && !native_is_flow(r, key))
+    if (good && !f.count && f.exceptions.n && !native_is_flow(r, key) && !repeated)
         good = native_error(&r->file, key, "its except leaves nothing of its each");
     strbuf_free(&member);
     array_push(&r->families, f);
-    return good && native_add_group(r, name, f.first);
+    return good && (repeated || native_add_group(r, name, f.first));
 }
 
 bool native_make_tasks(struct native_reading *r)
@@ -137,6 +150,7 @@ bool native_make_tasks(struct native_reading *r)
                 good = make_task(r, k, name, length) || builder_failed(r->b);
         }
     }
+    good = good && (!r->repeats || native_make_rounds(r));
     r->file.where[0] = 0;
     good = good && ((r->shared->base && !r->module) || native_include_modules(r)); /* once */
     r->ntasks = builder_task_count(r->b) - r->first;
@@ -223,7 +237,8 @@ static void walk_made(struct output_walk *walk)
     size_t entry = 0;
     for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks); k != YAML_NONE;
          k = yaml_next(y, tasks, k))
-        if (native_entry_of(r, entry++) == ENTRY_NOW && !is_family(r, k) && !native_is_flow(r, k))
+        if (native_entry_of(r, entry++) == ENTRY_NOW && !is_family(r, k) &&
+            (!native_is_flow(r, k) || native_is_repeated(r, k)))
             walk_outputs(walk, yaml_value(k));
     for (size_t i = r->first_family; i < r->families.n; i++)
         if (!native_is_flow(r, r->families.at[i].key))
@@ -293,7 +308,7 @@ const char *native_left_out(struct native_reading *r, const char *file, size_t l
 
 /* ---- 3. what they say ---- */
 
-static bool read_body(struct native_reading *r, uint32_t task, yaml_ref body, const char *kind)
+bool native_read_body(struct native_reading *r, uint32_t task, yaml_ref body, const char *kind)
 {
     const char *name = builder_task_name(r->b, task);
     name_place(&r->file, name, strlen(name));
@@ -309,21 +324,26 @@ struct bodies_cursor {
     uint32_t task, family, module;
 };
 
+const char *native_full_kind(struct native_reading *r, const char *kind)
+{
+    strbuf_clear(&r->kind);
+    strbuf_printf(&r->kind, "%s%s", native_kinds(r), kind);
+    return r->kind.at;
+}
+
 /* The task or instance `key`, or one member of it. */
 static bool read_one(struct native_reading *r, yaml_ref key, const char *kind,
                      struct bodies_cursor *at)
 {
+    if (native_is_repeated(r, key))
+        return true; /* its rounds follow */
     if (!native_is_flow(r, key) && !native_is_joined(r, key)) {
         /* a sub-workflow is one thing: its kinds are known by its name */
-        if (r->module && (kind || r->module->instance)) {
-            strbuf_clear(&r->kind);
-            strbuf_printf(&r->kind, "%s%s", r->module->kinds,
-                          kind ? kind : yaml_text(&r->file.y, key, NULL));
-            kind = r->kind.at;
-        }
+        if (r->module && (kind || r->module->instance))
+            kind = native_full_kind(r, kind ? kind : yaml_text(&r->file.y, key, NULL));
         if (kind)
             builder_kind(r->b, at->task, kind, strlen(kind));
-        return read_body(r, at->task++, yaml_value(key), kind);
+        return native_read_body(r, at->task++, yaml_value(key), kind);
     }
     struct native_reading *module = r->modules.at[at->module++];
     name_place(&r->file, module->module->name, strlen(module->module->name));
@@ -357,6 +377,7 @@ bool native_read_bodies(struct native_reading *r)
          k != YAML_NONE && good && !builder_failed(r->b); k = yaml_next(y, tasks, k))
         if (native_entry_of(r, entry++) == ENTRY_NOW)
             good = is_family(r, k) ? read_members(r, &at) : read_one(r, k, NULL, &at);
+    good = good && (!r->repeats || native_read_rounds(r, &at.module));
     r->scope.task = r->scope.kind = NULL;
     r->file.where[0] = 0;
     for (; good && at.module < r->modules.n; at.module++) /* what it includes */

@@ -300,18 +300,28 @@ struct mapped_entry {
 static bool add_mapped(void *context, const char *text, size_t length)
 {
     struct mapped_entry *e = context;
-    const char *inner = e->inner ? e->inner : text;
-    if (!length || !*inner)
+    char *kept = NULL; /* what both call the same, before a round gives it another name */
+    if (e->r->round && e->use != MODULE_AS) {
+        kept = e->inner ? NULL : mem_copy_bytes(text, length);
+        text = native_round_name(e->r, e->use == MODULE_OUT, text, &length);
+    }
+    const char *inner = e->inner ? e->inner : kept ? kept : text;
+    if (!length || !*inner) {
+        free(kept);
         return native_error(&e->r->file, e->at, "the name of a file is empty");
+    }
     if (e->count++ && e->inner)
         return native_error(&e->r->file, e->at,
                             "'%.200s' would be several files; name one, or list them by themselves",
                             e->inner);
     struct module_name x = {mem_copy_bytes(text, length), e->at, e->use, false};
-    if (module_map(e->m, inner, e->inner ? strlen(inner) : length, x))
-        return true;
-    free(x.outer);
-    return native_error(&e->r->file, e->at, "'%.200s' of the module is named twice", inner);
+    bool good = module_map(e->m, inner, e->inner || kept ? strlen(inner) : length, x);
+    if (!good) {
+        free(x.outer);
+        native_error(&e->r->file, e->at, "'%.200s' of the module is named twice", inner);
+    }
+    free(kept);
+    return good;
 }
 
 /* A name, the same here and there; or, with `k`, `its name: ours`. */
@@ -465,8 +475,8 @@ bool native_is_flow(const struct native_reading *r, yaml_ref key)
 /* What stands for a sub-workflow alone; its tasks have keys of their own. */
 static bool check_flow_keys(const struct native_reading *r, yaml_ref body)
 {
-    static const char *const keys[] = {"flow",  "with", "in",     "out",
-                                       "after", "each", "except", NULL};
+    static const char *const keys[] = {"flow", "with",   "in",     "out", "after",
+                                       "each", "except", "repeat", NULL};
     const struct yaml *y = &r->file.y;
     for (yaml_ref k = yaml_first(y, body); k != YAML_NONE; k = yaml_next(y, body, k)) {
         const char *name = yaml_text(y, k, NULL);
@@ -477,7 +487,7 @@ static bool check_flow_keys(const struct native_reading *r, yaml_ref body)
             return native_error(&r->file, k,
                                 "'%.80s' says nothing of a sub-workflow, whose tasks have keys of "
                                 "their own; expected one of: flow, with, in, out, after, each, "
-                                "except",
+                                "except, repeat",
                                 name);
     }
     return true;
@@ -531,6 +541,8 @@ bool native_make_flow(struct native_reading *r, yaml_ref key, const char *name)
 bool native_read_flow(struct native_reading *r, yaml_ref key, struct native_reading *module)
 {
     yaml_ref after = yaml_get(&r->file.y, yaml_value(key), "after");
+    if (r->round && r->round->number > 1)
+        after = YAML_NONE; /* it comes after the first */
     for (uint32_t t = module->first; after != YAML_NONE && t < module->first + module->ntasks; t++)
         if (!native_read_after(r, t, after))
             return false;

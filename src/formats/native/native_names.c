@@ -144,7 +144,8 @@ void native_warn_spelled(const struct native_reading *r, yaml_ref at, const char
     for (const char *p = r->renamed.at; p && p < end; p += strlen(p) + 1)
         if (command_spells(command, p))
             builder_warn(r->b, yaml_line(&r->file.y, at),
-                         "%s: its command spells out '%.100s', which has another name where this "
-                         "file is a module; {in} and {out} have the name that holds",
-                         r->file.where, p);
+                         "%s: its command spells out '%.100s', which has another name %s; {in} "
+                         "and {out} have the name that holds",
+                         r->file.where, p,
+                         r->round ? "in each round" : "where this file is a module");
 }

@@ -4,6 +4,7 @@
 #include "formats/native/family.h"
 #include "formats/native/list_sources.h"
 #include "formats/native/native_module.h"
+#include "formats/native/native_repeat.h"
 #include "model/future.h"
 
 /* {in.reads}: which files, by their place, stand for it. */
@@ -65,8 +66,16 @@ struct native_reading {
     ARRAY(uint8_t) entry;
     ARRAY(uint32_t) waits_for;
     bool joins;           /* some task stands for those of a file: native_is_joined() */
+    bool repeats;         /* some task is repeated: native_is_repeated() */
+    bool repeats_openly;  /* and nobody knows how often */
     ARRAY(bool) released; /* by task of the file: `tasks: FILE`, and the file may be read */
     uint32_t first_family, first_module; /* while it grows: the first that is not there yet */
+    ARRAY(struct native_chain *) chains; /* of repeated tasks, those of one beside each other */
+    ARRAY(struct native_round) rounds;   /* that are made with this reading */
+    uint64_t combination;                /* of the member that is made now */
+    const struct native_round *round;    /* that is read now; NULL: none */
+    uint32_t round_place[2];             /* its inputs, outputs so far */
+    struct strbuf round_name;            /* scratch */
 };
 
 /* For scope_fill() where one text is wanted: it stays in the scope. */
@@ -135,8 +144,8 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body);
 void native_keep_parameters(struct native_reading *r);
 
 /* native_later.c */
-/* What an entry waits for: a list, or the file that it names itself. */
-#define WAITS_FOR_FILE(entry) (UINT32_MAX - 1 - (uint32_t)(entry))
+/* What an entry waits for: a list; or an entry, for its file or its rounds. */
+#define WAITS_FOR_ENTRY(entry) (UINT32_MAX - 1 - (uint32_t)(entry))
 /* A task of the file that stands for the tasks of another, which is read when a task is done: `more: {
  * tasks: more.yaml, after: plan }`. */
 void native_find_joined(struct native_reading *r, yaml_ref tasks);
@@ -172,6 +181,14 @@ struct workflow *native_begin_future(struct native_future *f, struct error *err)
 void native_tell_unknown(struct native_reading *r);
 
 /* native_members.c */
+/* What the task at `body` says, as the task of this number, of this kind; NULL: its own name is. */
+bool native_read_body(struct native_reading *r, uint32_t task, yaml_ref body, const char *kind);
+/* The kind of a task of this file, as the whole workflow has it, in r->kind. */
+const char *native_full_kind(struct native_reading *r, const char *kind);
+/* A task of this file. False: an error. */
+bool native_add_task(struct native_reading *r, yaml_ref key, const char *name, size_t length);
+/* For messages. */
+void native_name_place(struct native_reading *r, const char *name);
 /* The numbers of all tasks, members of families among them. */
 bool native_make_tasks(struct native_reading *r);
 /* Before what they say is read: files that families leave out, of the file and its modules. */

@@ -41,11 +41,13 @@ static const char *const member_keys[] = {
 #undef KEY_ROW
         "each",
     "except",
+    "repeat",
     NULL,
 };
 enum {
     KEY_EACH = sizeof task_keys / sizeof *task_keys - 1, /* where the columns end */
     KEY_EXCEPT,
+    KEY_REPEAT,
 };
 
 /* The text is checked here, what it names (files, parameters) when it is expanded. */
@@ -150,6 +152,9 @@ static bool add_object(void *context, const char *name, size_t length)
     const struct native_object *o = context;
     struct native_reading *r = o->r;
     size_t line = yaml_line(&r->file.y, o->at);
+    const char *given = name;
+    if (r->round)
+        name = native_round_name(r, o->out, name, &length);
     const char *left_out = o->out ? NULL : native_left_out(r, name, length);
     if (left_out && r->scope.gathers)
         return true;
@@ -165,9 +170,9 @@ static bool add_object(void *context, const char *name, size_t length)
     uint32_t place = r->places[o->out]++;
     if (r->naming)
         array_push(&r->named_place, place);
-    if (!isnan(o->size))
+    if (!isnan(o->size) && (o->out || name == given)) /* what a former round made has its own */
         builder_size(r->b, object, o->size, line);
-    if (o->temporary)
+    if (r->round ? o->out && native_round_is_temporary(r) : o->temporary)
         builder_temporary(r->b, object);
     if (o->out)
         builder_produces(r->b, o->task, object, line);
@@ -587,7 +592,8 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
         case -1:
             break;
         case KEY_EACH:
-            break; /* it was read when the members were made */
+        case KEY_REPEAT:
+            break; /* they were read when members and rounds were made */
         case KEY_EXCEPT:
             good = r->family != NONE ||
                    native_error(&r->file, k, "except goes with each; this task has none");
@@ -608,8 +614,8 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
         case COLUMN_times:
             good = read_times(r, task, v);
             break;
-        case COLUMN_after:
-            good = native_read_after(r, task, v);
+        case COLUMN_after: /* later rounds come after the first */
+            good = (r->round && r->round->number > 1) || native_read_after(r, task, v);
             break;
         default:
             good = read_setting(r, task, (enum column_id)key, v, &answers);
@@ -631,7 +637,7 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
         return refuse_outside(r);
     if (answers.flags)
         builder_flag(r->b, task, answers.flags);
-    if (answers.temporary && yaml_get(y, body, "out") != YAML_NONE)
+    if (answers.temporary && !r->round && yaml_get(y, body, "out") != YAML_NONE)
         all_temporary(r, yaml_get(y, body, "out"));
     return true;
 }
