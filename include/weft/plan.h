@@ -96,6 +96,16 @@ enum weft_file_kind weft_file_kind(const struct weft_file *f);
 struct weft_workflow *weft_file_workflow(struct weft_file *f, struct weft_error *error);
 struct weft_platform *weft_file_platform(struct weft_file *f, struct weft_error *error);
 
+/* Priorities in the user's own file: before the workflow is taken, say that it will be annotated (false:
+ * its format has no place for priorities; DAGMan's has). Then, with the priorities of `w`
+ * (weft_workflow_prioritize()), the same file, byte for byte but for what they need, is written to
+ * `path`, and copies of the files that it splices beside them. `wrote` hears of each file, `path` last;
+ * `*overridden`: how many priorities of the user's own no longer count. Both may be NULL. */
+bool weft_file_to_annotate(struct weft_file *f, struct weft_error *error);
+bool weft_file_annotate(struct weft_file *f, const struct weft_workflow *w, const char *path,
+                        void (*wrote)(void *context, const char *path), void *context,
+                        size_t *overridden, struct weft_error *error);
+
 enum weft_remark { WEFT_REMARK_INFO, WEFT_REMARK_NOTE, WEFT_REMARK_WARNING };
 
 /* A workflow with what it is to be planned for, as the commands put them together. */

@@ -144,6 +144,30 @@ EXPORT void weft_file_close(struct weft_file *f)
     free(f);
 }
 
+EXPORT bool weft_file_to_annotate(struct weft_file *f, struct weft_error *error)
+{
+    API_CALL(call, error)
+    call.good = format_file_to_annotate(f->file, &call.err);
+    return api_end(&call);
+}
+
+EXPORT bool weft_file_annotate(struct weft_file *f, const struct weft_workflow *w, const char *path,
+                               void (*wrote)(void *context, const char *path), void *context,
+                               size_t *overridden, struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct format_copies copies = {0};
+        call.good = format_file_annotate(f->file, w->model, path, &copies, &call.err);
+        for (size_t i = 0; call.good && wrote && i < copies.files.n; i++)
+            wrote(context, copies.files.at[i].path);
+        if (overridden)
+            *overridden = copies.overridden;
+        format_copies_free(&copies);
+    }
+    return api_end(&call);
+}
+
 EXPORT enum weft_file_kind weft_file_kind(const struct weft_file *f)
 {
     return format_file_is_plan(f->file)       ? WEFT_FILE_PLAN

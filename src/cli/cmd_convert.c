@@ -1,5 +1,5 @@
 /* `weft convert`: read, and write as another format. */
-#include "cli/cli.h"
+#include "cli/ordering.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,33 +25,14 @@ static const struct cli_rule convert_rules[] = {
 static bool convert_order(const struct arguments *a, struct weft_workflow *w,
                           struct weft_error *error)
 {
-    const char *name = arguments_value(a, "order"), *verdict, *proof;
-    struct weft_planner planner;
+    const char *name = arguments_value(a, "order");
     if (!name)
         return true;
-    size_t number = weft_planner_find(name, error);
-    if (number == SIZE_MAX || !weft_planner(number, &planner))
-        return false;
-    if (!(planner.accepts & WEFT_ACCEPTS_ORDER)) {
-        error->status = WEFT_BAD_INPUT;
-        snprintf(
-            error->text, sizeof error->text,
-            "--order %s: that planner maps tasks to nodes; an order is made by the planners of "
-            "the family order (ic, area, prio, ...)",
-            name);
-        return false;
-    }
-    struct weft_platform *one = weft_platform_named("1", error); /* orders do not depend on it */
-    struct weft_plan *plan = one ? weft_plan_make(w, one, name, NULL, error) : NULL;
-    bool good = plan && weft_workflow_prioritize(w, plan, error);
-    if (good && !arguments_flag(a, "quiet")) {
-        verdict = weft_plan_verdict(plan, &proof);
-        fprintf(stderr, "weft: order by %s: %s%s%s\n", name, verdict ? verdict : "",
-                proof ? "; " : "", proof ? proof : "");
-    }
+    struct weft_plan *plan = ordering_make("order", name, NULL, w, error);
+    if (plan && !arguments_flag(a, "quiet"))
+        ordering_tell(name, plan);
     weft_plan_free(plan);
-    weft_platform_free(one);
-    return good;
+    return plan != NULL;
 }
 
 static bool convert_file(const struct arguments *a, struct weft_file *file, const char *out,

@@ -171,6 +171,7 @@ struct format_file {
     struct option_value *options; /* copies; end with a NULL name */
     char *folder;                 /* where its files stand; NULL: it is no file */
     bool grows;                   /* who reads it lets it grow */
+    struct text kept;             /* the text again, for who will annotate it; else empty */
 };
 
 /* A file outlives the command line's arrays. */
@@ -233,6 +234,7 @@ void format_file_close(struct format_file *f)
     free(f->options);
     free(f->folder);
     text_free(&f->text);
+    text_free(&f->kept);
     free(f->path);
     free(f);
 }
@@ -463,4 +465,60 @@ bool format_write_platform(const char *path, const struct format *format, const 
     strbuf_free(&out);
     strbuf_free(&ignored);
     return good;
+}
+
+/* ---- priorities in the user's own file ---- */
+
+/* The option by which everything is read, unless the user has said something about it. */
+static void read_whole(struct format_file *f, const struct option_value *whole)
+{
+    size_t n = 0;
+    for (; f->options[n].name; n++)
+        if (strcmp(f->options[n].name, whole->name) == 0)
+            return;
+    f->options = mem_resize(f->options, n + 2);
+    f->options[n] =
+        (struct option_value){mem_copy_string(whole->name), mem_copy_string(whole->text)};
+    f->options[n + 1] = (struct option_value){0};
+}
+
+bool format_file_to_annotate(struct format_file *f, struct error *err)
+{
+    const struct format *format = format_of(f, WANT_WORKFLOW, err);
+    if (!format)
+        return false;
+    if (!format->annotate)
+        return error_at(err, f->path, 0,
+                        "a %s file has no place for priorities that could be added to it; `weft "
+                        "convert IN OUT --order` writes a workflow that has them",
+                        format->name);
+    f->format = format;
+    if (format->whole.name)
+        read_whole(f, &format->whole);
+    f->kept = (struct text){mem_copy_bytes(f->text.at, f->text.n), f->text.n};
+    return true;
+}
+
+bool format_file_annotate(struct format_file *f, const struct workflow *w, const char *path,
+                          struct format_copies *out, struct error *err)
+{
+    struct format_source source = {
+        .path = f->path, .text = f->kept.at, .length = f->kept.n, .options = f->options};
+    if (!f->format->annotate(&source, w, path, out, err))
+        return false;
+    for (size_t i = 0; i < out->files.n; i++) {
+        const struct format_copy *c = &out->files.at[i];
+        if (!file_write(c->path, strbuf_text(&c->text), c->text.n, err))
+            return false;
+    }
+    return true;
+}
+
+void format_copies_free(struct format_copies *copies)
+{
+    for (size_t i = 0; i < copies->files.n; i++) {
+        free(copies->files.at[i].path);
+        strbuf_free(&copies->files.at[i].text);
+    }
+    array_free(&copies->files);
 }

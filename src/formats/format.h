@@ -1,6 +1,7 @@
 /* The table of formats: how a file becomes a model and back. One row a format, one file a format.
  */
 #pragma once
+#include "base/array.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -31,6 +32,17 @@ struct format_source {
 
 /* Something suspicious in a file: the rule's name (a constant), its line, and words for people. */
 typedef void (*format_lint_found)(void *context, const char *rule, uint32_t line, const char *text);
+
+/* A file to be written: a user's own file, byte for byte but for what was added. */
+struct format_copy {
+    char *path;
+    struct strbuf text;
+};
+
+struct format_copies {
+    ARRAY(struct format_copy) files; /* what the others name comes before them */
+    size_t overridden;               /* priorities of the user's own that no longer count */
+};
 
 enum { HOLDS_WORKFLOW = 1, HOLDS_PLATFORM = 2 };
 
@@ -65,6 +77,12 @@ struct format {
     bool text_alone;
     /* What is suspicious in a text that can be read, beyond what the workflow tells; NULL: nothing. */
     void (*lint)(const struct format_source *source, format_lint_found found, void *context);
+    /* The same file as `path`, with the priorities of `w` (which was read from it) in it, and copies of
+     * the files that it names where they need some too. NULL: the format has no place for them. */
+    bool (*annotate)(const struct format_source *source, const struct workflow *w, const char *path,
+                     struct format_copies *out, struct error *err);
+    struct option_value
+        whole; /* the reader's option by which all that can hold priorities is read */
 };
 
 extern const struct format *const format_registry[]; /* ends with NULL */
@@ -112,6 +130,14 @@ struct platform *format_file_platform(struct format_file *f, struct error *err);
 bool format_file_both(struct format_file *f, struct workflow **w, struct platform **p,
                       struct error *err);
 struct text format_file_take(struct format_file *f); /* the text, now the caller's */
+/* Who reads it will write priorities back into it: before it is read. False: its format has no place
+ * for them. */
+bool format_file_to_annotate(struct format_file *f, struct error *err);
+/* The file's own text with the priorities of `w`, which was read from it, at `path`, and what belongs
+ * to it: each file whole or not at all, `path` last. The caller frees the list in any case. */
+bool format_file_annotate(struct format_file *f, const struct workflow *w, const char *path,
+                          struct format_copies *out, struct error *err);
+void format_copies_free(struct format_copies *copies);
 
 bool format_write_workflow(const char *path, const struct format *format, const struct workflow *w,
                            struct strbuf *dropped, struct error *err);

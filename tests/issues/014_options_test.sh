@@ -37,6 +37,8 @@ substitute:
       a: {}
       b: "echo b > {out}"
 YAML
+printf 'JOB first first.sub\nJOB second second.sub\nPARENT first CHILD second\n' >flow.dag
+touch first.sh second.sh
 cat >cluster.yaml <<'YAML'
 weft: 1
 network: { bandwidth: 1M }
@@ -264,6 +266,15 @@ convert|flow.yaml out.dot|--read x=1|refused by the reader
 convert|flow.yaml out.dot|--order ic|-
 convert|cluster.yaml out.yaml|--platform|-
 convert|flow.yaml out.dot|--quiet|-
+order|flow.yaml|--with prio|-
+order|flow.yaml|--set method=paper|-
+order|flow.dag|--annotate -o ordered.dag|-
+order|flow.yaml|--scripts {task}.sh -o ordered-jobs|-
+order|flow.yaml|--snakemake Snakefile -o ordered.smk|-
+order|flow.dag|--output ordered.dag --annotate|-
+order|flow.yaml|--from native|-
+order|flow.yaml|--read x=1|refused by the reader
+order|flow.yaml|--quiet|-
 generate|layered|--set n=10|-
 generate|layered|--seed 3|-
 generate|layered|--output g.yaml|-

@@ -21,6 +21,8 @@ enum { DEEPEST = 64, MOST_SCOPES = 1 << 18, MOST_STATEMENTS = 1 << 27 };
 
 bool dagman_write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
                            struct error *err); /* dagman_write.c */
+bool dagman_annotate(const struct format_source *source, const struct workflow *w, const char *path,
+                     struct format_copies *out, struct error *err); /* dagman_annotate.c */
 
 bool dagman_fail(struct dagman_reader *r, const struct dagman_placed *at, const char *fmt, ...)
 {
@@ -107,8 +109,14 @@ char *dagman_find_file(struct dagman_reader *r, const struct dagman_scope *s,
     return NULL;
 }
 
+static void dagman_keep_original(struct dagman_file *f, const char *text, size_t length)
+{
+    f->original = mem_copy_bytes(text, length);
+    f->length = length;
+}
+
 /* Read and parse a file once, however often it is spliced. */
-static struct dagman_file *dagman_load_file(struct dagman_reader *r, const char *path)
+struct dagman_file *dagman_load_file(struct dagman_reader *r, const char *path)
 {
     uint32_t number = intern_number(&r->file_path, path, strlen(path));
     if (number < r->files.n)
@@ -118,6 +126,8 @@ static struct dagman_file *dagman_load_file(struct dagman_reader *r, const char 
     array_push(&r->files, f);
     if (!file_read(path, &f->text, r->err))
         return NULL;
+    if (r->copies)
+        dagman_keep_original(f, f->text.at, f->text.n);
     struct format_source source = {.path = path, .text = f->text.at, .length = f->text.n};
     if (!format_require_utf8(&source, r->err) || !dagman_parse(f, f->text.at, f->text.n, r->err))
         return NULL;
@@ -315,16 +325,29 @@ static bool declare_splice(struct dagman_reader *r, struct dagman_scope *s,
         strbuf_add_bytes(&dir, d.dir.at, d.dir.n);
         strbuf_add_char(&dir, '/');
     }
+    r->splice = at->st;
     bool good = read_scope(r, f, strbuf_text(&prefix), strbuf_text(&dir), depth + 1, child);
     strbuf_free(&prefix);
     strbuf_free(&dir);
     return good;
 }
 
-/* With subdags=inline an external sub-dag is read like a splice. */
-static bool is_splice(const struct dagman_reader *r, const struct dagman_statement *st)
+/* With subdags=inline an external sub-dag is read like a splice; with subdags=there where its file
+ * exists already, since many are written by a script of their own node. */
+static bool is_splice(struct dagman_reader *r, const struct dagman_scope *s,
+                      const struct dagman_placed *at)
 {
-    return st->keyword == DAGMAN_SPLICE || (st->keyword == DAGMAN_SUBDAG && r->inline_subdags);
+    struct declaration d;
+    bool beside;
+    if (at->st->keyword != DAGMAN_SUBDAG || r->subdags != SUBDAGS_THERE)
+        return at->st->keyword == DAGMAN_SPLICE ||
+               (at->st->keyword == DAGMAN_SUBDAG && r->subdags == SUBDAGS_INLINE);
+    if (!parse_declaration(r, at, &d))
+        return false; /* whoever declares it says so again */
+    char *path = dagman_find_file(r, s, at->file, d.dir, d.submit, &beside);
+    bool there = path != NULL;
+    free(path);
+    return there;
 }
 
 /* Own nodes first: their numbers are a range, first .. last. */
@@ -332,14 +355,13 @@ static bool dagman_declare(struct dagman_reader *r, struct dagman_scope *s, unsi
 {
     s->first = builder_task_count(r->b);
     for (size_t i = 0; i < s->statements.n; i++) {
-        const struct dagman_statement *st = s->statements.at[i].st;
-        if (st->keyword <= DAGMAN_SUBDAG && !is_splice(r, st) &&
-            !declare_node(r, s, &s->statements.at[i]))
+        const struct dagman_placed *at = &s->statements.at[i];
+        if (at->st->keyword <= DAGMAN_SUBDAG && !is_splice(r, s, at) && !declare_node(r, s, at))
             return false;
     }
     s->last = builder_task_count(r->b);
     for (size_t i = 0; i < s->statements.n; i++)
-        if (is_splice(r, s->statements.at[i].st) &&
+        if (is_splice(r, s, &s->statements.at[i]) &&
             !declare_splice(r, s, &s->statements.at[i], depth))
             return false;
     return true;
@@ -359,16 +381,38 @@ static void note_ends(struct dagman_reader *r, const struct dagman_scope *s)
     }
 }
 
+/* Remembers the scope that begins; the one around it, for when it ends. */
+static uint32_t note_scope(struct dagman_reader *r, const struct dagman_scope *s,
+                           struct dagman_file *f)
+{
+    uint32_t around = r->scope;
+    if (!r->copies)
+        return around;
+    r->scope = (uint32_t)r->noted.n;
+    array_push(&r->noted, (struct dagman_noted){.file = f,
+                                                .prefix = mem_copy_string(s->prefix),
+                                                .dir = mem_copy_string(s->dir),
+                                                .parent = around,
+                                                .st = r->splice});
+    return around;
+}
+
 static bool read_scope(struct dagman_reader *r, struct dagman_file *f, const char *prefix,
                        const char *dir, unsigned depth, struct dagman_child *self)
 {
     struct dagman_scope s = {.prefix = prefix, .dir = dir, .self = self};
+    uint32_t around = note_scope(r, &s, f), own = r->scope;
     intern_init(&s.child_name);
     intern_init(&s.description_name);
     bool good = place_statements(r, &s, f, 0);
     f->busy = true;
     good = good && dagman_declare(r, &s, depth);
     f->busy = false;
+    if (r->copies) {
+        r->noted.at[own].first = s.first;
+        r->noted.at[own].last = s.last;
+    }
+    r->scope = around;
     if (good) {
         /* a file for INCLUDE, read by itself: its statements are about nodes elsewhere */
         s.fragment = !depth && !r->nodes.n && !s.children.n;
@@ -407,7 +451,7 @@ static void dagman_add_remarks(struct dagman_reader *r)
 }
 
 /* Texts last until here: statements, spans and macros point into them. */
-static void reader_free(struct dagman_reader *r)
+void dagman_reader_free(struct dagman_reader *r)
 {
     for (size_t i = 0; i < r->files.n; i++) {
         text_free(&r->files.at[i]->text);
@@ -416,12 +460,48 @@ static void reader_free(struct dagman_reader *r)
     }
     for (size_t i = 0; i < r->submits.n; i++)
         dagman_description_free(&r->submits.at[i]);
+    for (size_t i = 0; i < r->noted.n; i++) {
+        free(r->noted.at[i].prefix);
+        free(r->noted.at[i].dir);
+    }
     array_free(&r->files);
     array_free(&r->submits);
+    array_free(&r->noted);
     array_free(&r->nodes);
     intern_free(&r->file_path);
     intern_free(&r->submit_key);
     strbuf_free(&r->scratch);
+}
+
+bool dagman_reader_read(struct dagman_reader *r, const struct format_source *source,
+                        struct error *err)
+{
+    const char *subdags = format_option(source, "subdags");
+    r->source = source;
+    r->err = err;
+    r->scope = NONE;
+    if (subdags)
+        r->subdags = subdags[0] == 'i'   ? SUBDAGS_INLINE
+                     : subdags[1] == 'h' ? SUBDAGS_THERE
+                                         : SUBDAGS_TASK;
+    intern_init(&r->file_path);
+    intern_init(&r->submit_key);
+    struct dagman_file *top = mem_new_zero(struct dagman_file, 1);
+    top->path = mem_copy_string(source->path);
+    if (r->copies)
+        dagman_keep_original(top, source->text, source->length);
+    intern_number(&r->file_path, source->path, strlen(source->path));
+    array_push(&r->files, top);
+    r->top = top;
+    r->b = builder_new(source->path, "dagman");
+    struct dagman_child *self = mem_new_zero(struct dagman_child, 1);
+    bool good = dagman_parse(top, source->text, source->length, err);
+    if (good && strspn(source->text, " \t\r\n") == source->length)
+        good = error_at(err, source->path, 0,
+                        "there is nothing in it; expected JOB and PARENT statements");
+    good = good && read_scope(r, top, "", "", 0, self);
+    child_free(self);
+    return good;
 }
 
 /* `first` keeps the first error with its own file, which may be a splice's; the builder's errors
@@ -430,28 +510,12 @@ static struct workflow *dagman_read_workflow(const struct format_source *source,
 {
     if (!format_require_utf8(source, err))
         return NULL;
-    const char *subdags = format_option(source, "subdags");
     struct error first = {0};
-    struct dagman_reader r = {
-        .source = source, .err = &first, .inline_subdags = subdags && subdags[0] == 'i'};
-    intern_init(&r.file_path);
-    intern_init(&r.submit_key);
-    struct dagman_file *top = mem_new_zero(struct dagman_file, 1);
-    top->path = mem_copy_string(source->path);
-    intern_number(&r.file_path, source->path, strlen(source->path));
-    array_push(&r.files, top);
-    r.top = top;
-    r.b = builder_new(source->path, "dagman");
-    struct dagman_child *self = mem_new_zero(struct dagman_child, 1);
-    bool good = dagman_parse(top, source->text, source->length, &first);
-    if (good && strspn(source->text, " \t\r\n") == source->length)
-        good = error_at(&first, source->path, 0,
-                        "there is nothing in it; expected JOB and PARENT statements");
-    good = good && read_scope(&r, top, "", "", 0, self);
-    child_free(self);
+    struct dagman_reader r = {0};
+    bool good = dagman_reader_read(&r, source, &first);
     if (good)
         dagman_add_remarks(&r);
-    reader_free(&r);
+    dagman_reader_free(&r);
     if (!good) {
         builder_free(r.b);
         error_set(err, first.kind, "%s", first.text);
@@ -461,8 +525,10 @@ static struct workflow *dagman_read_workflow(const struct format_source *source,
 }
 
 static const struct option dagman_options[] = {
-    {"subdags", OPTION_CHOICE, "task", "task|inline", 0, 0,
-     "SUBDAG EXTERNAL is one task (default), or is read like a splice"},
+    {"subdags", OPTION_CHOICE, "task", "task|inline|there", 0, 0,
+     "SUBDAG EXTERNAL is one task (default), or is read like a splice, or like one where its file "
+     "is "
+     "there"},
     {0},
 };
 
@@ -477,4 +543,6 @@ const struct format format_dagman = {
     .carries = CARRIES_NAMES | CARRIES(run) | CARRIES(memory) | CARRIES(cores) | CARRIES(kind) |
                CARRIES(shell) | CARRIES(retries) | CARRIES(priority) | CARRIES(done),
     .options = dagman_options,
+    .annotate = dagman_annotate,
+    .whole = {"subdags", "there"},
 };

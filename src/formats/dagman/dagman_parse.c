@@ -201,6 +201,7 @@ bool dagman_parse(struct dagman_file *f, char *text, size_t length, struct error
 void dagman_file_free(struct dagman_file *f)
 {
     array_free(&f->statements);
+    free(f->original);
     free(f->path);
     f->path = NULL;
 }

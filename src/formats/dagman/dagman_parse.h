@@ -59,6 +59,8 @@ struct dagman_statement {
 struct dagman_file {
     char *path;
     struct text text; /* owned unless it is the reader's own source */
+    char *original;   /* as it was before it was parsed, for who copies it; else NULL */
+    size_t length;    /* of the original */
     ARRAY(struct dagman_statement) statements;
     bool busy; /* it is being spliced or included right now: meeting it again is a cycle */
 };

@@ -59,12 +59,29 @@ struct dagman_scope {
     struct dagman_child *self; /* what it will look like from outside */
 };
 
+/* A scope that was read, for who writes priorities into copies of its files. */
+struct dagman_noted {
+    struct dagman_file *file;
+    char *prefix, *dir;   /* as the scope's */
+    uint32_t first, last; /* its own nodes */
+    uint32_t parent;      /* among the noted, before it; NONE: the top */
+    const struct dagman_statement
+        *st; /* the parent's statement that names this file; NULL: the top */
+};
+
+/* Is a SUBDAG EXTERNAL one task, or read like a splice? */
+enum dagman_subdags { SUBDAGS_TASK, SUBDAGS_INLINE, SUBDAGS_THERE };
+
 struct dagman_reader {
     const struct format_source *source;
     struct builder *b;
     struct error *err;
-    bool inline_subdags;
+    enum dagman_subdags subdags;
     const struct dagman_file *top;
+    ARRAY(struct dagman_noted) noted; /* empty unless `copies` */
+    bool copies;                      /* files will be copied: note scopes, keep original texts */
+    uint32_t scope;                   /* the noted one that is being read; NONE: none yet */
+    const struct dagman_statement *splice; /* the statement that leads into the next one */
     ARRAY(struct dagman_node) nodes;
     struct intern file_path;
     ARRAY(struct dagman_file *) files; /* parallel to file_path */
@@ -91,6 +108,14 @@ uint32_t dagman_find_node(struct dagman_reader *r, const struct dagman_scope *s,
 char *dagman_find_file(struct dagman_reader *r, const struct dagman_scope *s,
                        const struct dagman_file *from, struct dagman_span dir,
                        struct dagman_span name, bool *beside);
+
+/* A file read and parsed, once however often it is asked for; NULL: an error. */
+struct dagman_file *dagman_load_file(struct dagman_reader *r, const char *path);
+
+/* A whole file with all that it splices and includes. reader_free() frees; r->b is the caller's. */
+bool dagman_reader_read(struct dagman_reader *r, const struct format_source *source,
+                        struct error *err);
+void dagman_reader_free(struct dagman_reader *r);
 
 /* Everything that the scope's statements say about its nodes, their edges and commands. */
 bool dagman_apply(struct dagman_reader *r, struct dagman_scope *s);

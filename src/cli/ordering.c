@@ -1,0 +1,227 @@
+/* Orders, and where they are written down for systems that are not weft: Slurm's job scripts, and
+ * Snakemake's rules. (A format with a place for priorities has its own: struct format, annotate.) */
+#include "cli/ordering.h"
+#include "base/array.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct weft_plan *ordering_make(const char *option, const char *planner,
+                                const char *const *settings, struct weft_workflow *w,
+                                struct weft_error *error)
+{
+    struct weft_planner row;
+    size_t number = weft_planner_find(planner, error);
+    if (number == SIZE_MAX || !weft_planner(number, &row))
+        return NULL;
+    if (!(row.accepts & WEFT_ACCEPTS_ORDER)) {
+        error->status = WEFT_BAD_INPUT;
+        snprintf(error->text, sizeof error->text,
+                 "--%s %s: that planner maps tasks to nodes; an order is made by the planners of "
+                 "the family order (ic, area, prio, ...)",
+                 option, planner);
+        return NULL;
+    }
+    struct weft_platform *one = weft_platform_named("1", error); /* orders do not depend on it */
+    struct weft_plan_options o = WEFT_PLAN_INIT;
+    o.options = settings;
+    struct weft_plan *plan = one ? weft_plan_make(w, one, planner, &o, error) : NULL;
+    weft_platform_free(one);
+    if (plan && weft_workflow_prioritize(w, plan, error))
+        return plan;
+    weft_plan_free(plan);
+    return NULL;
+}
+
+void ordering_tell(const char *planner, const struct weft_plan *order)
+{
+    const char *proof, *verdict = weft_plan_verdict(order, &proof);
+    fprintf(stderr, "weft: order by %s: %s%s%s\n", planner, verdict ? verdict : "",
+            proof ? "; " : "", proof ? proof : "");
+}
+
+/* ---- Slurm ---- */
+
+/* Behind the last #SBATCH line, since the last of two counts; else behind the #! line. sbatch reads
+ * them up to the first line that is a command. */
+static size_t nice_place(const char *text, size_t n, bool *had_nice)
+{
+    size_t place = 0;
+    for (size_t at = 0; at < n;) {
+        const char *eol = memchr(text + at, '\n', n - at);
+        size_t end = eol ? (size_t)(eol + 1 - text) : n;
+        size_t blank = strspn(text + at, " \t\r");
+        if (at + blank < n && text[at + blank] != '#' && text[at + blank] != '\n')
+            break;
+        bool directive = strncmp(text + at, "#SBATCH", 7) == 0;
+        if (directive || (at == 0 && strncmp(text, "#!", 2) == 0))
+            place = end;
+        if (directive && memmem(text + at, end - at, "--nice", 6))
+            *had_nice = true;
+        at = end;
+    }
+    return place;
+}
+
+/* `pattern` with the task's name in place of {task}. */
+static void script_name(struct strbuf *out, const char *pattern, const char *task)
+{
+    const char *hole = strstr(pattern, "{task}");
+    strbuf_clear(out);
+    strbuf_add_bytes(out, pattern, (size_t)(hole - pattern));
+    strbuf_add(out, task);
+    strbuf_add(out, hole + strlen("{task}"));
+}
+
+static bool copy_script(const char *from, const char *folder, long long nice, bool *had_nice,
+                        struct error *err)
+{
+    struct text text;
+    struct stat st;
+    const char *slash = strrchr(from, '/');
+    if (!file_read(from, &text, err))
+        return false;
+    struct strbuf copy = {0}, to = {0};
+    size_t place = nice_place(text.at, text.n, had_nice);
+    strbuf_add_bytes(&copy, text.at, place);
+    if (place && text.at[place - 1] != '\n')
+        strbuf_add_char(&copy, '\n');
+    strbuf_printf(&copy, "#SBATCH --nice=%lld\n", nice);
+    strbuf_add_bytes(&copy, text.at + place, text.n - place);
+    strbuf_printf(&to, "%s/%s", folder, slash ? slash + 1 : from);
+    bool good = file_write(to.at, copy.at, copy.n, err);
+    if (good && stat(from, &st) == 0 && chmod(to.at, st.st_mode & 0777) != 0)
+        good = error_set(err, ERROR_FAILED, "%s: %s", to.at, strerror(errno));
+    strbuf_free(&copy);
+    strbuf_free(&to);
+    text_free(&text);
+    return good;
+}
+
+bool ordering_slurm(const struct weft_workflow *w, const char *pattern, const char *out, bool quiet,
+                    struct error *err)
+{
+    struct weft_task_info task;
+    size_t n = 0, replaced = 0;
+    if (!strstr(pattern, "{task}"))
+        return error_set(err, ERROR_INPUT,
+                         "--scripts %s: {task} stands for the name of a task, as in "
+                         "'jobs/{task}.sh'",
+                         pattern);
+    if (mkdir(out, 0777) != 0 && errno != EEXIST)
+        return error_set(err, ERROR_FAILED, "%s: %s", out, strerror(errno));
+    while (weft_workflow_task(w, (uint32_t)n, &task))
+        n++;
+    struct strbuf name = {0};
+    bool good = true;
+    for (uint32_t i = 0; good && weft_workflow_task(w, i, &task); i++) {
+        bool had_nice = false;
+        script_name(&name, pattern, task.name);
+        good = copy_script(name.at, out, (long long)n - (long long)task.priority, &had_nice, err);
+        replaced += had_nice;
+    }
+    strbuf_free(&name);
+    if (good && !quiet)
+        fprintf(stderr, "weft: wrote %zu job scripts to %s, --nice 0 to %zu\n", n, out,
+                n ? n - 1 : 0);
+    if (good && !quiet && replaced)
+        fprintf(stderr, "weft: %zu of them had a --nice, which no longer counts\n", replaced);
+    return good;
+}
+
+/* ---- Snakemake ---- */
+
+struct ranked_rule {
+    const char *name;
+    double sum;
+    size_t jobs;
+};
+typedef ARRAY(struct ranked_rule) ranked_rules;
+
+static double rule_mean(const struct ranked_rule *r)
+{
+    return r->sum / (double)r->jobs;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct ranked_rule *)a)->name, ((const struct ranked_rule *)b)->name);
+}
+
+static int by_mean(const void *a, const void *b)
+{
+    double x = rule_mean(a), y = rule_mean(b);
+    return x != y ? (x < y ? -1 : 1) : by_name(a, b);
+}
+
+/* Snakemake's own dumps name a job's rule; it is the task's kind. */
+static void collect_rules(const struct weft_workflow *w, ranked_rules *rules)
+{
+    struct weft_task_info task;
+    for (uint32_t i = 0; weft_workflow_task(w, i, &task); i++) {
+        const char *rule = task.kind && *task.kind ? task.kind : task.name;
+        array_push(rules, (struct ranked_rule){rule, task.priority, 1});
+    }
+    if (rules->n)
+        qsort(rules->at, rules->n, sizeof *rules->at, by_name);
+    size_t kept = 0;
+    for (size_t i = 0; i < rules->n; i++) {
+        if (kept && strcmp(rules->at[kept - 1].name, rules->at[i].name) == 0) {
+            rules->at[kept - 1].sum += rules->at[i].sum;
+            rules->at[kept - 1].jobs++;
+        } else {
+            rules->at[kept++] = rules->at[i];
+        }
+    }
+    rules->n = kept;
+    if (kept)
+        qsort(rules->at, kept, sizeof *rules->at, by_mean);
+}
+
+static bool is_rule_name(const char *name)
+{
+    if (!*name || (*name >= '0' && *name <= '9'))
+        return false;
+    for (; *name; name++)
+        if (!(*name == '_' || (*name >= '0' && *name <= '9') || (*name >= 'a' && *name <= 'z') ||
+              (*name >= 'A' && *name <= 'Z')))
+            return false;
+    return true;
+}
+
+bool ordering_snakemake(const struct weft_workflow *w, const char *snakefile, const char *out,
+                        bool quiet, struct error *err)
+{
+    ranked_rules rules = {0};
+    struct strbuf text = {0};
+    bool good = true;
+    collect_rules(w, &rules);
+    strbuf_printf(&text,
+                  "# weft order: the rules of %s, those whose jobs come first with the largest "
+                  "priority\n"
+                  "module weft_ordered:\n    snakefile: \"%s\"\n    config: config\n"
+                  "use rule * from weft_ordered\n",
+                  snakefile, snakefile);
+    for (size_t i = 0; good && i < rules.n; i++) {
+        if (is_rule_name(rules.at[i].name))
+            strbuf_printf(&text, "use rule %s from weft_ordered with:\n    priority: %zu\n",
+                          rules.at[i].name, i + 1);
+        else
+            good = error_set(err, ERROR_INPUT,
+                             "'%s' is no name of a rule; a workflow of Snakemake's is what "
+                             "`snakemake --dag` or --d3dag prints",
+                             rules.at[i].name);
+    }
+    good = good && file_write(out, text.at, text.n, err);
+    if (good && !quiet)
+        fprintf(stderr, "weft: wrote %s with the priorities of %zu rules; run `snakemake -s %s`\n",
+                out, rules.n, out);
+    strbuf_free(&text);
+    array_free(&rules);
+    return good;
+}

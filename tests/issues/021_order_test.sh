@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# `weft convert in.dag out.dag --order ic` dropped SCRIPT, CATEGORY and the like, and renamed jobs. `weft
+# order` adds priorities to copies of the user's own files and changes nothing else: DAGMan's through
+# SPLICE, SUBDAG and INCLUDE, Slurm's job scripts, Snakemake's rules. Speaks TAP.
+weft=$WEFT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+count=0 failed=0
+ok() { # status text
+    count=$((count + 1))
+    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; cat err out 2>/dev/null | sed 's/^/# /' | cut -c1-300 | head -n 12; fi
+}
+
+# --- a file with everything that a translation would lose ---
+cat >in.dag <<'DAG'
+# mine
+JOB first first.sub
+  job Second { 
+    executable = /bin/true
+}
+SPLICE s inner.dag
+SPLICE s2 inner.dag
+SUBDAG EXTERNAL sub sub.dag
+SUBDAG EXTERNAL later later.dag
+INCLUDE more.inc
+FINAL last last.sub
+SCRIPT PRE first pre.sh
+CATEGORY first c1
+MAXJOBS c1 2
+ABORT-DAG-ON first 3
+PRE_SKIP first 1
+CONFIG my.config
+PARENT first CHILD s s2 Second
+PARENT s CHILD sub \
+  later
+PRIORITY first 3
+DAG
+printf 'JOB x x.sub\nJOB y y.sub\nPARENT x CHILD y' >inner.dag
+printf 'JOB p p.sub\r\nJOB q q.sub\r\nPARENT p CHILD q\r\n' >sub.dag
+printf 'JOB third third.sub\nSPLICE s3 inner.dag\nPARENT third CHILD s3\n' >more.inc
+"$weft" order in.dag --annotate -o out.dag >out 2>err
+ok $? "a DAGMan file with priorities"
+sed '/^# weft order/,$d; s/\.out\.[a-z0-9+]*\././' out.dag | sed 's/more\.out\.inc/more.inc/' | cmp - in.dag
+ok $? "is the user's file, byte for byte but for names of copies"
+sed '/^# weft order/,$d' inner.out.s.dag >copy; printf 'JOB x x.sub\nJOB y y.sub\nPARENT x CHILD y\n' | cmp - copy
+ok $? "so is a splice's"
+[ "$(sed '/^# weft order/,$d' sub.out.sub.dag | od -c)" = "$(od -c <sub.dag)" ] && grep -q $'^PRIORITY p .*\r$' sub.out.sub.dag
+ok $? "and a sub-dag's, whose lines end as they did"
+grep -q '^SPLICE s3 inner\.out\.s3\.dag$' more.out.inc
+ok $? "an included file has a copy where a splice in it has one"
+[ -f in.dag ] && ! grep -q "weft order" in.dag inner.dag sub.dag more.inc
+ok $? "the user's own files are as they were"
+grep -q "1 PRIORITY statement" err
+ok $? "what no longer counts is said"
+
+# the same graph, and priorities whose sums along sub-dags are a permutation in the order of the edges
+"$weft" convert in.dag - --read subdags=there --to dot -q 2>/dev/null | grep -- '->' | sort >before
+"$weft" convert out.dag - --read subdags=there --to dot -q 2>/dev/null | grep -- '->' | sort >after
+[ -s before ] && cmp before after
+ok $? "the copies are the same graph"
+{
+    sed -n 's/^PRIORITY \([a-zA-Z0-9]*\) \(.*\)/\1 \2/p' <(sed -n '/^# weft order/,$p' out.dag) | grep -v '^sub '
+    for s in s s2 s3; do sed -n "s/^PRIORITY \\([xy]\\) \\(.*\\)/$s+\\1 \\2/p" inner.out.$s.dag; done
+    base=$(sed -n 's/^PRIORITY sub \(.*\)/\1/p' out.dag)
+    tr -d '\r' <sub.out.sub.dag | awk -v base="$base" '/^PRIORITY/ { print "sub+" $2, $3 + base }'
+} | sort -k2nr >effective
+[ "$(wc -l <effective)" = 12 ] && [ -z "$(cut -d' ' -f2 effective | sort | uniq -d)" ]
+ok $? "every node but FINAL has a priority of its own"
+awk '{ print $1 }' effective | awk 'NR == FNR { place[$1] = NR; next } { gsub(/[";]/, ""); if (place[$1] && place[$3] && place[$1] > place[$3]) bad = 1 } END { exit bad }' - before
+ok $? "parents come before children"
+cp out.dag again.dag
+"$weft" order again.dag --annotate -o again.dag --read subdags=task -q >out 2>err && [ "$(grep -c '^# weft order' again.dag)" = 1 ]
+ok $? "annotated again, the old priorities are replaced"
+"$weft" order in.dag --annotate >out 2>err
+[ $? = 2 ] && grep -q "Give -o" err
+ok $? "without -o nothing is written"
+printf 'weft: 1\ntasks:\n  a: { run: "true" }\n' >flow.yaml
+"$weft" order flow.yaml --annotate -o o.yaml >out 2>err
+[ $? = 2 ] && grep -q "no place for priorities" err && [ ! -e o.yaml ]
+ok $? "a format without a place for them says so"
+"$weft" order in.dag --with heft >out 2>err
+[ $? = 2 ] && grep -q "family order" err
+ok $? "a planner that makes no order is refused"
+
+# --- the files of HTCondor's own tests and others ---
+data=${WEFT_SHARED:-../shared}/data/dagman
+if [ -d "$data" ]; then
+    mkdir wild && cp -r "$data" wild/ && n=0 bad=0
+    for f in $(find wild -name '*.dag' | sort); do
+        "$weft" convert "$f" - --read subdags=there --to dot -q >g1 2>/dev/null || continue
+        n=$((n + 1))
+        if ! "$weft" order "$f" --annotate -o "${f%.dag}.ordered-here.dag" -q >out 2>err ||
+            ! "$weft" convert "${f%.dag}.ordered-here.dag" - --read subdags=there --to dot -q 2>/dev/null | grep -- '->' | sort | cmp -s - <(grep -- '->' g1 | sort); then
+            bad=$((bad + 1)); echo "# $f"; sed 's/^/# /' err
+        fi
+    done
+    [ "$n" -gt 20 ] && [ "$bad" = 0 ]
+    ok $? "$n files of others, annotated, are the same graphs"
+else
+    ok 0 "files of others # SKIP no shared data"
+fi
+
+# --- Slurm ---
+mkdir jobs
+printf '#!/bin/bash\n#SBATCH -n 1\n# about it\n\n#SBATCH --nice=7\necho one\n#SBATCH --no\n' >jobs/one.sh
+printf '#!/bin/bash\necho two' >jobs/two.sh
+chmod 755 jobs/one.sh
+printf 'digraph g { one -> two }\n' >two.dot
+"$weft" order two.dot --scripts 'jobs/{task}.sh' -o ordered >out 2>err && grep -q "1 of them had a --nice" err
+ok $? "job scripts with --nice"
+printf '#!/bin/bash\n#SBATCH -n 1\n# about it\n\n#SBATCH --nice=7\n#SBATCH --nice=0\necho one\n#SBATCH --no\n' | cmp - ordered/one.sh && [ -x ordered/one.sh ] &&
+    printf '#!/bin/bash\n#SBATCH --nice=1\necho two' | cmp - ordered/two.sh
+ok $? "behind the last of the directives, else behind the first line"
+"$weft" order two.dot --scripts 'jobs/{task}.job' -o ordered >out 2>err
+[ $? = 2 ] && grep -q "one.job" err
+ok $? "a script that is not there is named"
+"$weft" order two.dot --scripts jobs -o ordered >out 2>err
+[ $? = 2 ] && grep -q "{task}" err
+ok $? "a pattern without {task} is refused"
+
+# --- Snakemake ---
+printf 'digraph snakemake_dag {\n 0[label = "all"];\n 1[label = "b"];\n 2[label = "a\\nx: 1"];\n 3[label = "a\\nx: 2"];\n 2 -> 1\n 3 -> 1\n 1 -> 0\n}\n' >dag.dot
+"$weft" order dag.dot --snakemake Snakefile -o ordered.smk >out 2>err && tr '\n' ' ' <ordered.smk | grep -q 'use rule all .* priority: 1 use rule b .* priority: 2 use rule a .* priority: 3 '
+ok $? "rules with priorities, the first with the largest"
+if command -v snakemake >/dev/null; then
+    printf 'rule all:\n    input: "b.txt"\nrule a:\n    output: "a.{x}.txt"\n    shell: "echo {wildcards.x} > {output}"\nrule b:\n    input: expand("a.{x}.txt", x=[1, 2])\n    output: "b.txt"\n    shell: "cat {input} > {output}"\n' >Snakefile
+    snakemake -s ordered.smk -c 1 >out 2>err && [ "$(cat b.txt)" = "$(printf '1\n2')" ] && grep -q "priority: 3" err
+    ok $? "Snakemake runs it"
+else
+    ok 0 "Snakemake runs it # SKIP no snakemake"
+fi
+
+echo "1..$count"
+exit $failed
