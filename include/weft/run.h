@@ -375,7 +375,13 @@ struct weft_agent_work {
     double hits, misses, cache_bytes, busy;
 };
 
-enum weft_agent_state { WEFT_AGENT_UP, WEFT_AGENT_LEAVING, WEFT_AGENT_SILENT, WEFT_AGENT_DEAD };
+enum weft_agent_state {
+    WEFT_AGENT_UP,
+    WEFT_AGENT_LEAVING,
+    WEFT_AGENT_SILENT, /* it has not said for a while that it lives */
+    WEFT_AGENT_DEAD,
+    WEFT_AGENT_LEFT, /* in order, as it was told to */
+};
 
 struct weft_agent_info {
     uint32_t node, life;
@@ -402,14 +408,17 @@ enum weft_cluster_run_state {
 struct weft_cluster_run {
     uint64_t run;
     enum weft_cluster_run_state state;
-    double created, changed;   /* seconds since 1970, by the server's clock */
+    /* seconds since 1970, by the server's clock; changed: its state; of a collected one: when it ended */
+    double created, changed;
     const char *workflow;      /* its name; NULL: not known any more */
     const char *host, *folder; /* from where it was submitted; may be NULL */
     bool shared;
     bool known;                     /* the workflow can be read: */
     uint32_t tasks, before;         /* before: that did not have to run */
     bool counted;                   /* the store has answered: */
+    bool proved;                    /* each end was verified; else the store says so */
     uint32_t done, failed, removed; /* done: or skipped by a decision */
+    uint32_t unproved;              /* ends that nobody who has the key wrote; in none of these */
 };
 
 struct weft_cluster_status {
@@ -418,13 +427,14 @@ struct weft_cluster_status {
     size_t nagents;
     const struct weft_cluster_run *runs;
     size_t nruns;
+    size_t all_runs; /* that the board knows */
 };
 
 struct weft_cluster_query {
     size_t size;
-    uint64_t run;         /* only this one [all]; an unknown one is an error */
-    uint32_t latest;      /* at most so many of the last runs [all] */
-    bool count_collected; /* ask the store about runs whose results were taken, too */
+    uint64_t run;    /* only this one [all]; an unknown one is an error */
+    uint32_t latest; /* at most so many of the last runs; those whose results wait go first [all] */
+    bool count_collected; /* without a meaning: what was taken is counted by who took it */
     double patience;      /* look again, waiting so many seconds at most [what opening saw] */
 };
 #define WEFT_CLUSTER_QUERY_INIT                                                                    \

@@ -13,12 +13,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What is known of a run beyond the board: its ticket, read once. */
+/* What is known of a run beyond the board: its ticket, read once, or what is left of it. */
 struct known_run {
     uint64_t run;
+    bool taken; /* its results were: */
+    struct run_remains remains;
     struct ticket ticket;
     struct workflow *w; /* NULL: its text cannot be read */
+    struct client_count count;
 };
+
+/* Records that one look reads for their proofs: a fraction of a second's work of the server. */
+enum { PROOFS_A_LOOK = 20000 };
 
 /* The client speaks to the store when it is asked and not in between: a handle that lies idle costs
  * a connection. */
@@ -79,6 +85,7 @@ EXPORT bool weft_run_submit(struct weft_run *run, struct weft_submitted *out,
 static void cluster_tidy(struct weft_cluster *c)
 {
     for (size_t i = 0; i < c->known.n; i++) {
+        run_remains_free(&c->known.at[i].remains);
         ticket_free(&c->known.at[i].ticket);
         workflow_free(c->known.at[i].w);
     }
@@ -136,19 +143,27 @@ EXPORT void weft_cluster_stop(struct weft_cluster *c)
 
 /* ---- looking ---- */
 
-/* Tickets do not change: each is asked for once, however often one looks. One that cannot be read is
- * remembered as such. The array may move: use the result before the next call. */
-static struct known_run *cluster_know(struct weft_cluster *c, uint64_t run)
+/* Neither changes: each is asked for once, however often one looks. What cannot be read is remembered as
+ * such. The array may move: use the result before the next call. */
+static struct known_run *cluster_know(struct weft_cluster *c, uint64_t run, bool taken)
 {
-    for (size_t i = 0; i < c->known.n; i++)
-        if (c->known.at[i].run == run)
-            return &c->known.at[i];
-    struct known_run k = {.run = run};
-    if (client_ticket(c->client, run, &k.ticket, NULL))
-        k.w = place_read_workflow(k.ticket.workflow.at, k.ticket.workflow.n, NULL);
-    strbuf_free(&k.ticket.workflow); /* the workflow is all that is wanted of it */
-    array_push(&c->known, k);
-    return &array_last(&c->known);
+    size_t at = 0;
+    while (at < c->known.n && c->known.at[at].run != run)
+        at++;
+    if (at == c->known.n)
+        array_push(&c->known, (struct known_run){.run = run});
+    else if (!taken || c->known.at[at].taken)
+        return &c->known.at[at];
+    struct known_run *k = &c->known.at[at];
+    k->taken = taken;
+    if (taken) {
+        client_remains(c->client, run, &k->remains);
+        return k;
+    }
+    if (client_ticket(c->client, run, &k->ticket, NULL))
+        k->w = place_read_workflow(k->ticket.workflow.at, k->ticket.workflow.n, NULL);
+    strbuf_free(&k->ticket.workflow); /* the workflow is all that is wanted of it */
+    return k;
 }
 
 /* Field by field: the public struct must not follow when the private one is arranged anew. */
@@ -192,7 +207,8 @@ static void cluster_fill_agents(struct weft_cluster *c, uint64_t only)
     for (size_t i = 0; i < n; i++) {
         struct weft_agent_info a = {.node = m[i].node,
                                     .life = m[i].life,
-                                    .state = m[i].state == BOARD_DEAD ? WEFT_AGENT_DEAD
+                                    .state = m[i].state == BOARD_LEFT   ? WEFT_AGENT_LEFT
+                                             : m[i].state == BOARD_DEAD ? WEFT_AGENT_DEAD
                                              : !client_is_alive(c->client, &m[i])
                                                  ? WEFT_AGENT_SILENT
                                              : m[i].state == BOARD_LEAVING ? WEFT_AGENT_LEAVING
@@ -222,40 +238,95 @@ static void cluster_fill_agents(struct weft_cluster *c, uint64_t only)
     }
 }
 
-/* Counting asks the store of each run, a round trip each: runs that are of no interest are not. */
+/* Of a run whose results were taken: what its taker left on the board. A run of which nothing is left
+ * has no names. */
+static struct weft_cluster_run cluster_taken_run(const struct board_run *r,
+                                                 const struct known_run *k)
+{
+    const struct run_remains *m = &k->remains;
+    bool known = m->name != NULL;
+    return (struct weft_cluster_run){.run = r->run,
+                                     .state = WEFT_CLUSTER_COLLECTED,
+                                     .created = r->created,
+                                     .changed = known ? r->created + m->seconds : r->changed,
+                                     .workflow = m->name,
+                                     .host = m->host,
+                                     .folder = m->folder,
+                                     .shared = m->shared,
+                                     .known = known,
+                                     .tasks = m->tasks,
+                                     .counted = known,
+                                     .proved = known,
+                                     .done = m->done,
+                                     .failed = m->failed,
+                                     .removed = m->removed};
+}
+
+/* Counting asks the store of each run, a round trip and the proofs; `reads` is what is left of these. */
+static struct weft_cluster_run cluster_open_run(struct weft_cluster *c, const struct board_run *r,
+                                                struct known_run *k, uint32_t *reads)
+{
+    struct client_count *n = &k->count;
+    bool counted = k->w && client_count(c->client, k->run, k->ticket.id, k->w, *reads, n, NULL);
+    if (counted && n->proved)
+        *reads -= k->w->ntasks < *reads ? k->w->ntasks : *reads;
+    return (struct weft_cluster_run){.run = r->run,
+                                     .state = r->forged ? WEFT_CLUSTER_FORGED
+                                                        : (enum weft_cluster_run_state)r->state,
+                                     .created = r->created,
+                                     .changed = r->changed,
+                                     .workflow = k->ticket.name,
+                                     .host = k->ticket.host,
+                                     .folder = k->ticket.folder,
+                                     .shared = k->ticket.shared,
+                                     .known = k->w != NULL,
+                                     .tasks = k->w ? k->w->ntasks : 0,
+                                     .before = (uint32_t)k->ticket.done.n,
+                                     .counted = counted,
+                                     .proved = n->proved,
+                                     .done = n->is.done + n->is.skipped,
+                                     .failed = n->is.failed + n->is.excused,
+                                     .removed = n->is.removed,
+                                     .unproved = n->forged};
+}
+
+static bool cluster_is_taken(const struct board_run *r)
+{
+    return !r->forged && r->state == BOARD_RUN_COLLECTED;
+}
+
+/* Of those to be shown: the last ones, those that go on or whose results wait before the others. */
+static size_t cluster_choose_runs(struct board_run *r, size_t n, const struct weft_cluster_query *q)
+{
+    size_t open = 0, kept = 0;
+    for (size_t i = 0; i < n; i++)
+        open += !cluster_is_taken(&r[i]);
+    size_t most = q->latest && !q->run ? q->latest : n;
+    size_t most_taken = most > open ? most - open : 0, taken = n - open;
+    for (size_t i = 0; i < n; i++) {
+        bool is_taken = cluster_is_taken(&r[i]);
+        size_t after = is_taken ? --taken : --open; /* of its like that follow */
+        if (q->run ? r[i].run == q->run : after < (is_taken ? most_taken : most))
+            r[kept++] = r[i];
+    }
+    return kept;
+}
+
 static void cluster_fill_runs(struct weft_cluster *c, const struct weft_cluster_query *q)
 {
     size_t n;
+    uint32_t reads = q->run ? UINT32_MAX : PROOFS_A_LOOK;
     const struct board_run *all = client_runs(c->client, &n);
     struct board_run *r = mem_new(struct board_run, n + 1); /* asking for tickets looks again */
     if (n)
         memcpy(r, all, n * sizeof *r);
     c->runs.n = 0;
-    for (size_t i = q->latest && n > q->latest && !q->run ? n - q->latest : 0; i < n; i++) {
-        if (q->run && r[i].run != q->run)
-            continue;
-        struct known_run *k = cluster_know(c, r[i].run);
-        struct client_progress p = {0};
-        bool counts = q->count_collected || r[i].state != BOARD_RUN_COLLECTED || q->run;
-        bool counted =
-            counts && k->w && client_count(c->client, k->run, k->ticket.id, k->w, &p, NULL);
-        array_push(&c->runs, (struct weft_cluster_run){
-                                 .run = r[i].run,
-                                 .state = r[i].forged ? WEFT_CLUSTER_FORGED
-                                                      : (enum weft_cluster_run_state)r[i].state,
-                                 .created = r[i].created,
-                                 .changed = r[i].changed,
-                                 .workflow = k->ticket.name,
-                                 .host = k->ticket.host,
-                                 .folder = k->ticket.folder,
-                                 .shared = k->ticket.shared,
-                                 .known = k->w != NULL,
-                                 .tasks = k->w ? k->w->ntasks : 0,
-                                 .before = (uint32_t)k->ticket.done.n,
-                                 .counted = counted,
-                                 .done = p.done + p.skipped,
-                                 .failed = p.failed + p.excused,
-                                 .removed = p.removed});
+    n = cluster_choose_runs(r, n, q);
+    for (size_t i = 0; i < n; i++) {
+        bool taken = cluster_is_taken(&r[i]);
+        struct known_run *k = cluster_know(c, r[i].run, taken);
+        array_push(&c->runs,
+                   taken ? cluster_taken_run(&r[i], k) : cluster_open_run(c, &r[i], k, &reads));
     }
     free(r);
 }
@@ -275,13 +346,16 @@ weft_cluster_snapshot(struct weft_cluster *c, const struct weft_cluster_query *q
                 client_no_such_run(c->client, q.run, &call.err);
             } else {
                 double now = client_now(c->client);
+                size_t all_runs;
+                client_runs(c->client, &all_runs);
                 cluster_fill_runs(c, &q);
                 cluster_fill_agents(c, q.run); /* after the runs: they look at the board again */
                 c->status = (struct weft_cluster_status){.now = now,
                                                          .agents = c->agents.at,
                                                          .nagents = c->agents.n,
                                                          .runs = c->runs.at,
-                                                         .nruns = c->runs.n};
+                                                         .nruns = c->runs.n,
+                                                         .all_runs = all_runs};
                 call.good = true;
             }
         }
@@ -317,7 +391,12 @@ static bool cluster_cancel(struct weft_cluster *c, uint64_t run, const char *nam
     if (!r)
         return client_no_such_run(c->client, run, err);
     if (!r->forged && r->state >= BOARD_RUN_ENDED)
-        return error_set(err, ERROR_FAILED, "run %" PRIu64 " has ended already", run);
+        return error_set(err, ERROR_FAILED,
+                         r->state == BOARD_RUN_COLLECTED
+                             ? "run %" PRIu64 " has ended already, and its results were taken"
+                             : "run %" PRIu64
+                               " has ended already; `weft attach` brings its results",
+                         run);
     if (name) {
         struct ticket ticket = {0};
         struct workflow *w = NULL;

@@ -325,8 +325,58 @@ bool arguments_number(const struct arguments *a, const char *name, double standa
     return true;
 }
 
-void command_help(const struct command *c, struct strbuf *out)
+/* A text in lines of at most `width` columns, the first behind `used`, all others behind `indent`
+ * blanks. Words that are longer than a line stay whole: a command is to be copied. */
+static void help_wrap(struct strbuf *out, const char *text, size_t n, size_t used, size_t indent,
+                      size_t width)
 {
+    size_t at = used;
+    for (const char *end = text + n; text < end;) {
+        size_t blanks = strspn(text, " \n"), word = strcspn(text + blanks, " \n");
+        if (text + blanks >= end)
+            break;
+        word = text + blanks + word > end ? (size_t)(end - text) - blanks : word;
+        if (at > indent && at + 1 + word > width) {
+            strbuf_printf(out, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (at > indent) {
+            strbuf_add_char(out, ' ');
+            at++;
+        }
+        strbuf_add_bytes(out, text + blanks, word);
+        at += word;
+        text += blanks + word;
+    }
+    strbuf_add_char(out, '\n');
+}
+
+/* Paragraphs are made to fit; lines that begin with a blank (examples) or end in a colon, and empty
+ * ones, stand as they are. */
+static void help_details(struct strbuf *out, const char *text, size_t width)
+{
+    while (*text) {
+        size_t line = strcspn(text, "\n"), n = line;
+        bool as_it_is = *text == ' ' || !line;
+        /* a paragraph goes on until an empty line, an example, or a line that a full stop ended */
+        while (!as_it_is && text[n] && text[n + 1] && text[n + 1] != ' ' && text[n + 1] != '\n' &&
+               !(line < 60 && text[n - 1] != ',')) {
+            line = strcspn(text + n + 1, "\n");
+            n += 1 + line;
+        }
+        if (as_it_is)
+            strbuf_printf(out, "%.*s\n", (int)n, text);
+        else
+            help_wrap(out, text, n, 0, 0, width);
+        text += n + (text[n] == '\n');
+    }
+}
+
+enum { HELP_COLUMN = 29, HELP_LEAST = 24 }; /* where the words begin; fewer are no help */
+
+void command_help(const struct command *c, unsigned columns, struct strbuf *out)
+{
+    size_t width = columns > HELP_LEAST ? columns : HELP_LEAST;
+    size_t indent = width >= HELP_COLUMN + HELP_LEAST ? HELP_COLUMN : 8;
     strbuf_printf(out, "weft %s: %s\n\nusage: weft %s%s%s%s\n", c->name, c->summary, c->name,
                   *c->operands ? " " : "", c->operands,
                   c->options && c->options->name ? " [options]" : "");
@@ -340,8 +390,13 @@ void command_help(const struct command *c, struct strbuf *out)
         else
             snprintf(left, sizeof left, "    --%s%s%s", o->name, o->argument ? " " : "",
                      o->argument ? o->argument : "");
-        strbuf_printf(out, "  %-26s %s\n", left, o->help);
+        bool beside = strlen(left) + 3 <= indent; /* else its words begin on the next line */
+        strbuf_printf(out, "  %-*s%s", beside ? (int)indent - 2 : 0, left, beside ? "" : "\n");
+        strbuf_printf(out, "%*s", beside ? 0 : (int)indent, "");
+        help_wrap(out, o->help, strlen(o->help), indent, indent, width);
     }
-    if (c->details)
-        strbuf_printf(out, "\n%s", c->details);
+    if (c->details) {
+        strbuf_add_char(out, '\n');
+        help_details(out, c->details, width);
+    }
 }

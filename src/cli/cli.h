@@ -85,7 +85,8 @@ bool arguments_integer(const struct arguments *a, const char *name, int64_t stan
 bool arguments_number(const struct arguments *a, const char *name, double standard, double *out,
                       struct error *err);
 
-void command_help(const struct command *command, struct strbuf *out);
+/* No line longer than `columns`, but for examples. */
+void command_help(const struct command *command, unsigned columns, struct strbuf *out);
 
 /* ---- shared by commands (common.c) ---- */
 

@@ -248,7 +248,7 @@ const struct command command_agent = {
         "When it is ready it prints one line: `weft agent: node 3 ready at 10.0.0.7:41234`.\n"
         "Exit status: 0 it has left, 1 it could not go on, 2 bad input.\n\n"
         "examples:\n"
-        "  weft key && weft agent                              a cluster on this machine alone\n"
+        "  weft key && weft agent              a cluster on this machine alone\n"
         "  weft agent --store rediss://head:6379 --bind 10.0.0.7:7411 --key cluster.key\n"
         "  weft agent --serve-store 10.0.0.1:6390 --bind 10.0.0.1:7411 --detach\n",
     .options = agent_command_options,

@@ -32,8 +32,8 @@ static int cancel_report(const struct arguments *a, uint64_t run, const char *sa
         strbuf_add_char(&out, '\n');
     } else if (!arguments_flag(a, "quiet")) {
         if (task)
-            strbuf_printf(&out, "run %" PRIu64 ": task %s and what depends on it: %s\n", run, task,
-                          *said ? said : "cancelled");
+            strbuf_printf(&out, "run %" PRIu64 ": task %s and what depends on it are %s\n", run,
+                          task, *said ? said : "cancelled");
         else
             strbuf_printf(&out,
                           "run %" PRIu64 " is cancelled; what it had made so far comes with "

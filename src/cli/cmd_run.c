@@ -35,7 +35,7 @@ static const struct cli_rule run_rules[] = {
     {"shared no-shared", NULL, "shared no-shared"},
     {"disk", NULL, "on"},                               /* agents have --cache */
     {"keep-failed", NULL, "on no-sandbox dry-run why"}, /* sandboxes of this machine */
-    {"jobs memory resources", NULL, "on=cluster"},      /* its agents are there already */
+    {"jobs memory has resources", NULL, "on=cluster"},  /* its agents are there already */
     {"why", NULL, "dry-run json"},
     {"verbose", "dry-run", "json"},
     {"log", NULL, "dry-run why"}, /* they run nothing */
@@ -112,11 +112,11 @@ const struct command command_run = {
         "Exit status: 0 all is done, 1 a task failed or the run was stopped, 2 bad input.\n\n"
         "examples:\n"
         "  weft run flow.yaml\n"
-        "  weft run flow.yaml -n                  what would run, and why; -v: with its commands\n"
+        "  weft run flow.yaml -n                  what would run, and why; -v: commands\n"
         "  weft run flow.yaml --why align         one task\n"
         "  weft run flow.yaml total.txt align     these, and what they need; -f: again\n"
         "  weft run flow.yaml -j 4 --memory 8G --disk 50G\n"
-        "  weft run flow.yaml --with heft         plan on predicted times, follow the plan\n"
+        "  weft run flow.yaml --with heft         plan on predicted times, follow that\n"
         "  weft run flow.yaml --json | jq .       events as they happen\n"
         "  weft run flow.yaml -q --log weft.log   in a crontab\n"
         "  weft run flow.yaml --on ssh:a,b,c      on other machines\n"

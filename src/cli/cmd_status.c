@@ -2,8 +2,7 @@
 #include "base/json.h"
 #include "cli/cluster_view.h"
 #include "cli/run_screen.h"
-#include "report/human.h"
-#include "report/table.h"
+#include "cli/status_view.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,28 +17,20 @@ static const struct cli_option status_options[] = {
     OPTION_KEY,
     {"directory", 'C', "DIR", "where a `weft run --on` left its note (default: here)"},
     {"watch", 'w', NULL, "again every second, until Ctrl-C"},
+    {"all", 'a', NULL, "every agent, run and column, however long and wide it gets"},
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
 };
 
+static const struct cli_rule status_rules[] = {
+    {"all", NULL, "json"}, /* which has all of it */
+    {"directory", "RUN", NULL},
+    RULES_END,
+};
+
 enum { RUNS_SHOWN = 20 };
-/* Seconds: a dead agent is of interest for a while; a server that restarts is waited for. */
-static const double FORGOTTEN = 600, PATIENCE = 60;
-
-/* "silent": its lease has run out, and nobody has said so on the board yet. */
-static const char *agent_state_name(enum weft_agent_state state)
-{
-    static const char *const names[] = {"up", "leaving", "silent", "dead"};
-    return names[state];
-}
-
-static const char *run_state_name(enum weft_cluster_run_state state)
-{
-    static const char *const names[] = {"running", "stopping",  "cancelled",
-                                        "ended",   "collected", "forged"};
-    return (size_t)state < sizeof names / sizeof *names ? names[state] : "?";
-}
+static const double PATIENCE = 60; /* seconds for a server that restarts */
 
 /* The counts of an agent's work, by their names in JSON (docs/cluster.md). */
 #define WORK(field)                                                                                \
@@ -87,19 +78,6 @@ static double work_field(const struct weft_agent_work *w, size_t at)
     return x;
 }
 
-/* An agent's work on all runs that are shown. */
-static struct weft_agent_work status_sum_work(const struct weft_agent_info *m)
-{
-    struct weft_agent_work sum = {0};
-    for (size_t i = 0; i < m->nwork; i++)
-        for (size_t k = 0; k < sizeof work_fields / sizeof *work_fields; k++) {
-            double x =
-                work_field(&sum, work_fields[k].at) + work_field(&m->work[i], work_fields[k].at);
-            memcpy((char *)&sum + work_fields[k].at, &x, sizeof x);
-        }
-    return sum;
-}
-
 static void status_work_json(const struct weft_agent_work *w, struct json_writer *j)
 {
     json_write_object_inline(j);
@@ -108,115 +86,6 @@ static void status_work_json(const struct weft_agent_work *w, struct json_writer
     for (size_t k = 0; k < sizeof work_fields / sizeof *work_fields; k++)
         json_put_number(j, work_fields[k].name, work_field(w, work_fields[k].at));
     json_write_end_object(j);
-}
-
-static void status_count_cell(struct table *t, double x)
-{
-    char text[HUMAN_SIZE];
-    table_cell(t, human_count(text, (uint64_t)(x > 0 ? x : 0)));
-}
-
-/* What an agent has now counts only while it lives; what it did stays. */
-static void status_agents_text(const struct weft_cluster_status *s, const char *store,
-                               struct strbuf *out)
-{
-    static const struct {
-        const char *name;
-        enum table_align align;
-    } columns[] = {{"node", TABLE_RIGHT},    {"host", TABLE_LEFT},     {"state", TABLE_LEFT},
-                   {"cores", TABLE_RIGHT},   {"running", TABLE_RIGHT}, {"local", TABLE_RIGHT},
-                   {"shared", TABLE_RIGHT},  {"waiting", TABLE_RIGHT}, {"done", TABLE_RIGHT},
-                   {"failed", TABLE_RIGHT},  {"stolen", TABLE_RIGHT},  {"given", TABLE_RIGHT},
-                   {"fetched", TABLE_RIGHT}, {"served", TABLE_RIGHT},  {"hits", TABLE_RIGHT},
-                   {"data", TABLE_RIGHT},    {"beat", TABLE_RIGHT}};
-    size_t shown = 0;
-    struct table *t = table_new();
-    char text[HUMAN_SIZE];
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        table_column(t, columns[i].name, columns[i].align);
-    /* agents that died long ago, or of which nothing is known, are left out */
-    for (size_t i = 0; i < s->nagents; i++) {
-        const struct weft_agent_info *m = &s->agents[i];
-        bool dead = m->state == WEFT_AGENT_DEAD, lives = !dead && m->state != WEFT_AGENT_SILENT;
-        if (dead && (!m->known || m->age > FORGOTTEN))
-            continue;
-        struct weft_agent_work w = status_sum_work(m);
-        table_row(t);
-        status_count_cell(t, m->node);
-        table_cell(t, m->host);
-        table_cell(t, agent_state_name(m->state));
-        status_count_cell(t, m->cores);
-        status_count_cell(t, lives ? w.running : 0);
-        status_count_cell(t, lives ? w.local : 0);
-        status_count_cell(t, lives ? w.shared : 0);
-        status_count_cell(t, lives ? w.waiting : 0);
-        status_count_cell(t, w.done);
-        status_count_cell(t, w.failed);
-        status_count_cell(t, w.stolen);
-        status_count_cell(t, w.given);
-        table_bytes(t, w.fetched_bytes);
-        table_bytes(t, w.served_bytes);
-        if (w.hits + w.misses > 0)
-            snprintf(text, sizeof text, "%.0f %%", 100 * w.hits / (w.hits + w.misses));
-        table_cell(t, w.hits + w.misses > 0 ? text : "-");
-        table_bytes(t, w.cache_bytes);
-        snprintf(text, sizeof text, "%.1f s", m->age);
-        table_cell(t, text);
-        shown++;
-    }
-    if (shown)
-        table_print(t, out, &(struct table_style){.colour = cli_colour()});
-    else
-        strbuf_printf(out, "no agents at %s; `weft agent --store URL` starts one\n", store);
-    table_free(t);
-}
-
-/* A run whose workflow cannot be read, or whose store is silent, shows "?" and "-". */
-static void status_runs_text(const struct weft_cluster_status *s, struct strbuf *out)
-{
-    struct table *t = table_new();
-    char a[HUMAN_SIZE], b[HUMAN_SIZE], text[2 * HUMAN_SIZE + 8];
-    table_column(t, "run", TABLE_RIGHT);
-    table_column(t, "workflow", TABLE_LEFT);
-    table_column(t, "state", TABLE_LEFT);
-    table_column(t, "age", TABLE_RIGHT);
-    table_column(t, "done", TABLE_RIGHT);
-    table_column(t, "failed", TABLE_RIGHT);
-    table_column(t, "removed", TABLE_RIGHT);
-    table_column(t, "from", TABLE_LEFT);
-    for (size_t i = 0; i < s->nruns; i++) {
-        const struct weft_cluster_run *r = &s->runs[i];
-        table_row(t);
-        snprintf(text, sizeof text, "%" PRIu64, r->run);
-        table_cell(t, text);
-        table_cell(t, r->workflow ? r->workflow : "?");
-        table_cell(t, run_state_name(r->state));
-        /* a run that goes on is as old as the server's clock says, not ours */
-        double end = r->state >= WEFT_CLUSTER_ENDED ? r->changed : s->now;
-        table_seconds(t, fmax(end - r->created, 0));
-        if (r->counted) {
-            snprintf(text, sizeof text, "%s of %s", human_count(a, r->done),
-                     human_count(b, r->tasks));
-            table_cell(t, text);
-            status_count_cell(t, r->failed);
-            status_count_cell(t, r->removed);
-        } else {
-            table_cell(t, r->known ? "-" : "?");
-            table_cell(t, "-");
-            table_cell(t, "-");
-        }
-        struct strbuf from = {0};
-        strbuf_printf(&from, "%s:%s", r->host ? r->host : "?", r->folder ? r->folder : "?");
-        table_cell(t, from.at);
-        strbuf_free(&from);
-    }
-    if (s->nruns) {
-        strbuf_add_char(out, '\n');
-        table_print(t, out, &(struct table_style){.colour = cli_colour()});
-    } else {
-        strbuf_add(out, "no runs\n");
-    }
-    table_free(t);
 }
 
 /* All agents that the board knows, dead ones, too: a program decides what it shows. */
@@ -229,7 +98,7 @@ static void status_agents_json(const struct weft_cluster_status *s, struct json_
         json_write_object(j);
         json_put_integer(j, "node", m->node);
         json_put_integer(j, "life", m->life);
-        json_put_string(j, "state", agent_state_name(m->state));
+        json_put_string(j, "state", status_agent_state(m->state));
         json_put_number(j, "age", m->age);
         json_put_string(j, "host", m->host);
         json_put_string(j, "address", m->address);
@@ -259,7 +128,7 @@ static void status_runs_json(const struct weft_cluster_status *s, struct json_wr
         json_write_object(j);
         json_put_integer(j, "run", (int64_t)r->run);
         json_put_text(j, "workflow", r->workflow);
-        json_put_string(j, "state", run_state_name(r->state));
+        json_put_string(j, "state", status_run_state(r->state));
         json_put_number(j, "created", r->created);
         json_put_number(j, "changed", r->changed);
         json_put_text(j, "host", r->host);
@@ -270,6 +139,8 @@ static void status_runs_json(const struct weft_cluster_status *s, struct json_wr
         json_put_number(j, "done", r->counted ? r->done : NAN);
         json_put_number(j, "failed", r->counted ? r->failed : NAN);
         json_put_number(j, "removed", r->counted ? r->removed : NAN);
+        json_put_bool(j, "proved", r->counted && r->proved);
+        json_put_number(j, "unproved", r->counted ? r->unproved : NAN);
         json_write_end_object(j);
     }
     json_write_end_array(j);
@@ -281,7 +152,7 @@ static int status_show(const struct arguments *a, struct weft_cluster *c,
 {
     struct weft_error error;
     struct strbuf out = {0};
-    bool watch = arguments_flag(a, "watch");
+    bool watch = arguments_flag(a, "watch"), all = arguments_flag(a, "all");
     const struct weft_cluster_status *s = weft_cluster_snapshot(c, query, &error);
     if (!s)
         return cli_failed(&error);
@@ -300,8 +171,12 @@ static int status_show(const struct arguments *a, struct weft_cluster *c,
         /* the picture replaces the one before */
         if (watch && isatty(STDOUT_FILENO))
             strbuf_add(&out, "\033[H\033[J");
-        status_agents_text(s, weft_cluster_store(c), &out);
-        status_runs_text(s, &out);
+        struct status_style style = {.store = weft_cluster_store(c),
+                                     .columns = all ? 0 : cli_columns(),
+                                     .colour = cli_colour(),
+                                     .all = all};
+        status_agents_text(s, &style, &out);
+        status_runs_text(s, &style, &out);
     }
     int status = cli_print(&out);
     strbuf_free(&out);
@@ -316,8 +191,7 @@ static int status_command(const struct arguments *a)
     struct weft_cluster_query query = WEFT_CLUSTER_QUERY_INIT;
     if (a->noperands && !run_screen_number(a->operand[0], &query.run, &err))
         return cli_fail(&err);
-    query.count_collected = arguments_flag(a, "json");
-    query.latest = arguments_flag(a, "json") ? 0 : RUNS_SHOWN;
+    query.latest = arguments_flag(a, "json") || arguments_flag(a, "all") ? 0 : RUNS_SHOWN;
     struct weft_cluster *c = cluster_view_open(a, query.run, &error);
     int status = c ? status_show(a, c, &query) : cli_failed(&error);
     query.patience = PATIENCE;
@@ -335,16 +209,23 @@ const struct command command_status = {
     .least = 0,
     .most = 1,
     .summary = "show the agents of a cluster and its runs",
-    .details =
-        "Agents: tasks that run, that are ready (local: wait for their data's node; shared:\n"
-        "anybody may steal them), that wait for others; done and failed here; stolen from others\n"
-        "and given to them; bytes fetched and served; the share of inputs that were here when a\n"
-        "task wanted them; data held; seconds since it last said that it lives.\n"
-        "Runs: how many of their tasks are done. With RUN, only what concerns that one.\n\n"
-        "examples:\n"
-        "  weft status\n"
-        "  weft status 3 --watch\n"
-        "  weft status --json | jq '.runs[] | select(.state == \"running\")'\n",
+    .details = "Agents: tasks that run, that are ready, that wait for others; done and failed\n"
+               "here; data held; when it last said that it lives. A wide terminal has more: of\n"
+               "the ready ones `local` are better run beside their data, and anybody may steal\n"
+               "the `shared`; tasks stolen from others and given to them; bytes fetched and\n"
+               "served; the share of inputs that were here when a task wanted them (`hits`).\n"
+               "An agent is up, leaving, silent (and soon taken for dead), dead, or has left in\n"
+               "order.\n\n"
+               "Runs: running, stopping, cancelling; done, failed or cancelled, and their results\n"
+               "wait; collected: they were taken. How many of their tasks are done. Each end is "
+               "verified with the\n"
+               "cluster's key; where that is too much for one look, a * says so, and `weft\n"
+               "status RUN` does it. With RUN, only what concerns that one.\n\n"
+               "examples:\n"
+               "  weft status\n"
+               "  weft status 3 --watch\n"
+               "  weft status --json | jq '.runs[] | select(.state == \"running\")'\n",
     .options = status_options,
+    .rules = status_rules,
     .run = status_command,
 };

@@ -34,7 +34,8 @@ static const struct cli_rule submit_rules[] = {
     RULES_END,
 };
 
-/* --quiet prints the number alone: `run=$(weft submit flow.yaml -q)`. */
+/* --quiet prints the number alone, or nothing when there is nothing to do:
+ * `run=$(weft submit flow.yaml -q)`. */
 static int submit_report(const struct run_screen *s, const struct weft_forecast *f,
                          const struct weft_submitted *in)
 {
@@ -61,10 +62,11 @@ static int submit_report(const struct run_screen *s, const struct weft_forecast 
         json_put_number(&j, "bytes", in->bytes);
         json_write_end_object(&j);
         strbuf_add_char(&out, '\n');
+    } else if (s->quiet) {
+        if (in->run)
+            strbuf_printf(&out, "%" PRIu64 "\n", in->run);
     } else if (!in->run) {
         dry_run_nothing(name, f->tasks, f->tasks - f->done, &out);
-    } else if (s->quiet) {
-        strbuf_printf(&out, "%" PRIu64 "\n", in->run);
     } else {
         strbuf_printf(&out, "run %" PRIu64 ": %u of %u tasks on %u agent%s", in->run, f->to_run,
                       f->tasks, in->agents, in->agents == 1 ? "" : "s");
@@ -122,11 +124,15 @@ const struct command command_submit = {
         "others steal; group:a,b gives shares to the agents on these hosts.\n"
         "Files are copied unless all agents see the workflow's folder (which is looked for):\n"
         "then they work in it. --shared and --no-shared decide.\n\n"
+        "-q prints the run's number alone. When every task is up to date there is no run:\n"
+        "it prints nothing and ends with 0, and `weft attach \"\"` has nothing to do either.\n"
+        "Exit status: 0 it is handed in (or nothing is to do), 1 the cluster could not take\n"
+        "it, 2 bad input, 3 a task fits no agent.\n\n"
         "examples:\n"
         "  weft submit flow.yaml\n"
         "  weft submit flow.yaml --store rediss://head:6379 --key cluster.key\n"
         "  weft submit flow.yaml --submit worst --policy auto\n"
-        "  run=$(weft submit flow.yaml -q) && weft attach $run\n",
+        "  run=$(weft submit flow.yaml -q) && weft attach \"$run\"\n",
     .options = submit_options,
     .rules = submit_rules,
     .run = submit_command,

@@ -4,6 +4,7 @@
 #include "base/descriptor.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/quantity.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
 #include "api/inside.h"
@@ -138,10 +139,15 @@ bool cli_colour(void)
     return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
 }
 
+/* $COLUMNS where somebody has set it: for pipes, and for who wants other lines than his terminal has. */
 unsigned cli_columns(void)
 {
     struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+    const char *told = getenv("COLUMNS");
+    int64_t n;
+    if (told && quantity_integer(told, strlen(told), &n) && n >= 20 && n <= 10000)
+        return (unsigned)n;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
         return size.ws_col;
     return 80;
 }

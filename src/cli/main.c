@@ -51,7 +51,7 @@ static int help(const char *name)
         const struct command *c = command_find(name);
         if (!c)
             return unknown_command(name);
-        command_help(c, &out);
+        command_help(c, cli_columns(), &out);
     }
     int status = cli_print(&out);
     strbuf_free(&out);

@@ -12,6 +12,7 @@
 struct column {
     char *title;
     enum table_align align;
+    unsigned rank; /* table_rank() */
 };
 
 /* A row or a rule between rows. */
@@ -55,7 +56,13 @@ static char *table_printable(const char *text)
 
 void table_column(struct table *t, const char *title, enum table_align align)
 {
-    array_push(&t->columns, (struct column){table_printable(title), align});
+    array_push(&t->columns, (struct column){table_printable(title), align, 0});
+}
+
+void table_rank(struct table *t, unsigned rank)
+{
+    if (t->columns.n)
+        array_last(&t->columns).rank = rank;
 }
 
 void table_row(struct table *t)
@@ -125,25 +132,94 @@ size_t table_rows(const struct table *t)
 
 /* ---- printing ---- */
 
-/* Only text is cut (left-aligned cells); a number that is cut would be another number. */
-static size_t shown_width(const char *text, enum table_align align, const struct table_style *style)
-{
-    size_t width = human_width(text);
-    bool cut = align == TABLE_LEFT && style->max_cell && width > style->max_cell;
-    return cut ? style->max_cell : width;
-}
-
 static void add_blanks(struct strbuf *out, size_t count)
 {
     while (count--)
         strbuf_add_char(out, ' ');
 }
 
+/* How wide each column is on the screen; TABLE_HIDDEN: there is no room for it. */
+enum { TABLE_GAP = 2, TABLE_LEAST_TEXT = 6 };
+static const size_t TABLE_HIDDEN = SIZE_MAX;
+
+/* Only text is cut (left-aligned cells); a number that is cut would be another number. */
+static size_t natural_width(const char *text, enum table_align align,
+                            const struct table_style *style)
+{
+    size_t width = human_width(text);
+    bool cut = align == TABLE_LEFT && style->max_cell && width > style->max_cell;
+    return cut ? style->max_cell : width;
+}
+
+static size_t table_width(const struct table *t, const size_t *width, unsigned indent)
+{
+    size_t sum = indent, shown = 0;
+    for (size_t c = 0; c < t->columns.n; c++)
+        if (width[c] != TABLE_HIDDEN) {
+            sum += width[c];
+            shown++;
+        }
+    return sum + (shown ? TABLE_GAP * (shown - 1) : 0);
+}
+
+/* The column that goes next: of the largest rank, the last; its number, or that of all: none goes. */
+static size_t table_next_to_go(const struct table *t, const size_t *width)
+{
+    size_t next = t->columns.n;
+    for (size_t c = 0; c < t->columns.n; c++)
+        if (width[c] != TABLE_HIDDEN && t->columns.at[c].rank &&
+            (next == t->columns.n || t->columns.at[c].rank >= t->columns.at[next].rank))
+            next = c;
+    return next;
+}
+
+/* Whole columns go while there are some to go; then the widest text is cut, down to a few letters. */
+static void table_fit(const struct table *t, size_t *width, const struct table_style *style)
+{
+    while (style->columns && table_width(t, width, style->indent) > style->columns) {
+        size_t go = table_next_to_go(t, width), widest = t->columns.n;
+        if (go < t->columns.n) {
+            width[go] = TABLE_HIDDEN;
+            continue;
+        }
+        for (size_t c = 0; c < t->columns.n; c++)
+            if (width[c] != TABLE_HIDDEN && t->columns.at[c].align == TABLE_LEFT &&
+                width[c] > TABLE_LEAST_TEXT && (widest == t->columns.n || width[c] > width[widest]))
+                widest = c;
+        if (widest == t->columns.n)
+            return; /* a screen for which nothing more can be done */
+        size_t over = table_width(t, width, style->indent) - style->columns;
+        size_t least = TABLE_LEAST_TEXT;
+        for (size_t c = 0; c < t->columns.n;
+             c++) /* not below the next widest: they share the loss */
+            if (c != widest && width[c] != TABLE_HIDDEN && t->columns.at[c].align == TABLE_LEFT &&
+                width[c] > least && width[c] < width[widest])
+                least = width[c];
+        size_t give = width[widest] - least;
+        width[widest] -= give < over && give ? give : over < give ? over : 1;
+    }
+}
+
+static size_t *table_widths(const struct table *t, const struct table_style *style)
+{
+    size_t *width = mem_new_zero(size_t, t->columns.n + 1);
+    for (size_t c = 0; c < t->columns.n; c++)
+        width[c] = natural_width(t->columns.at[c].title, t->columns.at[c].align, style);
+    for (size_t r = 0; r < t->rows.n; r++)
+        for (size_t c = 0; c < t->rows.at[r].count; c++) {
+            size_t w =
+                natural_width(t->cells.at[t->rows.at[r].first + c], t->columns.at[c].align, style);
+            width[c] = w > width[c] ? w : width[c];
+        }
+    table_fit(t, width, style);
+    return width;
+}
+
 /* The last cell is not padded: no blanks at the ends of lines. */
 static void table_add_cell(struct strbuf *out, const char *text, enum table_align align,
                            size_t width, bool last, const struct table_style *style)
 {
-    size_t shown = shown_width(text, align, style), full = human_width(text);
+    size_t full = human_width(text), shown = full < width ? full : width;
     if (align == TABLE_RIGHT)
         add_blanks(out, width - shown);
     if (shown < full) {
@@ -165,16 +241,47 @@ static void table_add_cell(struct strbuf *out, const char *text, enum table_alig
 static void add_rule(struct strbuf *out, const size_t *width, size_t columns,
                      const struct table_style *style)
 {
+    bool first = true;
     add_blanks(out, style->indent);
     if (style->colour)
         strbuf_add(out, "\033[2m");
     for (size_t c = 0; c < columns; c++) {
+        if (width[c] == TABLE_HIDDEN)
+            continue;
+        if (!first)
+            add_blanks(out, TABLE_GAP);
+        first = false;
         for (size_t i = 0; i < width[c]; i++)
             strbuf_add(out, style->ascii ? "-" : "─");
-        if (c + 1 < columns)
-            strbuf_add(out, "  ");
     }
     strbuf_add(out, style->colour ? "\033[0m\n" : "\n");
+}
+
+/* A row, or (NULL) the titles. */
+static void table_add_line(const struct table *t, const struct table_line *row, const size_t *width,
+                           struct strbuf *out, const struct table_style *style)
+{
+    size_t count = row ? row->count : t->columns.n;
+    bool bold = style->colour && (!row || row->bold), first = true;
+    struct strbuf line = {0};
+    for (size_t c = 0; c < count; c++) {
+        if (width[c] == TABLE_HIDDEN)
+            continue;
+        if (!first)
+            add_blanks(&line, TABLE_GAP);
+        first = false;
+        table_add_cell(&line, row ? t->cells.at[row->first + c] : t->columns.at[c].title,
+                       t->columns.at[c].align, width[c], c + 1 == count, style);
+    }
+    while (line.n && line.at[line.n - 1] == ' ')
+        line.at[--line.n] = 0;
+    if (line.n)
+        add_blanks(out, style->indent);
+    if (bold)
+        strbuf_add(out, "\033[1m");
+    strbuf_add(out, strbuf_text(&line));
+    strbuf_add(out, bold ? "\033[0m\n" : "\n");
+    strbuf_free(&line);
 }
 
 /* Two passes: widths, then lines. A missing cell at the end of a row is empty. */
@@ -183,49 +290,22 @@ void table_print(const struct table *t, struct strbuf *out, const struct table_s
     static const struct table_style standard = {0};
     if (!style)
         style = &standard;
-    size_t columns = t->columns.n;
-    size_t *width = mem_new_zero(size_t, columns + 1);
+    size_t *width = table_widths(t, style);
     bool titles = false;
-    for (size_t c = 0; c < columns; c++) {
-        width[c] = shown_width(t->columns.at[c].title, t->columns.at[c].align, style);
-        titles = titles || width[c];
-    }
-    for (size_t r = 0; r < t->rows.n; r++)
-        for (size_t c = 0; c < t->rows.at[r].count; c++) {
-            size_t w =
-                shown_width(t->cells.at[t->rows.at[r].first + c], t->columns.at[c].align, style);
-            width[c] = w > width[c] ? w : width[c];
-        }
-    size_t ruled = columns; /* a last column without a word has no rule either */
+    for (size_t c = 0; c < t->columns.n; c++)
+        titles = titles || *t->columns.at[c].title;
+    size_t ruled = t->columns.n; /* a last column without a word has no rule either */
     while (ruled && !width[ruled - 1])
         ruled--;
-    for (size_t r = titles ? 0 : 1; r <= t->rows.n; r++) { /* row 0: the titles */
-        const struct table_line *row = r ? &t->rows.at[r - 1] : NULL;
-        if (row && row->rule) {
+    if (titles)
+        table_add_line(t, NULL, width, out, style);
+    if (titles && !style->plain)
+        add_rule(out, width, ruled, style);
+    for (size_t r = 0; r < t->rows.n; r++)
+        if (t->rows.at[r].rule)
             add_rule(out, width, ruled, style);
-            continue;
-        }
-        size_t count = row ? row->count : columns;
-        bool bold = style->colour && (!row || row->bold);
-        struct strbuf line = {0};
-        for (size_t c = 0; c < count; c++) {
-            const char *text = row ? t->cells.at[row->first + c] : t->columns.at[c].title;
-            if (c)
-                strbuf_add(&line, "  ");
-            table_add_cell(&line, text, t->columns.at[c].align, width[c], c + 1 == count, style);
-        }
-        while (line.n && line.at[line.n - 1] == ' ')
-            line.at[--line.n] = 0;
-        if (line.n)
-            add_blanks(out, style->indent);
-        if (bold)
-            strbuf_add(out, "\033[1m");
-        strbuf_add(out, strbuf_text(&line));
-        strbuf_add(out, bold ? "\033[0m\n" : "\n");
-        strbuf_free(&line);
-        if (!row && !style->plain)
-            add_rule(out, width, ruled, style);
-    }
+        else
+            table_add_line(t, &t->rows.at[r], width, out, style);
     free(width);
 }
 

@@ -23,6 +23,7 @@ struct table_style {
     bool plain;        /* no rule under the header */
     unsigned indent;   /* blanks before every line */
     unsigned max_cell; /* longer left-aligned cells are cut with an ellipsis; 0: no limit */
+    unsigned columns;  /* of the screen, which no line exceeds: see table_rank(); 0: no limit */
 };
 
 struct table;
@@ -31,8 +32,11 @@ struct table *table_new(void);
 void table_free(struct table *t); /* NULL is fine */
 void table_column(struct table *t, const char *title,
                   enum table_align align); /* before the first row */
-void table_row(struct table *t);           /* begins a row */
-void table_rule(struct table *t);          /* a rule between the rows before and after */
+/* Where the screen is too narrow, columns with the largest rank go first, the last of them before the
+ * others; those with rank 0 stay, and their text is cut. Of the column that was added last. */
+void table_rank(struct table *t, unsigned rank);
+void table_row(struct table *t);  /* begins a row */
+void table_rule(struct table *t); /* a rule between the rows before and after */
 /* Append the next cell of the row; the text is copied. */
 void table_cell(struct table *t, const char *text);
 void table_printf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,8 @@
+#include "report/human.h"
 #include "report/table.h"
 #include "tap.h"
+
+#include <string.h>
 
 int main(void)
 {
@@ -53,6 +56,38 @@ int main(void)
     table_print(t, &out, NULL);
     is_str(strbuf_text(&out), "evil?[2J??????  1\n",
            "no titles, no header; control characters shown as '?'");
+    table_free(t);
+
+    t = table_new();
+    table_column(t, "node", TABLE_RIGHT);
+    table_column(t, "host", TABLE_LEFT);
+    table_column(t, "done", TABLE_RIGHT);
+    table_rank(t, 1);
+    table_column(t, "served", TABLE_RIGHT);
+    table_rank(t, 2);
+    table_column(t, "from", TABLE_LEFT);
+    table_row(t);
+    table_cell(t, "1");
+    table_cell(t, "a-rather-long-name-of-a-node");
+    table_cell(t, "12");
+    table_cell(t, "3 MB");
+    table_cell(t, "vm:/home/somebody/else");
+    strbuf_clear(&out);
+    table_print(t, &out, &(struct table_style){.columns = 71});
+    is_str(strbuf_text(&out),
+           "node  host                          done  from\n"
+           "────  ────────────────────────────  ────  ──────────────────────\n"
+           "   1  a-rather-long-name-of-a-node    12  vm:/home/somebody/else\n",
+           "the column of the largest rank goes first");
+    for (unsigned columns = 20; columns <= 90; columns++) {
+        size_t widest = 0;
+        strbuf_clear(&out);
+        table_print(t, &out, &(struct table_style){.columns = columns});
+        for (char *rest = NULL, *line = strtok_r(out.at, "\n", &rest); line;
+             line = strtok_r(NULL, "\n", &rest))
+            widest = human_width(line) > widest ? human_width(line) : widest;
+        ok(widest <= columns, "no line of %zu in %u columns", widest, columns);
+    }
     table_free(t);
     table_free(NULL);
     strbuf_free(&out);

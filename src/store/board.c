@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-#define VERSION "weft-board/2"
+#define VERSION "weft-board/3"
 #define KEYS 8    /* seven of the board, one of the request (the stem: none) */
 #define RECORD 32 /* bytes a member, behind as many of a head */
 #define OPEN_SECONDS 6.0
@@ -462,6 +462,7 @@ void board_run_state(struct board *b, const struct board_change *change, board_d
     if (change->over)
         run_record(change->over, over);
     request_add(q, over, change->over ? sizeof over : 0);
+    request_add(q, change->text, change->text && change->n <= TEXT_MOST ? change->n : 0);
     request_send(q, true);
 }
 

@@ -18,8 +18,15 @@ struct board;
 enum board_state {
     BOARD_UP,
     BOARD_LEAVING, /* takes nothing new */
-    BOARD_DEAD,    /* its lease ran out and somebody said so; or it left */
+    BOARD_DEAD,    /* its lease ran out and somebody said so */
+    BOARD_LEFT,    /* in order: what it held went to others first */
 };
+
+/* Of the two ends of a life: nobody counts on it any more. */
+static inline bool board_is_gone(uint8_t state)
+{
+    return state >= BOARD_DEAD;
+}
 
 struct board_member {
     uint32_t node, life;
@@ -131,7 +138,9 @@ struct board_change {
     enum board_run_state state;
     uint8_t id[BOARD_ID], proof[BOARD_PROOF];
     const struct board_run
-        *over; /* a record that nobody with the key wrote: replaced; NULL: none */
+        *over;        /* a record that nobody with the key wrote: replaced; NULL: none */
+    const void *text; /* that the run has from now on; NULL: the text stays */
+    size_t n;         /* at most 64 KB */
 };
 void board_run_state(struct board *b, const struct board_change *change, board_done done,
                      void *context);

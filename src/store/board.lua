@@ -26,7 +26,7 @@
 -- member has a whole lease from the first heartbeat on.
 local B, X, J, W, R, C, F, Q = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local call, pack, unpack = redis.call, struct.pack, struct.unpack
-local SIZE, UP, DEAD, MOST, RUN_SIZE = 32, 0, 2, 65536, 49
+local SIZE, UP, DEAD, LEFT, MOST, RUN_SIZE = 32, 0, 2, 3, 65536, 49
 local NO_PROOF = string.rep('\0', 32) -- of a run that was never opened
 local time = call('TIME')
 local now = time[1] + time[2] / 1000000
@@ -52,7 +52,7 @@ local function note_heartbeat(lease)
 end
 local function alive(node, life)
   local m = member(node)
-  return m and m.life == life and m.state ~= DEAD and m or nil
+  return m and m.life == life and m.state < DEAD and m or nil
 end
 local function view()
   local all, runs = call('HGETALL', R), {}
@@ -79,7 +79,7 @@ end
 local function nobody_lives()
   local node, m = 0, member(0)
   while m do
-    if m.state ~= DEAD and now - m.heartbeat <= m.lease then return false end
+    if m.state < DEAD and now - m.heartbeat <= m.lease then return false end
     node = node + 1
     m = member(node)
   end
@@ -99,7 +99,7 @@ on.join = function(identity, attempt, lease, text)
   if not m then
     node = 0
     m = member(node)
-    while m and m.state ~= DEAD do
+    while m and m.state < DEAD do
       node = node + 1
       m = member(node)
     end
@@ -139,7 +139,7 @@ end
 on.leave = function(node, life)
   local m = alive(node, tonumber(life))
   if m then
-    m.state = DEAD
+    m.state = LEFT
     save(node, m)
   end
   return 'OK'
@@ -153,8 +153,9 @@ on.new = function()
   call('HSET', R, run, pack('<Bdd', 255, now, now) .. NO_PROOF)
   return tostring(run)
 end
--- `over`: the record that a member has found to be nobody's word is written over, if it is still that
-on.state = function(run, state, words, over)
+-- `over`: the record that a member has found to be nobody's word is written over, if it is still that;
+-- `text` (not empty): what the run has from now on in place of its text
+on.state = function(run, state, words, over, text)
   local s = call('HGET', R, run)
   if not s then return redis.error_reply('WEFT there is no run ' .. run .. ' on the board') end
   state = tonumber(state)
@@ -163,7 +164,8 @@ on.state = function(run, state, words, over)
   local replaces = over ~= '' and (s == over or #s ~= RUN_SIZE)
   if was == 255 or state > was or replaces then
     call('HSET', R, run, pack('<Bdd', state, created, now) .. words)
+    if text ~= '' then call('SET', string.sub(B, 1, -2) .. 'T.' .. run, text) end
   end
   return 'OK'
 end
-return on[ARGV[1]](ARGV[2], ARGV[3], ARGV[4], ARGV[5])
+return on[ARGV[1]](ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6])

@@ -341,6 +341,7 @@ nothing run flow.yaml --with heft --plan plan.json
 nothing run flow.yaml --order ic --plan plan.json
 nothing run flow.yaml --why first --json
 nothing run flow.yaml --on cluster -j 2
+nothing run flow.yaml --on cluster --has ssd
 nothing run flow.yaml --on local:2 --nodes 3
 nothing sim plan.json --with heft
 nothing sim plan.json --items 5

@@ -96,7 +96,7 @@ static void cancel_run(struct agent *a, struct link *l, uint64_t run, uint32_t t
         send_answer(a, l, run, false, "the run has no such task");
     } else {
         job_remove(j, task);
-        send_answer(a, l, run, true, "the task and what depends on it are being taken out");
+        send_answer(a, l, run, true, "being taken out");
     }
 }
 

@@ -119,7 +119,7 @@ static bool is_welcome(struct agent *a, const struct board_view *view)
 {
     for (size_t i = 0; i < view->nmembers; i++) {
         const struct board_member *m = &view->members[i];
-        if (m->node == a->node || m->state == BOARD_DEAD || m->age > a->lease ||
+        if (m->node == a->node || board_is_gone(m->state) || m->age > a->lease ||
             m->node >= a->peers.n || !a->peers.at[m->node].stranger)
             continue;
         char name[9];
@@ -195,7 +195,7 @@ static void membership_seen(void *context, const struct board_view *view, const 
     for (size_t i = 0; i < view->nmembers; i++) {
         const struct board_member *m = &view->members[i];
         if (m->node == a->node)
-            alive = m->life == a->life && m->state != BOARD_DEAD;
+            alive = m->life == a->life && !board_is_gone(m->state);
         peer_update(a, m, now - a->steady > a->lease);
     }
     if (!alive && a->departure < AGENT_SIGNING_OFF) {

@@ -99,15 +99,27 @@ static void peer_begin_life(struct agent *a, struct peer *p, const struct board_
     p->life = m->life;
 }
 
+static void peer_say_gone(struct agent *a, const struct peer *p, const struct board_member *m)
+{
+    const char *host = p->host ? p->host : "?";
+    if (m->state == BOARD_LEFT)
+        agent_log(a, "node %u on %s has left", m->node, host);
+    else
+        agent_log(a,
+                  "node %u on %s is taken for dead: no sign of life for %.0f s; what it held is "
+                  "taken over",
+                  m->node, host, m->age);
+}
+
 void peer_update(struct agent *a, const struct board_member *m, bool steady)
 {
-    if (m->node == a->node || (!m->n && m->state != BOARD_DEAD))
+    if (m->node == a->node || (!m->n && !board_is_gone(m->state)))
         return; /* or has just joined, and says who it is in a moment */
     struct peer *p = peer_at(a, m->node);
     bool changed = !p->known || p->life != m->life || p->leaving != (m->state == BOARD_LEAVING);
     if (!p->known || p->life != m->life)
         peer_begin_life(a, p, m);
-    bool was_up = p->known && p->up, up = m->state != BOARD_DEAD && !p->stranger;
+    bool was_up = p->known && p->up, up = !board_is_gone(m->state) && !p->stranger;
     p->known = true;
     p->beaten = clock_seconds() - m->age;
     p->up = up;
@@ -116,7 +128,7 @@ void peer_update(struct agent *a, const struct board_member *m, bool steady)
         job_capacity_changed(a->jobs.at[i], m->node);
     if (up != was_up) {
         if (!up) {
-            agent_log(a, "node %u is gone", m->node);
+            peer_say_gone(a, p, m);
             peer_drop_link(p, "its agent is gone");
         }
         for (size_t i = 0; i < a->jobs.n; i++)

@@ -208,6 +208,10 @@ void client_close(struct client *c)
     board_close(c->board);
     c->board = NULL;
     if (c->links) {
+        c->connects = false;
+        for (size_t i = 0; i < c->peers.n; i++) /* or agents log that we crashed */
+            if (c->peers.at[i]->link)
+                link_close(c->peers.at[i]->link, "");
         client_drive(c, client_never, NULL,
                      LAST_WORDS); /* what was said last may still be on its way out */
         links_cut_off(c->links);  /* in order, one may take longer than we are there */

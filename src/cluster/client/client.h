@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/seal.h"
 #include "cluster/wire/member.h"
+#include "cluster/wire/remains.h"
 #include "cluster/client/share.h"
 #include "cluster/wire/ticket.h"
 #include "memo/need.h"
@@ -65,6 +66,8 @@ bool client_is_alive(const struct client *c, const struct member *m);
 const struct board_run *client_run(const struct client *c, uint64_t run);
 /* What its submitter left on the board. False: there is none of that number, and these are. */
 bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct error *err);
+/* What stands there instead when its results were taken. False: nothing that we can read. */
+bool client_remains(struct client *c, uint64_t run, struct run_remains *r);
 /* The run has no such number: an error that lists those there are. */
 bool client_no_such_run(const struct client *c, uint64_t run, struct error *err);
 /* Wait until so many agents live, or the seconds have passed (false). */
@@ -74,8 +77,17 @@ bool client_wait_agents(struct client *c, uint32_t agents, double seconds);
 struct client_progress {
     uint32_t done, failed, removed, skipped, excused;
 };
+/* Zeros before the first time; given again it saves the reading where nothing has changed. */
+struct client_count {
+    struct client_progress is;   /* as far as it is known: */
+    bool proved;                 /* by a proof of each end, else only the store says so */
+    uint32_t forged;             /* ends that stand there and that nobody proves; not in `is` */
+    struct client_progress says; /* what the store said */
+};
+/* `most_reads`: with more tasks than that nothing is proved. */
 bool client_count(struct client *c, uint64_t run, const uint8_t id[static SEAL_ID],
-                  const struct workflow *w, struct client_progress *out, struct error *err);
+                  const struct workflow *w, uint32_t most_reads, struct client_count *count,
+                  struct error *err);
 
 /* ---- submitting ---- */
 

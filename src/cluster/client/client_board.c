@@ -34,7 +34,7 @@ void client_forget_view(struct client *c)
 bool client_is_alive(const struct client *c, const struct member *m)
 {
     (void)c;
-    return !m->sealed && m->state != BOARD_DEAD && m->age < HEARTBEAT_UNTIL;
+    return !m->sealed && !board_is_gone(m->state) && m->age < HEARTBEAT_UNTIL;
 }
 
 /* Somebody who has not the key wrote to the server: said once. Another id is another cluster: nothing
@@ -83,7 +83,7 @@ static void client_took_view(void *context, const struct board_view *view, const
     for (size_t i = 0; i < view->nmembers; i++) {
         struct member m;
         member_read(&view->members[i], &c->charter, &m);
-        c->sealed |= m.sealed && !m.silent && m.state != BOARD_DEAD && m.age < HEARTBEAT_UNTIL;
+        c->sealed |= m.sealed && !m.silent && !board_is_gone(m.state) && m.age < HEARTBEAT_UNTIL;
         c->opened |= client_is_alive(c, &m);
         array_push(&c->members, m);
     }
@@ -184,18 +184,30 @@ bool client_wait_agents(struct client *c, uint32_t agents, double seconds)
     return client_drive(c, client_has_agents, &(struct agents_wanted){c, agents}, seconds);
 }
 
-/* The last ten numbers: an old cluster has thousands. */
+/* The last ten that can be followed: an old cluster has had thousands. */
 bool client_no_such_run(const struct client *c, uint64_t run, struct error *err)
 {
     struct strbuf list = {0};
-    size_t first = c->runs.n > 10 ? c->runs.n - 10 : 0;
-    for (size_t i = first; i < c->runs.n; i++)
-        strbuf_printf(&list, "%s%" PRIu64, i > first ? ", " : "", c->runs.at[i].run);
-    if (c->runs.n)
-        error_set(err, ERROR_INPUT, "there is no run %" PRIu64 " at %s; there %s %s%s", run,
-                  c->o.address->text, c->runs.n == 1 ? "is" : "are", first ? "..., " : "", list.at);
+    uint32_t open = 0, said = 0;
+    for (size_t i = 0; i < c->runs.n; i++)
+        open += c->runs.at[i].state != BOARD_RUN_COLLECTED && c->runs.at[i].run != run;
+    for (size_t i = 0, skipped = 0; i < c->runs.n; i++) {
+        if (c->runs.at[i].state == BOARD_RUN_COLLECTED || c->runs.at[i].run == run)
+            continue;
+        if (open > 10 && skipped++ < open - 10)
+            continue;
+        strbuf_printf(&list, "%s%" PRIu64,
+                      said++      ? ", "
+                      : open > 10 ? "..., "
+                                  : "",
+                      c->runs.at[i].run);
+    }
+    if (open)
+        error_set(err, ERROR_INPUT, "there is no run %" PRIu64 " at %s; there %s %s", run,
+                  c->o.address->text, open == 1 ? "is" : "are", list.at);
     else
-        error_set(err, ERROR_INPUT, "there is no run %" PRIu64 " at %s; there is none at all", run,
+        error_set(err, ERROR_INPUT,
+                  "there is no run %" PRIu64 " at %s, nor any other whose results wait there", run,
                   c->o.address->text);
     strbuf_free(&list);
     return false;
@@ -254,7 +266,29 @@ static bool reply_await(struct client *c, struct board_reply *r, struct error *e
            error_set(err, ERROR_FAILED, "the store at %s refuses: %s", c->o.address->text, r->why);
 }
 
-/* Who stopped the wait is told so; who asked for a run that is not there, which there are. */
+/* Its results were taken, and there they are. What stands on the board says so; without it only the
+ * board's word counts. */
+static bool client_was_taken(struct client *c, uint64_t run, const struct strbuf *text,
+                             struct error *err)
+{
+    struct run_remains r;
+    const struct board_run *there = client_run(c, run);
+    if (run_remains_unseal(&r, &c->charter, run, text->at, text->n)) {
+        error_set(err, ERROR_INPUT,
+                  "the results of run %" PRIu64 " (%s) were taken already: they are on %s in %s",
+                  run, r.name, r.taken_by, r.taken_to);
+        run_remains_free(&r);
+        return true;
+    }
+    if (!there || there->forged || there->state != BOARD_RUN_COLLECTED)
+        return false;
+    error_set(err, ERROR_INPUT,
+              "the results of run %" PRIu64 " were taken already; agents have deleted their copies",
+              run);
+    return true;
+}
+
+/* Who stopped the wait is told so; who asked for a run that is over or not there, what there is. */
 bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct error *err)
 {
     struct board_reply r = {.c = c, .stops = client_stops(c)};
@@ -265,17 +299,31 @@ bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct erro
     bool found = reply_await(c, &r, &stopped), good = false;
     if (!r.come)
         error_set(err, stopped.kind, "%s", stopped.text);
+    else if (found && r.text.n &&
+             charter_unseal(&c->charter, "ticket", run, r.text.at, r.text.n, &text))
+        good = ticket_read(text.at, text.n, t, err);
+    else if (client_was_taken(c, run, &r.text, err))
+        ;
     else if (!found || !r.text.n)
         client_no_such_run(c, run, err);
-    else if (!charter_unseal(&c->charter, "ticket", run, r.text.at, r.text.n, &text))
+    else
         error_set(err, ERROR_FAILED,
                   "run %" PRIu64 " at %s was not submitted under this number in this cluster with "
                   "this key: it is another cluster's, or somebody wrote to the store",
                   run, c->o.address->text);
-    else
-        good = ticket_read(text.at, text.n, t, err);
     strbuf_free(&r.text);
     strbuf_wipe(&text); /* it may have secrets */
+    return good;
+}
+
+bool client_remains(struct client *c, uint64_t run, struct run_remains *remains)
+{
+    struct board_reply r = {.c = c, .stops = client_stops(c)};
+    *remains = (struct run_remains){0};
+    board_run_text(c->board, run, reply_took_text, &r);
+    bool good = reply_await(c, &r, &(struct error){0}) &&
+                run_remains_unseal(remains, &c->charter, run, r.text.at, r.text.n);
+    strbuf_free(&r.text);
     return good;
 }
 

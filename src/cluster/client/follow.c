@@ -17,6 +17,7 @@
 #include "memo/standing.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -326,6 +327,31 @@ static void follow_remove_temporaries(struct client_follow *f)
     strbuf_free(&path);
 }
 
+/* Instead of its ticket, with the workflow and what is secret: what it was, and where its results are. */
+static void follow_seal_remains(const struct client_follow *f, struct strbuf *sealed)
+{
+    const struct ticket *t = f->o.ticket;
+    char host[256] = "localhost", folder[PATH_MAX];
+    gethostname(host, sizeof host - 1);
+    struct run_remains r = {.name = t->name,
+                            .host = t->host,
+                            .folder = t->folder,
+                            .taken_by = host,
+                            .taken_to =
+                                realpath(f->o.folder, folder) ? folder : (char *)f->o.folder,
+                            .tasks = f->w->ntasks,
+                            .seconds = isnan(f->ended_at) ? 0 : fmax(f->ended_at - f->created, 0),
+                            .shared = t->shared};
+    for (uint32_t i = 0; i < f->w->ntasks; i++) {
+        enum follow_seen seen = (enum follow_seen)f->seen[i];
+        r.failed += seen == FOLLOW_SEEN_FAILED || seen == FOLLOW_SEEN_EXCUSED;
+        r.done +=
+            seen == FOLLOW_SEEN_DONE || seen == FOLLOW_SEEN_REUSED || seen == FOLLOW_SEEN_SKIPPED;
+    }
+    r.removed = r.tasks - r.done - r.failed;
+    run_remains_seal(&r, &f->c->charter, f->o.run, sealed);
+}
+
 /* All is home: say so, unless something is missing that another attach may still find. */
 static void follow_begin_sign_off(struct client_follow *f)
 {
@@ -340,11 +366,15 @@ static void follow_begin_sign_off(struct client_follow *f)
     c->sign_off = (struct client_sign_off){.run = f->o.run};
     struct board_change change =
         charter_change(&c->charter, f->o.run, f->o.ticket->id, BOARD_RUN_COLLECTED);
+    struct strbuf remains = {0};
+    follow_seal_remains(f, &remains);
+    change.text = remains.at;
+    change.n = remains.n;
     board_run_state(c->board, &change, follow_signed_off, c);
+    strbuf_free(&remains);
 }
 
-/* Agents delete their copies now, and the board forgets the run; its keys in the store go with the
- * store. */
+/* Agents delete their copies now; the run's keys in the store go with the store. */
 static void follow_end_sign_off(struct client_follow *f)
 {
     struct client *c = f->c;
@@ -352,7 +382,6 @@ static void follow_end_sign_off(struct client_follow *f)
         client_say(c, "the store at %s refuses: %s", c->o.address->text, c->sign_off.why);
     f->phase = PHASE_OVER;
     client_send_all(c, MESSAGE_RUN_CHANGED, f->o.run);
-    board_forget_run(c->board, f->o.run, follow_ignore_answer, NULL);
     store_redis_closing(c->store, true, STORE_CLOSING);
 }
 
@@ -473,7 +502,9 @@ static void follow_fill_result(struct client_follow *f)
         r->untaken += f->seen[t] == FOLLOW_SEEN_SKIPPED;
     }
     r->skipped = f->w->ntasks - r->done - r->reused - r->failed;
-    r->interrupted |= f->stopping > 1 && r->skipped > r->untaken;
+    /* tasks that did not run though none failed: somebody stopped or cancelled it, before we came or
+     * while we followed; the board knows only that it has ended */
+    r->interrupted |= r->skipped > r->untaken && (f->stopping > 1 || r->failed == r->excused);
     run_result_count_kept(r);
     double end = isnan(f->ended_at) ? client_now(f->c) : f->ended_at;
     r->seconds = end > f->created ? end - f->created : 0;
@@ -496,8 +527,9 @@ static bool follow_judge(struct client_follow *f, struct error *err)
     if (!run_result_judge(r, err))
         return false;
     if (r->skipped > r->untaken)
-        return error_set(err, ERROR_FAILED, "stopped; %u of %u tasks are left",
-                         r->skipped - r->untaken, f->w->ntasks);
+        return error_set(err, ERROR_FAILED, "%s; %u of %u task%s did not run",
+                         f->handled ? "stopped" : "the run was stopped or cancelled",
+                         r->skipped - r->untaken, f->w->ntasks, f->w->ntasks == 1 ? "" : "s");
     return true;
 }
 
