@@ -114,8 +114,8 @@ ok $? "its results were taken"
 say submit "$work/a/flow.yaml" && grep -q "nothing to do: 33 tasks are up to date" "$work/out"
 ok $? "again: nothing to do"
 say attach 77
-[ $? = 2 ] && grep -q "there is no run 77" "$work/err" && grep -q "there is 1" "$work/err"
-ok $? "an unknown run: those there are"
+[ $? = 2 ] && grep -q "there is no run 77" "$work/err" && grep -q "nor any other whose results wait" "$work/err"
+ok $? "an unknown run: those that could be meant"
 say attach x
 [ $? = 2 ] && grep -q "not the number of a run" "$work/err"
 ok $? "no number"

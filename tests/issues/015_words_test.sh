@@ -111,7 +111,8 @@ wait_for 30 dead "$pid_two"
 say status
 grep -qE "^ *$(node_of two)  .*  left " "$work/out" && grep -q "^1 agent up, 1 left: " "$work/out"
 ok $? "an agent that left in order has left, and is not dead"
-grep -q "node $(node_of two) on .* has left" "$work/one.log"
+log_has() { grep -q "$1" "$work/one.log"; }
+wait_for 30 log_has "node $(node_of two) on .* has left"
 ok $? "and the other's log says so"
 say status --json && grep -q '"state": "left"' "$work/out"
 ok $? "and JSON"
