@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Found by soak_cluster.py. A task without outputs that had run on agents was never on record, and ran again every time; one that was
-# computed again for its lost data was tried three times as its first attempt, and failed the run. Speaks TAP.
+# computed again for its lost data was tried three times as its first attempt, and failed the run; who came to a run when its temporary
+# files were gone could not record what had read them, and computed all of it again. Speaks TAP.
 . "$(dirname "$0")/../cluster/cluster_common.sh"
 command -v redis-server >/dev/null || skip "what is recorded" "redis-server is not installed"
 start_server
@@ -45,4 +46,22 @@ open" ]
 ok $? "a task that needs its second attempt has it also when it is computed again for its lost data"
 [ "$(tail -n 2 "$work/attempts" | tr '\n' ' ')" = "1 2 " ] && [ "$(wc -l <"$work/attempts")" = 4 ]
 ok $? "and is told which attempt it is"
+
+mkdir "$work/late"
+cat >"$work/late/flow.yaml" <<FLOW
+weft: 1
+tasks:
+  large: { run: 'echo large > {out}', out: large, temporary: true }
+  small: { run: 'wc -c < {in} > {out}', in: large, out: small }
+  gate: { run: 'until [ -e $work/late-go ]; do sleep 0.05; done; echo open > {out}', in: small, out: gate }
+FLOW
+say submit "$work/late/flow.yaml" --no-shared -q && run=$(cat "$work/out")
+was_dropped() { [ -n "$(find "$work/two/runs" -path '*/files/small' 2>/dev/null)" ] && [ -z "$(find "$work/two/runs" -path '*/files/large')" ]; }
+wait_for 60 was_dropped
+ok $? "a temporary file goes when what reads it is done"
+touch "$work/late-go"
+say attach "$run" -q && [ "$(cat "$work/late/gate")" = open ]
+ok $? "somebody comes then"
+say run "$work/late/flow.yaml" --on cluster --no-shared -n && grep -q 'nothing to do' "$work/out"
+ok $? "and has all of it on record"
 finish

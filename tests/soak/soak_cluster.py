@@ -239,8 +239,9 @@ class Round:
                     begun.setdefault((run.group(1) if run else "?", words[1]), []).append((at, words[2]))
         for (run, task), times in begun.items():
             for (at, agent), (then, other) in zip(times, times[1:]):
-                excused = any(a <= then and b >= at for a, b in hurts.get(agent, []))
-                if not (excused or agent in confused or task in self.may_repeat):
+                # nor need the later one know yet that it was given up meanwhile: what it does is not taken
+                excused = any(a <= then and b >= at for a, b in hurts.get(agent, []) + hurts.get(other, []))
+                if not (excused or {agent, other} & confused or task in self.may_repeat):
                     found.append(f"run {run}: {task} on {agent} (line {at + 1}), again on {other} (line {then + 1})")
         self.again = sum(len(t) - 1 for t in begun.values())
         if found and not self.shared:
@@ -284,7 +285,9 @@ class Round:
         status = self.watch(planned)
         self.said[-1] += f" -> {status}"
         self.do_later(everything=True)
-        if status == 0:
+        if status == 0 and self.excused and "goes on without this command" in self.message():
+            self.said[-1] += " (detached)"
+        elif status == 0:
             self.check_done("under faults")
         elif status is not None:
             if not self.message().strip():

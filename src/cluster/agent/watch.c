@@ -103,8 +103,9 @@ void watch_flush(struct job *j)
     j->sent = job_now(j);
 }
 
-/* To one who comes late: every file that a task left here. Told as if it were new; who knows it
- * already passes it over. */
+/* To one who comes late: every file that a task left here, also what was dropped since, for without its
+ * content what read it cannot be put on record. Told as if it were new; who knows it already passes it
+ * over. */
 static void send_known_files(struct job *j, struct link *l)
 {
     const struct workflow *w = j->w;
@@ -112,7 +113,7 @@ static void send_known_files(struct job *j, struct link *l)
     j->outbox.files.n = 0; /* watch_flush() has just sent them */
     for (uint32_t o = 0; o < w->nobjects; o++) {
         uint32_t task = w->producer[o];
-        if (task == NONE || !j->needs.present[o] || digest_is_zero(&j->needs.content[o]))
+        if (task == NONE || digest_is_zero(&j->needs.content[o]))
             continue;
         struct trace_file f = {.object = o,
                                .task = task,
