@@ -32,6 +32,11 @@ bool native_goes_on(const struct native_reading *r, yaml_ref key)
 
 bool native_make_chain(struct native_reading *r, yaml_ref key, const char *name)
 {
+    if (r->module && native_is_open_repeat(r, key))
+        return native_error(&r->file, key,
+                            "repeat with until joins while the workflow runs, and this file is a "
+                            "module; repeat the task with `flow` in the file that is run, or leave "
+                            "out until");
     struct native_chain *c = native_read_repeat(r, key, name);
     if (!c)
         return false;
