@@ -54,6 +54,7 @@ struct cws_reader {
     ARRAY(struct edge) edges;
     ARRAY(struct writing) writings; /* grouped by file after sorting */
     size_t shared;                  /* files with several writers */
+    size_t negative, rounded;       /* files with a negative size, tasks with a part of a core */
 };
 
 static bool cws_is_word(struct cws_span word, const char *text)
@@ -115,10 +116,17 @@ static bool cws_read_file(struct cws_reader *r)
     struct cws_span name, bytes;
     double size;
     if (!cws_next_word(r, "FILE and the name of a file", &name) ||
-        !cws_next_word(r, "the file's size", &bytes) ||
-        !number_word(r, bytes, "the file's size", &size) || !scan_require_done(&r->scan, r->err))
+        !cws_next_word(r, "the file's size", &bytes))
+        return false;
+    /* as in DAX files: recorded where a size could not be found out */
+    bool negative = scan_parse_number(bytes.at, bytes.n, &size) && size < 0;
+    if ((!negative && !number_word(r, bytes, "the file's size", &size)) ||
+        !scan_require_done(&r->scan, r->err))
         return false;
     uint32_t file = file_number(r, name);
+    r->negative += negative;
+    if (negative)
+        return true;
     if (r->size.at[file] >= 0 && r->size.at[file] != size) {
         builder_warn(r->b, r->scan.line, "file '%.*s' has a second size; the first stays",
                      (int)name.n, name.at);
@@ -144,7 +152,7 @@ static bool cws_read_options(struct cws_reader *r, uint32_t task, struct cws_spa
         } else if (cws_is_word(option, "-c") || cws_is_word(option, "--request-cpus")) {
             if (!number_word(r, argument, "the number of cpus", &value))
                 return false;
-            builder_cores(r->b, task, value, r->scan.line);
+            format_cores(r->b, task, value, r->scan.line, &r->rounded);
         } else if (cws_is_word(option, "-t") || cws_is_word(option, "--tries")) {
             if (!number_word(r, argument, "the number of tries", &value))
                 return false;
@@ -427,6 +435,10 @@ static struct workflow *cws_read_workflow(const struct format_source *source, st
     array_free(&r.uses);
     array_free(&r.edges);
     array_free(&r.writings);
+    format_cores_remark(r.b, r.rounded);
+    if (r.negative)
+        builder_warn(r.b, 0, "%zu FILE line%s a negative size; it is left out", r.negative,
+                     r.negative == 1 ? " states" : "s state");
     if (!good) {
         builder_free(r.b);
         error_set(err, first.kind, "%s", first.text);

@@ -70,6 +70,20 @@ int main(void)
         workflow_free(w);
     }
 
+    w = read_text(
+        f,
+        "FILE f -1\nFILE f 7\nTASK a -c 1.1 /bin/true\nTASK b /bin/true x y\nOUTPUTS a f\n"
+        "INPUTS b f\nEDGE a b\n",
+        NULL, &err);
+    ok(w, "a part of a core and a negative size: %s", err.text);
+    if (w) {
+        is_int(w->cores[0], 2, "a part of a core is a whole one");
+        is_dbl(w->size[0], 7, 0, "a negative size is none");
+        ok(has_warning(w, "1 task asks for a part of a core") && has_warning(w, "negative size"),
+           "both are said");
+        workflow_free(w);
+    }
+
     refuses(f, "", "nothing in it", "an empty file");
     refuses(f, "TASK a x 1\nWHAT b\n", "test-file:2: 'WHAT'", "an unknown word");
     refuses(f, "TASK a x 1\nTASK a x 1\n", "test-file:2:", "a task twice");

@@ -9,6 +9,7 @@
 #include "formats/yaml/yaml.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -465,6 +466,24 @@ bool format_write_platform(const char *path, const struct format *format, const 
     strbuf_free(&out);
     strbuf_free(&ignored);
     return good;
+}
+
+void format_cores(struct builder *b, uint32_t task, double cores, size_t line, size_t *rounded)
+{
+    double whole = ceil(cores);
+    if (whole == cores || !(whole >= 1)) {
+        builder_cores(b, task, cores, line);
+        return;
+    }
+    *rounded += 1;
+    builder_cores(b, task, whole, line);
+}
+
+void format_cores_remark(struct builder *b, size_t rounded)
+{
+    if (rounded)
+        builder_warn(b, 0, "%zu task%s for a part of a core; a whole one is taken", rounded,
+                     rounded == 1 ? " asks" : "s ask");
 }
 
 /* ---- priorities in the user's own file ---- */

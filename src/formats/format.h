@@ -177,5 +177,8 @@ size_t format_line(const char *text, const char *at); /* line number of a place 
 /* For sniffing JSON: how many of the first kilobytes to look at when the text begins with an object
  * (after a byte order mark and blanks), 0 when it does not. */
 size_t format_json_head(const char *text, size_t length);
+/* Cores of a task, where a format allows parts of one (WfFormat 1.6, PMC): rounded up, and counted. */
+void format_cores(struct builder *b, uint32_t task, double cores, size_t line, size_t *rounded);
+void format_cores_remark(struct builder *b, size_t rounded); /* one for all of them; none: 0 */
 /* UTF-8 without NUL bytes? If not, an error that names the line. */
 bool format_require_utf8(const struct format_source *source, struct error *err);

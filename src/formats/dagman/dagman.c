@@ -404,7 +404,7 @@ static bool read_scope(struct dagman_reader *r, struct dagman_file *f, const cha
     uint32_t around = note_scope(r, &s, f), own = r->scope;
     intern_init(&s.child_name);
     intern_init(&s.description_name);
-    bool good = place_statements(r, &s, f, 0);
+    bool good = place_statements(r, &s, f, 0) && dagman_outer_vars(r, &s);
     f->busy = true;
     good = good && dagman_declare(r, &s, depth);
     f->busy = false;
@@ -446,6 +446,11 @@ static void dagman_add_remarks(struct dagman_reader *r)
     if (list.n)
         builder_warn(r->b, 0, "read and not carried over: %s", list.at);
     strbuf_free(&list);
+    if (r->joins)
+        builder_warn(r->b, 0,
+                     "%zu PARENT statement%s so many edges that a task in between joins them, as "
+                     "DAGMan does it",
+                     r->joins, r->joins == 1 ? " states" : "s state");
     if (r->nodes.n)
         builder_warn(r->b, 0, "no run times: DAGMan files state none, every task's work is 0");
 }
@@ -470,6 +475,10 @@ void dagman_reader_free(struct dagman_reader *r)
     array_free(&r->nodes);
     intern_free(&r->file_path);
     intern_free(&r->submit_key);
+    intern_free(&r->outer_name);
+    for (size_t i = 0; i < r->outer.n; i++)
+        array_free(&r->outer.at[i].pairs);
+    array_free(&r->outer);
     strbuf_free(&r->scratch);
 }
 
@@ -486,6 +495,7 @@ bool dagman_reader_read(struct dagman_reader *r, const struct format_source *sou
                                          : SUBDAGS_TASK;
     intern_init(&r->file_path);
     intern_init(&r->submit_key);
+    intern_init(&r->outer_name);
     struct dagman_file *top = mem_new_zero(struct dagman_file, 1);
     top->path = mem_copy_string(source->path);
     if (r->copies)

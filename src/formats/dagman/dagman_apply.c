@@ -9,6 +9,9 @@
 /* PARENT a b c CHILD d e f is a product: a short text can ask for more edges than any memory holds.
  */
 #define MOST_EDGES ((uint64_t)1 << 28)
+enum {
+    JOIN_ABOVE = 1 << 20
+}; /* edges of one statement, beyond which a task in between joins them */
 
 typedef ARRAY(uint32_t) task_list;
 
@@ -81,38 +84,30 @@ static bool apply_number(struct dagman_reader *r, struct dagman_scope *s,
     return true;
 }
 
-/* VARS node [PREPEND|APPEND] name="value" name2 = "value" ... */
-static bool apply_vars(struct dagman_reader *r, struct dagman_scope *s,
-                       const struct dagman_placed *at)
+typedef ARRAY(struct dagman_pair) pair_list;
+
+/* [PREPEND|APPEND] name="value" name2 = "value" ..., behind VARS and the node. */
+static bool parse_vars(struct dagman_reader *r, const struct dagman_placed *at,
+                       struct dagman_span name, struct dagman_span rest, pair_list *out)
 {
-    struct dagman_span rest = at->st->rest, name = dagman_word(&rest);
-    uint32_t task;
-    bool all;
-    if (!statement_subject(r, s, at, name, &task, &all))
-        return false;
-    if (!all && task != NONE && (task < s->first || task >= s->last))
-        return dagman_fail(
-            r, at, "node '%.*s' belongs to a splice; its VARS stand in the splice's own file",
-            (int)name.n, name.at);
     struct dagman_span ahead = rest, word = dagman_word(&ahead), next = dagman_word(&ahead);
     if ((dagman_is(word, "PREPEND") || dagman_is(word, "APPEND")) && !(next.n && *next.at == '=')) {
         rest.n -= (uint32_t)(word.at + word.n - rest.at);
         rest.at = word.at + word.n;
     }
     const char *p = rest.at, *end = p + rest.n;
-    size_t found = 0;
-    for (;; found++) {
+    for (;;) {
         while (p < end && strchr(" \t\r", *p))
             p++;
         if (p == end)
             break;
-        struct dagman_var v = {.task = task, .pair.key = {p, 0}};
+        struct dagman_pair pair = {.key = {p, 0}};
         while (p < end && !strchr(" \t\r=", *p))
             p++;
-        v.pair.key.n = (uint32_t)(p - v.pair.key.at);
+        pair.key.n = (uint32_t)(p - pair.key.at);
         while (p < end && strchr(" \t\r", *p))
             p++;
-        if (!v.pair.key.n || p == end || *p != '=')
+        if (!pair.key.n || p == end || *p != '=')
             return dagman_fail(r, at, "VARS of '%.*s': expected name=\"value\"", (int)name.n,
                                name.at);
         p++;
@@ -121,26 +116,69 @@ static bool apply_vars(struct dagman_reader *r, struct dagman_scope *s,
         char quote = p < end ? *p : 0;
         if (quote != '"' && quote != '\'')
             return dagman_fail(r, at, "VARS of '%.*s': the value of %.*s needs double quotes",
-                               (int)name.n, name.at, (int)v.pair.key.n, v.pair.key.at);
-        v.pair.value.at = ++p;
+                               (int)name.n, name.at, (int)pair.key.n, pair.key.at);
+        pair.value.at = ++p;
         while (p < end && *p != quote)
             p += *p == '\\' && p + 1 < end ? 2 : 1;
         if (p >= end)
             return dagman_fail(r, at, "VARS of '%.*s': the value of %.*s does not end; expected %c",
-                               (int)name.n, name.at, (int)v.pair.key.n, v.pair.key.at, quote);
-        v.pair.value.n = (uint32_t)(p - v.pair.value.at);
+                               (int)name.n, name.at, (int)pair.key.n, pair.key.at, quote);
+        pair.value.n = (uint32_t)(p - pair.value.at);
         p++;
-        if (task == NONE && !all)
-            continue;
-        array_push(&s->vars, v);
+        array_push(out, pair);
+    }
+    return out->n || dagman_fail(r, at, "VARS of '%.*s' sets nothing; expected name=\"value\"",
+                                 (int)name.n, name.at);
+}
+
+/* VARS node name="value" ... Those of a splice's nodes were taken before the splice was read. */
+static bool apply_vars(struct dagman_reader *r, struct dagman_scope *s,
+                       const struct dagman_placed *at)
+{
+    struct dagman_span rest = at->st->rest, name = dagman_word(&rest);
+    uint32_t task;
+    bool all;
+    if (!statement_subject(r, s, at, name, &task, &all))
+        return false;
+    pair_list pairs = {0};
+    bool good = parse_vars(r, at, name, rest, &pairs);
+    bool own = all || (task != NONE && task >= s->first && task < s->last);
+    for (size_t i = 0; good && (task != NONE || all) && i < pairs.n; i++) {
+        if (own)
+            array_push(&s->vars, (struct dagman_var){task, pairs.at[i]});
         int64_t value; /* what the PRIO tool writes */
-        if (dagman_is(v.pair.key, "JOBPRIORITY") &&
-            quantity_integer(v.pair.value.at, v.pair.value.n, &value))
+        if (dagman_is(pairs.at[i].key, "JOBPRIORITY") &&
+            quantity_integer(pairs.at[i].value.at, pairs.at[i].value.n, &value))
             for (uint32_t t = all ? s->first : task; t < (all ? s->last : task + 1); t++)
                 builder_priority(r->b, t, (double)value, 0);
     }
-    return found || dagman_fail(r, at, "VARS of '%.*s' sets nothing; expected name=\"value\"",
-                                (int)name.n, name.at);
+    array_free(&pairs);
+    return good;
+}
+
+bool dagman_outer_vars(struct dagman_reader *r, const struct dagman_scope *s)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < s->statements.n; i++) {
+        const struct dagman_placed *at = &s->statements.at[i];
+        struct dagman_span rest = at->st->rest, name;
+        if (at->st->keyword != DAGMAN_VARS || !(name = dagman_word(&rest)).n ||
+            !memchr(name.at, '+', name.n))
+            continue;
+        pair_list pairs = {0};
+        good = parse_vars(r, at, name, rest, &pairs);
+        struct strbuf full = {0};
+        strbuf_add(&full, s->prefix);
+        strbuf_add_bytes(&full, name.at, name.n);
+        uint32_t number = intern_number(&r->outer_name, full.at, full.n);
+        if (number == r->outer.n)
+            array_push(&r->outer, (struct dagman_outer){0});
+        for (size_t k = 0; good && k < pairs.n; k++)
+            array_push(&r->outer.at[number].pairs, pairs.at[k]);
+        strbuf_free(&full);
+        array_free(&pairs);
+    }
+    return good;
 }
 
 /* DONE node, or DONE ALL_NODES. */
@@ -199,10 +237,29 @@ static void take_description(struct dagman_scope *s, const struct dagman_stateme
 
 /* ---- edges ---- */
 
+/* A task that does nothing between the two lists: n + m edges instead of n x m, as DAGMan itself does
+ * it, by the same name. */
+static uint32_t join_node(struct dagman_reader *r, const struct dagman_placed *at)
+{
+    char name[40];
+    do
+        snprintf(name, sizeof name, "_condor_join_node%zu", ++r->joins);
+    while (builder_find_task(r->b, name, strlen(name)) != NONE);
+    uint32_t task = builder_task(r->b, name, strlen(name), dagman_line(r, at));
+    if (task != NONE) /* joins have both parents and children: no ends of a splice */
+        array_push(&r->nodes, (struct dagman_node){.file = at->file, .line = at->st->line});
+    return task;
+}
+
 /* The product of both lists. Also notes who has a parent and a child, for the ends of a splice. */
 static bool dagman_add_edges(struct dagman_reader *r, const struct dagman_placed *at,
                              const uint32_t *from, size_t nfrom, const uint32_t *to, size_t nto)
 {
+    if (nfrom > 1 && nto > 1 && (uint64_t)nfrom * nto > JOIN_ABOVE) {
+        uint32_t join = join_node(r, at);
+        return join != NONE && dagman_add_edges(r, at, from, nfrom, &join, 1) &&
+               dagman_add_edges(r, at, &join, 1, to, nto);
+    }
     r->edges += (uint64_t)nfrom * nto;
     if (r->edges > MOST_EDGES)
         return dagman_fail(r, at, "more than %llu edges", (unsigned long long)MOST_EDGES);
@@ -445,6 +502,10 @@ static void describe_nodes(struct dagman_reader *r, struct dagman_scope *s)
             uint32_t at = from_common ? common.at[c++] : list[k++];
             array_push(&vars, s->vars.at[at].pair);
         }
+        const char *name = r->outer.n ? builder_task_name(r->b, s->first + i) : "";
+        uint32_t outer = r->outer.n ? intern_find(&r->outer_name, name, strlen(name)) : NONE;
+        for (size_t k = 0; outer != NONE && k < r->outer.at[outer].pairs.n; k++)
+            array_push(&vars, r->outer.at[outer].pairs.at[k]);
         describe_node(r, s, s->first + i, vars.at, vars.n);
     }
     array_free(&vars);

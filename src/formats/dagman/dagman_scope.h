@@ -39,6 +39,11 @@ struct dagman_placed {
     const struct dagman_file *file;
 };
 
+/* VARS of a splice's node by whoever splices it. */
+struct dagman_outer {
+    ARRAY(struct dagman_pair) pairs;
+};
+
 struct dagman_var {
     uint32_t task; /* NONE: ALL_NODES */
     struct dagman_pair pair;
@@ -87,10 +92,13 @@ struct dagman_reader {
     ARRAY(struct dagman_file *) files; /* parallel to file_path */
     struct intern submit_key; /* what a node says of its submit file and where: looked for once */
     ARRAY(struct dagman_description)
-    submits; /* parallel to submit_key; without pairs when there is no such file */
+    submits;                  /* parallel to submit_key; without pairs when there is no such file */
+    struct intern outer_name; /* nodes of splices, VARS of which stand around the splice */
+    ARRAY(struct dagman_outer) outer; /* parallel to it */
     struct strbuf scratch;
     size_t scopes, placed; /* made so far: nesting can multiply without end */
     uint64_t edges;
+    size_t joins; /* tasks between the parents and the children of one statement */
     size_t ignored[DAGMAN_KEYWORDS];
 };
 
@@ -117,5 +125,7 @@ bool dagman_reader_read(struct dagman_reader *r, const struct format_source *sou
                         struct error *err);
 void dagman_reader_free(struct dagman_reader *r);
 
+/* Takes the VARS of the scope's statements that are about nodes of its splices, before these are read. */
+bool dagman_outer_vars(struct dagman_reader *r, const struct dagman_scope *s);
 /* Everything that the scope's statements say about its nodes, their edges and commands. */
 bool dagman_apply(struct dagman_reader *r, struct dagman_scope *s);

@@ -1,6 +1,6 @@
 /* WfFormat, the document: which version it is, where its parts stand, which spelling of a member
  * counts. wfformat_read.c reads the graph, wfformat_execution.c the recorded run,
- * wfformat_write.c writes 1.5, wfformat_own.c keeps what the schema has no place for. */
+ * wfformat_write.c writes 1.6, wfformat_own.c keeps what the schema has no place for. */
 #include "formats/wfformat/wfformat.h"
 
 #include <ctype.h>
@@ -38,6 +38,18 @@ static bool wfformat_require_type(const struct json *j, json_ref v, enum json_ty
         return true;
     return json_error(j, v, err, "%s is %s; expected %s", what, json_type_name(json_type(j, v)),
                       json_type_name(type));
+}
+
+void wfformat_begin(const struct wfformat_document *d, struct builder *b)
+{
+    if (d->doubt)
+        builder_warn(b, 1, "%s", d->doubt);
+    if (d->name != JSON_NONE) {
+        size_t n;
+        const char *name = json_string(&d->json, d->name, &n);
+        builder_name(b, name, n);
+    }
+    wfformat_metrics_check(d, b);
 }
 
 /* The version by structure: what the file's shape needs, at least. */
@@ -98,15 +110,15 @@ static bool find_parts(struct wfformat_document *d, struct error *err)
     const char *text =
         said != JSON_NONE && json_type(j, said) == JSON_STRING ? json_string(j, said, NULL) : "";
     bool known =
-        strlen(text) == 3 && text[0] == '1' && text[1] == '.' && text[2] >= '0' && text[2] <= '5';
-    if (known && (text[2] == '5') == d->split)
+        strlen(text) == 3 && text[0] == '1' && text[1] == '.' && text[2] >= '0' && text[2] <= '6';
+    if (known && (text[2] >= '5') == d->split)
         version = text;
     else if (known)
         d->doubt =
             d->split ? "the schemaVersion is older than the file's structure; read as 1.5"
                      : "the schemaVersion is newer than the file's structure; read as 1.4 or older";
     else
-        d->doubt = "the schemaVersion is missing or not one of 1.0 to 1.5; read by its structure";
+        d->doubt = "the schemaVersion is missing or not one of 1.0 to 1.6; read by its structure";
     snprintf(d->format, sizeof d->format, "wfformat-%.3s", version);
 
     d->name = wfformat_stated(j, json_get(j, 0, "name"));
@@ -234,7 +246,7 @@ static unsigned wfformat_holds(const char *text, size_t length)
 
 const struct format format_wfformat = {
     .name = "wfformat",
-    .summary = "WfCommons WfFormat JSON 1.0 to 1.5 (written as 1.5)",
+    .summary = "WfCommons WfFormat JSON 1.0 to 1.6 (written as 1.6)",
     .suffixes = ".json",
     .sniff = sniff_wfformat,
     .read_workflow = wfformat_read_workflow,

@@ -1,4 +1,4 @@
-/* WfFormat (WfCommons JSON) 1.0 to 1.5: what replaying a recorded execution needs beyond the
+/* WfFormat (WfCommons JSON) 1.0 to 1.6: what replaying a recorded execution needs beyond the
  * workflow and the platform, and what the three files of this format share.
  *
  * Decisions, where the versions and real files leave room:
@@ -73,6 +73,14 @@ size_t wfformat_stem(const char *name, size_t length);
  * word, else the stem. */
 const char *wfformat_kind(const char *name, size_t name_length, const char *program,
                           size_t program_length, size_t *length);
+
+/* ---- metrics (wfformat_metrics.c) ---- */
+/* Remarks where they state other numbers than the file has. */
+void wfformat_metrics_check(const struct wfformat_document *d, struct builder *b);
+void wfformat_metrics_write(struct json_writer *j,
+                            const struct workflow *w); /* the specification's */
+/* The workflow's name and what is doubtful about the version. */
+void wfformat_begin(const struct wfformat_document *d, struct builder *b);
 
 /* ---- members called "weft" (wfformat_own.c) ---- */
 /* Of a task: nothing when there is nothing to say. `has_record`: it has an entry in the execution. */

@@ -45,6 +45,7 @@ struct wfformat_reader {
     uint32_t nobjects, declared;
     ARRAY(double) size; /* by object, as far as stated; NAN: not */
     ARRAY(struct wfformat_second_producer) second;
+    size_t rounded;                 /* tasks whose number of cores is no whole one */
     uint32_t *first_second, nfirst; /* by object < nfirst: index into `second` or NONE */
 };
 
@@ -212,7 +213,7 @@ static void wfformat_read_record(struct wfformat_reader *r, uint32_t task,
         builder_memory(r->b, task, isnan(memory) ? kb * 1000 : memory, line);
     double cores = number_of(r, m->cores, task, "the core count");
     if (!isnan(cores))
-        builder_cores(r->b, task, cores, line);
+        format_cores(r->b, task, cores, line, &r->rounded);
     if (m->priority != JSON_NONE) {
         if (json_type(r->j, m->priority) == JSON_NUMBER)
             builder_priority(r->b, task, json_number(r->j, m->priority), line);
@@ -678,15 +679,10 @@ struct workflow *wfformat_read_workflow(const struct format_source *source, stru
         return NULL;
     struct wfformat_reader r = {.d = &d, .j = &d.json, .b = builder_new(source->path, d.format)};
     builder_home(r.b, source->folder);
-    if (d.doubt)
-        builder_warn(r.b, 1, "%s", d.doubt);
-    if (d.name != JSON_NONE) {
-        size_t n;
-        const char *name = json_string(&d.json, d.name, &n);
-        builder_name(r.b, name, n);
-    }
+    wfformat_begin(&d, r.b);
     if (wfformat_own_read_document(&d.json, d.weft, r.b))
         wfformat_read_all(&r);
+    format_cores_remark(r.b, r.rounded);
     struct workflow *w = builder_finish(r.b, err);
     strbuf_free(&r.scratch);
     array_free(&r.lists);

@@ -196,6 +196,23 @@ static void test_edges(void)
 
     w = read_text(
         wf,
+        "{\"schemaVersion\":\"1.6\",\"workflow\":{\"specification\":{\"tasks\":[{\"id\":\"a\"}],"
+        "\"files\":[{\"id\":\"f\",\"sizeInBytes\":3}],\"metrics\":{\"numberOfTasks\":1,"
+        "\"numberOfFiles\":1,\"sumOfFileSizesInBytes\":4}},\"execution\":{\"tasks\":[{\"id\":\"a\","
+        "\"runtimeInSeconds\":2,\"coreCount\":1.5}],\"metrics\":{\"sumTaskRuntimesInSeconds\":2,"
+        "\"totalNumBytesRead\":0}}}}",
+        NULL, &err);
+    if (!ok(w, "version 1.6 %s", err.text))
+        return;
+    is_str(workflow_text(w, w->format), "wfformat-1.6", "is known");
+    is_int(w->cores[0], 2, "a part of a core is a whole one");
+    ok(has_warning(w, "sumOfFileSizesInBytes of the metrics is 4, but the file has 3") &&
+           !has_warning(w, "numberOf") && !has_warning(w, "sumTask") && !has_warning(w, "Bytes\""),
+       "a metric that states another number is remarked, and no other");
+    workflow_free(w);
+
+    w = read_text(
+        wf,
         HEAD TASK("a", "", "", "",
                   "") "]},\"execution\":{\"makespanInSeconds\":1,\"tasks\":[{\"id\":\"a\","
                       "\"runtimeInSeconds\":2.5,\"memoryInBytes\":9,\"coreCount\":4,\"priority\":3,"
@@ -254,7 +271,7 @@ static void test_bad_input(void)
     refuses(wf, EXEC("{\"id\":\"b\"}"), "'b', which is not specified", "an unknown execution");
     refuses(wf, EXEC("{\"id\":\"a\"},{\"id\":\"a\"}"), "second execution entry",
             "a second execution");
-    refuses(wf, EXEC("{\"id\":\"a\",\"coreCount\":1.5}"), "whole number", "half a core");
+    refuses(wf, EXEC("{\"id\":\"a\",\"coreCount\":-1.5}"), "0 or more", "less than no core");
     refuses(wf, EXEC("{\"id\":\"a\",\"command\":{\"program\":1}}"), "program is a number",
             "a wrong program");
     refuses(wf, EXEC("{\"id\":\"a\",\"command\":{\"program\":\"p\",\"arguments\":[[]]}}"),

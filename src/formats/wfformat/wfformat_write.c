@@ -1,4 +1,4 @@
-/* WfFormat 1.5, written. What its schema has no place for goes into members called "weft"
+/* WfFormat 1.6, written. What its schema has no place for goes into members called "weft"
  * (wfformat_own.c), so that reading gives the same workflow back. */
 #include "base/mem.h"
 #include "formats/dropped.h"
@@ -168,10 +168,11 @@ static void write_execution(struct wfformat_writer *s)
 {
     const struct workflow *w = s->w;
     bool any = false;
-    double total = 0;
+    double total = 0, recorded = 0;
     for (uint32_t t = 0; t < w->ntasks; t++) {
         any |= has_record(w, t);
         total += w->work[t];
+        recorded += has_record(w, t) ? w->work[t] : 0;
     }
     if (!any)
         return;
@@ -198,6 +199,12 @@ static void write_execution(struct wfformat_writer *s)
         json_write_end_object(&s->j);
     }
     json_write_end_array(&s->j);
+    if (isfinite(recorded)) {
+        json_write_key(&s->j, "metrics");
+        json_write_object_inline(&s->j);
+        json_put_number(&s->j, "sumTaskRuntimesInSeconds", recorded);
+        json_write_end_object(&s->j);
+    }
     json_write_end_object(&s->j);
 }
 
@@ -211,7 +218,7 @@ bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf 
     json_write_object(&s.j);
     const char *name = workflow_text(w, w->name);
     json_put_string(&s.j, "name", *name ? name : "workflow");
-    json_put_string(&s.j, "schemaVersion", "1.5");
+    json_put_string(&s.j, "schemaVersion", "1.6");
     wfformat_own_write_document(&s.j, w);
     json_write_key(&s.j, "workflow");
     json_write_object(&s.j);
@@ -237,6 +244,7 @@ bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf 
         json_write_end_object(&s.j);
     }
     json_write_end_array(&s.j);
+    wfformat_metrics_write(&s.j, w);
     json_write_end_object(&s.j);
     write_execution(&s);
     json_write_end_object(&s.j);
