@@ -2,10 +2,14 @@
  * under Slurm as many nodes as the tasks are worth (cluster/launch/elastic.h), at most --nodes. */
 #include "session/agents.h"
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/tree.h"
+#include "cluster/launch/own_store.h"
 #include "session/key_file.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +35,11 @@ void agents_on_load(void *context, const struct client_load *load)
     struct remote *r = context;
     if (load->ending || !r->fleet || strcmp(r->o.on, "slurm") != 0)
         return;
+    size_t n;
+    const struct member *m = client_members(r->client, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!client_is_alive(r->client, &m[i]))
+            fleet_left(r->fleet, m[i].node);
     elastic_learn(&r->elastic, load->agents, load->cores);
     r->elastic.least = load->widest;
     fleet_want(r->fleet,
@@ -88,6 +97,24 @@ static bool agents_slurm_most(struct remote *r, struct error *err)
                workflow_task_name(s->w, wide), span, r->elastic.most, span);
 }
 
+/* Under Slurm beside us: jobs end, and the first one's agent would take it along. */
+static bool agents_store(struct remote *r, bool slurm, struct error *err)
+{
+    struct strbuf url = {0};
+    if (r->o.place.store) {
+        r->store = place_store_text(r->o.place.store, err);
+        return r->store != NULL;
+    }
+    if (!slurm)
+        return true;
+    struct strbuf folder = {0};
+    strbuf_printf(&folder, "%s/store", r->fleet_state);
+    bool good = own_store_start(folder.at, &r->place.key, &url, err);
+    strbuf_free(&folder);
+    r->store = strbuf_steal(&url);
+    return good;
+}
+
 /* The fleet's loop drives the client later: both live in this thread. */
 bool agents_start(struct remote *r, struct error *err)
 {
@@ -101,7 +128,7 @@ bool agents_start(struct remote *r, struct error *err)
                   (int)getpid());
     r->fleet_state = strbuf_steal(&state);
     double memory = agents_shape(r);
-    if (r->o.place.store && !(r->store = place_store_text(r->o.place.store, err)))
+    if (!agents_store(r, slurm, err))
         return false;
     r->fleet = fleet_new(&(struct fleet_config){.target = r->o.on,
                                                 .key = r->place.key,
@@ -153,5 +180,44 @@ void agents_release(struct remote *r)
     r->client = NULL;
     fleet_end(r->fleet, ENDING);
     r->fleet = NULL;
-    tree_remove(r->fleet_state);
+}
+
+/* The store first: it writes there. */
+static void agents_clear_folder(const char *folder)
+{
+    struct strbuf store = {0};
+    strbuf_printf(&store, "%s/store", folder);
+    own_store_end(store.at);
+    strbuf_free(&store);
+    tree_remove(folder);
+}
+
+void agents_clear(const struct remote *r)
+{
+    agents_clear_folder(r->fleet_state);
+}
+
+/* Each agent removes its own folder, and the last the one that they stood in. */
+void agents_clear_others(const char *state)
+{
+    struct strbuf path = {0};
+    DIR *folder = opendir(state);
+    for (struct dirent *e; folder && (e = readdir(folder));) {
+        if (strncmp(e->d_name, "agents-", 7) != 0)
+            continue;
+        strbuf_clear(&path);
+        strbuf_printf(&path, "%s/%s", state, e->d_name);
+        size_t n = path.n;
+        strbuf_add(&path, "/node.sh"); /* what Slurm's nodes ran */
+        bool slurm = file_exists(path.at);
+        path.at[path.n = n] = 0;
+        strbuf_add(&path, "/agents");
+        bool gone = slurm && (rmdir(path.at) == 0 || errno == ENOENT);
+        path.at[path.n = n] = 0;
+        if (gone)
+            agents_clear_folder(path.at);
+    }
+    if (folder)
+        closedir(folder);
+    strbuf_free(&path);
 }

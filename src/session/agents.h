@@ -12,6 +12,10 @@ bool agents_start(struct remote *r, struct error *err);
 void agents_wait_joined(struct remote *r);
 /* They have nothing more to do: tell them to leave, close the client, end the fleet. */
 void agents_release(struct remote *r);
+/* They are gone, or never came: their store is ended and their folder removed. */
+void agents_clear(const struct remote *r);
+/* The same for Slurm's of another command that left a run in this state folder, on this machine. */
+void agents_clear_others(const char *state);
 /* For client_following.load, `context` a remote: asks Slurm for more nodes as tasks become ready.
  * Nothing elsewhere. */
 void agents_on_load(void *context, const struct client_load *load);

@@ -446,18 +446,24 @@ void remote_explain_detached(const struct remote *r, struct strbuf *out)
 
 void remote_close(struct remote *r)
 {
-    bool detached = r->session && r->session->detached;
+    bool detached = r->session && r->session->detached, others = false;
     /* Whoever started agents for one run ends them with it: we, or the one whose note we found. */
     if (r->fleet && !detached) {
         agents_release(r);
     } else if (r->late && r->target && !detached && !r->followed.missing && r->client &&
                r->session->state == SESSION_ENDED) { /* they were started for this run alone */
         client_shut_down(r->client, NULL, 0, true, AGENTS_OF_OTHERS_LEAVING);
-        note_await_agents_gone(r->session->ws.state);
+        others = true;
     }
     remote_reachable(r, NULL, NULL); /* I1 */
     client_close(r->client);
     fleet_abandon(r->fleet); /* I3; NULL unless it goes on */
+    if (r->fleet_state && !detached)
+        agents_clear(r);
+    if (others) {
+        agents_clear_others(r->session->ws.state);
+        note_await_agents_gone(r->session->ws.state);
+    }
     ticket_free(&r->ticket);
     place_free(&r->place);
     free(r->fleet_state);

@@ -87,6 +87,7 @@ static void inside_slurm(void)
     /* three nodes, one job each; they leave alone; a further one on demand */
     struct launch_test t;
     struct launch_config config = launch_test_begin(&t, "slurm");
+    config.store = "redis://10.99.0.254";
     if (ok(launch_test_open(&t, &config), "Slurm")) {
         launch_want(t.launch, 2);
         ok(launch_test_wait(&t, 2, 0, 0, false), "two nodes ready");
@@ -98,10 +99,8 @@ static void inside_slurm(void)
                t.address[i]);
         ok(strcmp(t.address[0], t.address[1]) != 0 && strcmp(t.address[1], t.address[2]) != 0,
            "at different ones");
-        has_str(launch_store(t.launch), "rediss://10.99.0.", "the store is at a node");
-        has_str(launch_test_file(&t, 0, "arguments"), "--serve-store", "of the first agent");
-        has_str(launch_test_file(&t, 2, "arguments"), "--store rediss://10.99.0.",
-                "the third uses it");
+        has_str(launch_test_file(&t, 2, "arguments"), "--store @",
+                "they are told of the store in a file");
         has_str(launch_test_file(&t, 2, "arguments"), "-j 1", "cores of the node");
         has_str(launch_name(t.launch, 2), "Slurm job ", "named by its job");
         double until = clock_seconds() + 10;
@@ -160,6 +159,7 @@ static void inside_slurm(void)
     launch_test_end(&t);
 
     config = launch_test_begin(&t, "slurm");
+    config.store = "redis://10.99.0.254";
     mkdir(folder_file(&t.folder, "broken"), 0700);
     if (ok(launch_test_open(&t, &config), "an agent that fails")) {
         launch_want(t.launch, 2);
@@ -173,6 +173,11 @@ static void inside_slurm(void)
     launch_test_end(&t);
 
     config = launch_test_begin(&t, "slurm");
+    if (!ok(!launch_test_open(&t, &config), "without a store it is refused"))
+        printf("# jobs end, and a store with them\n");
+    launch_test_end(&t);
+    config = launch_test_begin(&t, "slurm");
+    config.store = "redis://10.99.0.254";
     config.sbatch = "--partition=nowhere";
     if (ok(launch_test_open(&t, &config), "arguments for sbatch")) {
         launch_want(t.launch, 2);
@@ -188,6 +193,7 @@ static void inside_allocation(void)
 {
     struct launch_test t;
     struct launch_config config = launch_test_begin(&t, "slurm");
+    config.store = "redis://10.99.0.254";
     if (ok(launch_test_open(&t, &config), "in an allocation")) {
         is_int(launch_most(t.launch), 3, "its nodes are all there are");
         launch_want(t.launch, 1);

@@ -11,6 +11,7 @@
 #include "cluster/agent/agent_state.h"
 
 #include "base/clock.h"
+#include "cluster/agent/watch.h"
 
 enum { TAKERS = 64 }; /* agents that share what we hand over: more would not be quicker */
 
@@ -123,6 +124,8 @@ void agent_give_up_signing_off(struct agent *a)
 
 void agent_sign_off(struct agent *a)
 {
+    for (size_t i = 0; i < a->jobs.n; i++) /* the last words: what died here, too */
+        watch_flush(a->jobs.at[i]);
     a->signed_off = clock_seconds();
     if (agent_is_member(a))
         board_leave(a->board, a->node, a->life, departure_signed_off, a);

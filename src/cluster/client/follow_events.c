@@ -66,6 +66,14 @@ bool follow_is_done(const struct client_follow *f, uint32_t task)
     return f->seen[task] >= FOLLOW_SEEN_DONE;
 }
 
+/* It may be gone before the board is looked at again: then what it runs is lost with it. */
+static void follow_sees_at_work(const struct client_follow *f, uint32_t node)
+{
+    struct client_peer *p = client_peer(f->c, node);
+    if (p && !p->followed)
+        p->followed = p->life;
+}
+
 /* One event of an agent. The same may come twice, over an old and a new link: a task that is done
  * stays done. Counters are kept by agent, since a display wants their sum. */
 static void follow_event(struct client_follow *f, uint32_t node, struct trace_event *e)
@@ -95,6 +103,7 @@ static void follow_event(struct client_follow *f, uint32_t node, struct trace_ev
     case TRACE_BEGIN:
         if (f->seen[e->id] == FOLLOW_SEEN_NOTHING)
             f->seen[e->id] = FOLLOW_SEEN_RUNNING;
+        follow_sees_at_work(f, node);
         f->node[e->id] = node;
         follow_report(f, e);
         break;

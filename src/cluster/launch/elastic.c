@@ -38,5 +38,5 @@ void elastic_learn(struct elastic *e, uint32_t agents, uint32_t cores)
 
 uint32_t elastic_nodes(const struct elastic *e, uint64_t tasks)
 {
-    return e->cores && tasks ? elastic_divide(e, tasks, e->cores) : 0;
+    return tasks ? elastic_first(e, tasks) : 0;
 }

@@ -25,5 +25,6 @@ uint32_t elastic_ready_tasks(const struct workflow *w, const struct needs *needs
 uint32_t elastic_first(const struct elastic *e, uint64_t tasks);
 /* So many agents live, with so many cores together. */
 void elastic_learn(struct elastic *e, uint32_t agents, uint32_t cores);
-/* Nodes for so many tasks; 0: none are needed, or the size of a node is not known. */
+/* Nodes for so many tasks; 0: none are needed. As for elastic_first(): all that were there may be gone
+ * before anybody knew their size. */
 uint32_t elastic_nodes(const struct elastic *e, uint64_t tasks);

@@ -6,7 +6,7 @@ static void elastic_test_nodes(void)
 {
     struct elastic e = {.most = 5};
     is_int(elastic_first(&e, 1000), 1, "one, while nobody knows how large a node is");
-    is_int(elastic_nodes(&e, 1000), 0, "and none is asked for");
+    is_int(elastic_nodes(&e, 1000), 1, "also later: the first may be gone before it told");
     elastic_learn(&e, 0, 0);
     is_int(e.cores, 0, "nobody lives: nothing is learned");
     elastic_learn(&e, 2, 16);

@@ -16,8 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Seconds after an agent said that it is ready: what the board says of its number before may be of
+ * another that had it. */
+static const double SETTLING = 5;
 enum { TICK_MS = 100 };              /* whoever waits looks again at least this often */
 static const double CANCELLING = 30; /* seconds beyond the grace that Slurm may take to cancel */
+
+struct fleet_agent {
+    uint32_t agent, node; /* its number in the launch and on the board */
+    double since;         /* clock_seconds() */
+};
 
 struct fleet {
     struct stepper stepper;
@@ -26,7 +34,8 @@ struct fleet {
     struct fleet_config o;
     char key[SEAL_KEY_TEXT];
     bool elastic, over;
-    ARRAY(uint32_t) nodes;
+    ARRAY(uint32_t) nodes; /* numbers on the board of all that were ever ready */
+    ARRAY(struct fleet_agent) ready;
     char last[512]; /* why the last one failed */
     char waiting[64];
 };
@@ -41,9 +50,24 @@ static void fleet_say(struct fleet *f, const char *line)
 static void fleet_agent_ready(void *context, uint32_t agent, uint32_t node, const char *address)
 {
     struct fleet *f = context;
-    (void)agent;
     (void)address;
     array_push(&f->nodes, node);
+    for (size_t i = 0; i < f->ready.n; i++) /* who had this number has gone */
+        if (f->ready.at[i].node == node)
+            f->ready.at[i].since = 0;
+    fleet_left(f, node);
+    array_push(&f->ready, (struct fleet_agent){agent, node, clock_seconds()});
+}
+
+void fleet_left(struct fleet *f, uint32_t node)
+{
+    for (size_t i = f->ready.n; i--;) {
+        struct fleet_agent a = f->ready.at[i];
+        if (a.node != node || clock_seconds() - a.since < SETTLING)
+            continue;
+        f->ready.at[i] = array_pop(&f->ready);
+        launch_agent_left(f->launch, a.agent);
+    }
 }
 
 /* In one line, and kept: when none becomes ready, the last reason is the error. */
@@ -97,6 +121,7 @@ static void fleet_free(struct fleet *f)
     stepper_close(&f->stepper);
     explicit_bzero(f->key, sizeof f->key);
     array_free(&f->nodes);
+    array_free(&f->ready);
     free(f);
 }
 

@@ -22,7 +22,7 @@ struct uv_loop_s;
 struct fleet_config {
     const char *target; /* as launch.h has them */
     struct seal_key key;
-    const char *store;     /* NULL: the first agent starts one */
+    const char *store;     /* NULL: the first agent starts one (not under Slurm) */
     const char *state;     /* a folder of this fleet alone; made */
     const char *program;   /* this one */
     uint32_t cores;        /* of an agent [all of its node] */
@@ -58,6 +58,8 @@ struct uv_loop_s *fleet_loop(struct fleet *f);
 uint32_t fleet_ready(const struct fleet *f);
 /* The numbers on the board of those that were ever ready. */
 const uint32_t *fleet_nodes(const struct fleet *f, uint32_t *n);
+/* The board says that the agent of this number is gone: another may be started in its place. */
+void fleet_left(struct fleet *f, uint32_t node);
 /* The agents were told to leave: let go of what they stood on, and free. */
 void fleet_end(struct fleet *f, double grace);
 /* What runs goes on without us. Frees; NULL is fine. */

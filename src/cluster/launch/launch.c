@@ -503,12 +503,11 @@ void launch_want(struct launch *l, uint32_t agents)
         launch_direct_want(l, agents);
 }
 
-/* Only hosts have places to use again; Slurm gives new nodes. */
+/* Only hosts have places to use again; Slurm gives new nodes, and squeue says late that a job is over. */
 void launch_agent_left(struct launch *l, uint32_t agent)
 {
-    if (l->kind != LAUNCH_SLURM && agent < l->agents.n &&
-        l->agents.at[agent]->state == LAUNCH_READY)
-        l->agents.at[agent]->state = LAUNCH_FREE;
+    if (agent < l->agents.n && l->agents.at[agent]->state == LAUNCH_READY)
+        l->agents.at[agent]->state = l->kind == LAUNCH_SLURM ? LAUNCH_ENDED : LAUNCH_FREE;
 }
 
 static void launch_report_done(uv_timer_t *timer)

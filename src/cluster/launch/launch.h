@@ -16,8 +16,8 @@
  * is deleted once none is.
  *
  * Without a store, the first agent starts one (`--serve-store`) and the others are given its
- * address. That store ends with its agent, which therefore leaves last; under Slurm also with the
- * agent's job: a store of one's own is better for long runs.
+ * address. That store ends with its agent, which therefore leaves last. Slurm's jobs end: there a store
+ * must be given (own_store.h starts one beside the client).
  *
  * Needs a process that ignores SIGPIPE; everything happens in the loop's thread. */
 #pragma once
@@ -32,7 +32,7 @@ struct launch_config {
     uv_loop_t *loop;
     const char *target; /* as above */
     const char *key;    /* the key's line (seal_key_text) */
-    const char *store;  /* where the store is; NULL: the first agent starts one */
+    const char *store;  /* where the store is; NULL: the first agent starts one (not under Slurm) */
     const char *state;  /* a folder of this launch alone; made. Slurm: seen by all nodes */
     /* This program, for agents here and under Slurm. $WEFT_REMOTE names it for other machines
      * (ssh: else `weft` in their PATH). */

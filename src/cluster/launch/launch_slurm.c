@@ -194,10 +194,8 @@ static void slurm_node_arguments(const struct launch *l, launch_words *words)
     launch_argument(words, s->nodes ? "-" : s->key_path);
     launch_argument(words, l->name);
     launch_argument(words, l->config.cores ? "no" : "yes");
-    if (l->config.store) /* in a file: it may hold a password, and everybody sees a command line */
-        slurm_add_format(words, "@%s", s->given_store);
-    else
-        launch_argument(words, "");
+    /* in a file: it may hold a password, and everybody sees a command line */
+    slurm_add_format(words, "@%s", s->given_store);
     slurm_agent_things(l, words);
     launch_common_arguments(l, words);
 }
@@ -393,9 +391,12 @@ bool launch_slurm_open(struct launch *l, struct error *err)
     }
     s->script = slurm_path_in(l, "node.sh");
     s->key_path = slurm_path_in(l, "key");
-    s->store_path = slurm_path_in(l, "store-address");
     s->given_store = slurm_path_in(l, "store-given");
-    if (l->config.store && !launch_write_private(s->given_store, l->config.store, 0600))
+    if (!l->config.store)
+        return error_set(err, ERROR_INPUT,
+                         "agents under Slurm need a store that outlives their jobs "
+                         "(--store)");
+    if (!launch_write_private(s->given_store, l->config.store, 0600))
         return error_set(err, ERROR_FAILED, "%s: cannot be written: %s", s->given_store,
                          strerror(errno));
     if (!launch_write_private(s->script, cluster_launch_slurm_node_sh, 0700))
@@ -460,7 +461,6 @@ void launch_slurm_free(struct launch *l)
     free(s->used);
     free(s->script);
     free(s->key_path);
-    free(s->store_path);
     free(s->given_store);
     free(s);
 }

@@ -7,11 +7,11 @@
 #     $4 the key's file, or - for standard input
 #     $5 name of the launch
 #     $6 yes: the agent has all processors that Slurm gave to the job here; no: its arguments say how many
-#     $7 the store's URL; empty: the first agent of all starts one
+#     $7 the store's URL, or @ and a file that has it
 #     $8 GPUs that Slurm was asked for on each node; empty: none
 #     $9 other things that tasks may hold; empty: none
 #     then the agent's further arguments.
-state=$1 program=$2 agents=${3:-$1/agents} key=$4 name=$5 whole=$6 store=$7 gpus=$8 things=$9
+program=$2 agents=${3:-$1/agents} key=$4 name=$5 whole=$6 store=$7 gpus=$8 things=$9
 shift 9
 
 # The address: the first of the node's name, what Slurm has for it, and its own, that is not a loopback one.
@@ -46,23 +46,4 @@ mkdir -p "$agents"
 [ "$whole" = yes ] && [ -n "${SLURM_CPUS_ON_NODE:-}" ] && set -- -j "$SLURM_CPUS_ON_NODE" "$@"
 set -- agent --key "$key" --bind "$address:0" \
     --state "$agents/$name-$SLURM_JOB_ID-${SLURM_STEP_ID:-0}-${SLURM_PROCID:-0}" "$@"
-[ -z "$store" ] || exec "$program" "$@" --store "$store"
-
-# Who makes the lock's folder is the first agent and starts the store; the others wait for its address, which the launcher writes.
-waited=0
-until [ -s "$state/store-address" ]; do
-    if mkdir "$state/store-lock" 2>/dev/null; then
-        trap : TERM INT # the agent has it too, and ends first
-        "$program" "$@" --serve-store "$address:0"
-        status=$?
-        [ -s "$state/store-address" ] || rmdir "$state/store-lock"
-        exit $status
-    fi
-    waited=$((waited + 1))
-    if [ $waited -ge 600 ]; then
-        echo 'weft agent: no other agent has started the store in two minutes' >&2
-        exit 1
-    fi
-    sleep 0.2
-done
-exec "$program" "$@" --store "$(cat "$state/store-address")"
+exec "$program" "$@" --store "$store"

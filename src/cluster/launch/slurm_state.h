@@ -33,8 +33,8 @@ struct slurm {
     uint32_t nodes; /* of the allocation we are in; 0: not in one */
     bool *used;     /* which of them */
     uint32_t steps;
-    char *script, *key_path, *store_path, *given_store;
-    bool has_key, has_store_path;
+    char *script, *key_path, *given_store;
+    bool has_key;
     struct subprocess *squeue, *scancel;
     struct strbuf listed; /* ids that squeue's answer has had so far, each between blanks */
     char waiting[128];
@@ -50,7 +50,7 @@ struct launch_agent *slurm_agent(struct launch *l, uint32_t number);
 
 /* ---- slurm_watch.c ---- */
 
-/* What its output has had since the last time: ready agents, the store's address. */
+/* What its output has had since the last time: ready agents. */
 void slurm_read_output(struct launch *l, struct slurm_piece *p);
 /* It has ended; `status` as a shell says it, 0 when nobody knows. */
 void slurm_piece_over(struct launch *l, struct slurm_piece *p, int status);

@@ -84,18 +84,11 @@ void slurm_piece_over(struct launch *l, struct slurm_piece *p, int status)
     }
 }
 
-/* The k-th ready line is the k-th agent's: which of a job's nodes says it first does not matter.
- * The store's address is written for the others as soon as it is known. */
+/* The k-th ready line is the k-th agent's: which of a job's nodes says it first does not matter. */
 static void slurm_take_line(struct launch *l, struct slurm_piece *p, const char *line)
 {
     if (p->ready < p->count && launch_take_line(l, slurm_agent(l, p->first + p->ready), line))
         p->ready++;
-    struct slurm *s = l->slurm;
-    if (!l->config.store && l->store[0] && !s->has_store_path) {
-        s->has_store_path = launch_write_private(s->store_path, l->store, 0600);
-        if (!s->has_store_path)
-            launch_log(l, "%s: cannot be written: %s", s->store_path, strerror(errno));
-    }
 }
 
 /* Only what is new, by offset; lines may come in pieces. The end of it is kept for messages. */
