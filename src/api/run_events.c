@@ -126,7 +126,8 @@ static void run_on_trace_file(void *context, const struct trace_file *file)
 
 void run_events_listen(struct weft_run *run)
 {
-    session_listen(&run->session, (struct trace_sink){run_on_trace_event, run, run_on_trace_file});
+    session_listen(&run->session,
+                   (struct trace_sink){run_on_trace_event, run, run_on_trace_file, NULL});
 }
 
 void run_events_report(struct weft_run *run, enum weft_event_kind kind)

@@ -173,6 +173,8 @@ static void screen_started(struct run_screen *s)
     inside_listen(s->run, live_display_sink(s->display));
     if (s->json) {
         s->events = event_json_new(stdout, run->w);
+        if (run->o.elsewhere)
+            event_json_say_nodes(s->events);
         event_json_started(s->events, &run->record);
         inside_listen(s->run, event_json_sink(s->events));
     }

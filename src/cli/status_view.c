@@ -40,6 +40,8 @@ struct agent_row {
     int place; /* smaller ones are shown first */
 };
 
+/* Sums go over the runs that the query let through; what is ready or runs at an agent that is gone
+ * belongs to others by now. */
 static struct agent_row agent_row_of(const struct weft_agent_info *m)
 {
     static const int places[] = {[WEFT_AGENT_UP] = 3,
@@ -80,12 +82,14 @@ static int agent_row_order(const void *a, const void *b)
     return (x->m->node > y->m->node) - (x->m->node < y->m->node);
 }
 
+/* As people look for them, once it is clear which are shown. */
 static int agent_row_by_node(const void *a, const void *b)
 {
     const struct agent_row *x = a, *y = b;
     return (x->m->node > y->m->node) - (x->m->node < y->m->node);
 }
 
+/* Counters come as doubles, and from members that may say anything. */
 static void status_count_cell(struct table *t, double x)
 {
     char text[HUMAN_SIZE];
@@ -113,6 +117,7 @@ static void agent_columns(struct table *t)
     }
 }
 
+/* In the order of agent_columns(). */
 static void agent_cells(struct table *t, const struct agent_row *r)
 {
     const struct weft_agent_work *w = &r->sum;
@@ -195,6 +200,7 @@ static size_t agent_rows(const struct weft_cluster_status *s, bool all, struct a
     return n;
 }
 
+/* Two sorts: the first decides who is shown, the second in which order. */
 void status_agents_text(const struct weft_cluster_status *s, const struct status_style *style,
                         struct strbuf *out)
 {
@@ -272,6 +278,7 @@ static void run_progress_cells(struct table *t, const struct weft_cluster_run *r
         status_count_cell(t, r->removed);
 }
 
+/* The last column takes what room is left; `removed` is there when some run has such tasks. */
 static void run_columns(struct table *t, bool removed)
 {
     table_column(t, "run", TABLE_RIGHT);

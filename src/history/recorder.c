@@ -181,7 +181,7 @@ static void recorder_file(void *context, const struct trace_file *f)
 
 struct trace_sink history_sink(struct history *h)
 {
-    return (struct trace_sink){recorder_event, h->recorder, recorder_file};
+    return (struct trace_sink){recorder_event, h->recorder, recorder_file, NULL};
 }
 
 /* ---- tasks and kinds ---- */

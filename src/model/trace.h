@@ -18,7 +18,12 @@ enum trace_kind {
     TRACE_GROWN, /* tasks joined: there are `id` now, and `amount` of them are new */
 };
 
-enum trace_counter { COUNTER_MEMORY, COUNTER_READY, COUNTER_RUNNING };
+enum trace_counter {
+    COUNTER_MEMORY,
+    COUNTER_READY,
+    COUNTER_RUNNING,
+    COUNTER_CORES, /* of the agents that live */
+};
 
 /* How an attempt ended. */
 enum trace_outcome {
@@ -54,8 +59,22 @@ struct trace_file {
     bool produced; /* by this run; false: found as it was */
 };
 
+/* An agent of a run on several machines came or went. */
+enum trace_node_change { TRACE_NODE_JOINED, TRACE_NODE_LEFT, TRACE_NODE_DIED };
+
+struct trace_node {
+    uint32_t node;
+    enum trace_node_change change;
+    double time;      /* as in events */
+    const char *host; /* valid during the call */
+    uint32_t cores;
+    uint32_t running; /* tasks that it ran, and that others run again */
+    uint32_t needed; /* tasks done there whose results others still need, and may have only there */
+};
+
 struct trace_sink {
     void (*event)(void *context, const struct trace_event *event);
     void *context;
     void (*file)(void *context, const struct trace_file *file); /* may be NULL */
+    void (*node)(void *context, const struct trace_node *node); /* may be NULL */
 };

@@ -22,6 +22,7 @@ struct event_json {
     struct strbuf command;
     double flushed; /* the run's time of the last flush */
     int failed;     /* errno of the write that failed; 0: none did */
+    bool nodes;     /* say where tasks run */
 };
 
 /* Nothing is written yet. */
@@ -31,6 +32,12 @@ struct event_json *event_json_new(FILE *out, const struct workflow *w)
     e->out = out;
     e->w = w;
     return e;
+}
+
+/* Asked for by who knows where the run goes. */
+void event_json_say_nodes(struct event_json *e)
+{
+    e->nodes = true;
 }
 
 void event_json_flush(struct event_json *e)
@@ -104,6 +111,15 @@ static void put_command(struct event_json *e, struct json_writer *j, const struc
         json_put_string(j, "command", strbuf_text(&e->command));
 }
 
+/* A run on this machine has one node, and its lines stay as they are. */
+static void put_where(const struct event_json *e, struct json_writer *j,
+                      const struct trace_event *t)
+{
+    if (e->nodes)
+        json_put_integer(j, "node", t->node);
+    json_put_integer(j, "core", t->lane);
+}
+
 /* Counters are for displays; what is left are beginnings, ends and reuse of tasks. */
 static void event_on_event(void *context, const struct trace_event *event)
 {
@@ -123,7 +139,7 @@ static void event_on_event(void *context, const struct trace_event *event)
         json_put_number(&j, "time", event->start);
         put_task(e, &j, event->id);
         json_put_integer(&j, "attempt", event->attempt);
-        json_put_integer(&j, "core", event->lane);
+        put_where(e, &j, event);
         put_command(e, &j, event);
         end_line(e, &j, event->start);
     } else if (event->kind == TRACE_REUSED) {
@@ -149,7 +165,7 @@ static void event_on_event(void *context, const struct trace_event *event)
         json_put_string(&j, "outcome", trace_outcome_name(event->outcome));
         json_put_integer(&j, "status", event->status);
         json_put_integer(&j, "attempt", event->attempt);
-        json_put_integer(&j, "core", event->lane);
+        put_where(e, &j, event);
         json_put_number(&j, "start", event->start);
         json_put_number(&j, "seconds", event->finish - event->start);
         json_put_number(&j, "cpu", event->cpu);
@@ -180,9 +196,27 @@ static void on_file(void *context, const struct trace_file *file)
     end_line(e, &j, e->flushed);
 }
 
+/* Which host a node is, and what its end costs. */
+static void on_node(void *context, const struct trace_node *n)
+{
+    static const char *const changes[] = {"joined", "left", "died"};
+    struct event_json *e = context;
+    struct json_writer j = event_line_of(e, "agent");
+    json_put_number(&j, "time", n->time);
+    json_put_integer(&j, "node", n->node);
+    json_put_string(&j, "host", n->host ? n->host : "");
+    json_put_string(&j, "change", changes[n->change]);
+    json_put_integer(&j, "cores", n->cores);
+    if (n->change != TRACE_NODE_JOINED) {
+        json_put_integer(&j, "running", n->running);
+        json_put_integer(&j, "needed", n->needed);
+    }
+    end_line(e, &j, n->time);
+}
+
 struct trace_sink event_json_sink(struct event_json *e)
 {
-    return (struct trace_sink){event_on_event, e, on_file};
+    return (struct trace_sink){event_on_event, e, on_file, on_node};
 }
 
 void event_json_done(struct event_json *e, const struct run_record *r)

@@ -273,7 +273,8 @@ void live_plain(const struct live_state *s, struct strbuf *out)
         strbuf_printf(out, ", %s tasks/s",
                       human_number(a, s->rate < 10 ? round(s->rate * 100) / 100 : round(s->rate)));
     if (!isnan(s->busy))
-        strbuf_printf(out, ", %.0f %% of %u cores", fmax(s->busy, 0) * 100, s->cores);
+        strbuf_printf(out, ", %.0f %% of %u core%s", fmax(s->busy, 0) * 100, s->cores,
+                      s->cores == 1 ? "" : "s");
     if (!isnan(s->memory))
         strbuf_printf(out, ", %s of memory", human_bytes(a, s->memory));
     strbuf_printf(out, ", %s", live_ticking(a, s->seconds));

@@ -38,7 +38,7 @@ enum display_task_state { UNSEEN, RUNNING, DONE, FAILED, REUSED, SKIPPED };
 /* Running tasks are a list in the order in which they began: the first are the longest. */
 struct display_slot {
     uint32_t task, before, after;
-    double start;
+    double start, cores;
 };
 
 struct display_sample {
@@ -173,7 +173,8 @@ static void display_task_began(struct live_display *d, const struct trace_event 
         at = (uint32_t)d->slots.n;
         array_add(&d->slots);
     }
-    d->slots.at[at] = (struct display_slot){task, d->last, NONE, e->start};
+    d->slots.at[at] =
+        (struct display_slot){task, d->last, NONE, e->start, display_cores_of(d, task)};
     if (d->last == NONE)
         d->first = at;
     else
@@ -182,9 +183,8 @@ static void display_task_began(struct live_display *d, const struct trace_event 
     d->slot_of[task] = at;
     d->state[task] = RUNNING;
     d->running++;
-    double cores = display_cores_of(d, task);
-    d->running_cores += cores;
-    d->running_sum += cores * e->start;
+    d->running_cores += d->slots.at[at].cores;
+    d->running_sum += d->slots.at[at].cores * e->start;
 }
 
 /* O(1): the slot knows its neighbours, the task its slot. */
@@ -200,9 +200,8 @@ static void leave_list(struct live_display *d, uint32_t task)
         d->last = s->before;
     else
         d->slots.at[s->after].before = s->before;
-    double cores = display_cores_of(d, task);
-    d->running_cores -= cores;
-    d->running_sum -= cores * s->start;
+    d->running_cores -= s->cores;
+    d->running_sum -= s->cores * s->start;
     s->after = d->free;
     d->free = at;
     d->running--;
@@ -270,7 +269,9 @@ static void display_on_event(void *context, const struct trace_event *e)
 {
     struct live_display *d = context;
     if (e->kind == TRACE_COUNTER) {
-        if (e->id == COUNTER_MEMORY)
+        if (e->id == COUNTER_CORES && e->amount >= 1)
+            d->cores = (uint32_t)e->amount;
+        else if (e->id == COUNTER_MEMORY)
             d->memory = e->amount;
         else if (e->id == COUNTER_READY && e->amount >= 0)
             d->ready = (uint64_t)e->amount;
@@ -297,7 +298,7 @@ static void display_on_event(void *context, const struct trace_event *e)
 
 struct trace_sink live_display_sink(struct live_display *d)
 {
-    return (struct trace_sink){display_on_event, d, NULL};
+    return (struct trace_sink){display_on_event, d, NULL, NULL};
 }
 
 /* ---- figures ---- */

@@ -151,6 +151,7 @@ static size_t natural_width(const char *text, enum table_align align,
     return cut ? style->max_cell : width;
 }
 
+/* Blanks, columns that are shown, and the gaps between them. */
 static size_t table_width(const struct table *t, const size_t *width, unsigned indent)
 {
     size_t sum = indent, shown = 0;
@@ -200,6 +201,7 @@ static void table_fit(const struct table *t, size_t *width, const struct table_s
     }
 }
 
+/* As wide as their widest cell, then as the screen allows. The caller frees. */
 static size_t *table_widths(const struct table *t, const struct table_style *style)
 {
     size_t *width = mem_new_zero(size_t, t->columns.n + 1);

@@ -21,6 +21,14 @@ static void listeners_file(void *context, const struct trace_file *file)
             l->sinks.at[i].file(l->sinks.at[i].context, file);
 }
 
+static void listeners_node(void *context, const struct trace_node *node)
+{
+    const struct listeners *l = context;
+    for (size_t i = 0; i < l->sinks.n; i++)
+        if (l->sinks.at[i].node)
+            l->sinks.at[i].node(l->sinks.at[i].context, node);
+}
+
 void listeners_add(struct listeners *l, struct trace_sink sink)
 {
     array_push(&l->sinks, sink);
@@ -28,7 +36,7 @@ void listeners_add(struct listeners *l, struct trace_sink sink)
 
 struct trace_sink listeners_sink(struct listeners *l)
 {
-    return (struct trace_sink){listeners_event, l, listeners_file};
+    return (struct trace_sink){listeners_event, l, listeners_file, listeners_node};
 }
 
 void listeners_free(struct listeners *l)

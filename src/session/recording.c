@@ -117,42 +117,69 @@ void recording_begin(struct session *s)
                   (struct trace_sink){.event = recording_keep_event, .context = &s->record});
 }
 
-/* A task begins to use memory, or ends. */
-struct memory_moment {
-    double when, bytes;
+/* A task begins to use something (memory, cores), or ends. */
+struct use_moment {
+    double when, amount;
 };
 
-static int memory_moment_order(const void *a, const void *b)
+static int use_moment_order(const void *a, const void *b)
 {
-    const struct memory_moment *x = a, *y = b;
+    const struct use_moment *x = a, *y = b;
     if (x->when != y->when)
         return x->when < y->when ? -1 : 1;
-    return (x->bytes > y->bytes) - (x->bytes < y->bytes); /* what ends at once makes room first */
+    return (x->amount > y->amount) -
+           (x->amount < y->amount); /* what ends at once makes room first */
+}
+
+/* A sweep over beginnings and ends in order of time. */
+static double recording_peak(struct use_moment *m, size_t n)
+{
+    double now = 0, peak = 0;
+    qsort(m, n, sizeof *m, use_moment_order);
+    for (size_t i = 0; i < n; i++) {
+        now += m[i].amount;
+        peak = now > peak ? now : peak;
+    }
+    return peak;
 }
 
 /* The largest sum of the peaks of tasks that ran at the same time: what the run may have needed.
  * O(n log n) in attempts. */
 static double recording_peak_memory(const struct run_record *r)
 {
-    ARRAY(struct memory_moment) m = {0};
+    ARRAY(struct use_moment) m = {0};
     for (size_t i = 0; i < r->events.n; i++) {
         const struct trace_event *e = &r->events.at[i];
         if (e->kind != TRACE_TASK || !(e->memory > 0))
             continue;
-        array_push(&m, (struct memory_moment){e->start, e->memory});
-        array_push(&m, (struct memory_moment){e->finish, -e->memory});
+        array_push(&m, (struct use_moment){e->start, e->memory});
+        array_push(&m, (struct use_moment){e->finish, -e->memory});
     }
-    if (!m.n)
-        return NAN;
-    qsort(m.at, m.n, sizeof *m.at, memory_moment_order);
-    /* a sweep over beginnings and ends in order of time */
-    double now = 0, peak = 0;
-    for (size_t i = 0; i < m.n; i++) {
-        now += m.at[i].bytes;
-        peak = now > peak ? now : peak;
-    }
+    double peak = m.n ? recording_peak(m.at, m.n) : NAN;
     array_free(&m);
     return peak;
+}
+
+/* Agents come and go, and whoever attaches late sees only those that are still there: a run had at least
+ * as many cores as its tasks held at once, and as any moment of it counted. O(n log n). */
+static uint32_t recording_most_cores(const struct session *s)
+{
+    const struct run_record *r = &s->record;
+    uint32_t most = r->cores;
+    ARRAY(struct use_moment) m = {0};
+    for (size_t i = 0; i < r->events.n; i++) {
+        const struct trace_event *e = &r->events.at[i];
+        if (e->kind == TRACE_COUNTER && e->id == COUNTER_CORES && e->amount > most)
+            most = (uint32_t)e->amount;
+        if (e->kind != TRACE_TASK || e->id >= s->w->ntasks || !(e->finish > e->start))
+            continue;
+        double cores = s->w->cores[e->id] ? s->w->cores[e->id] : 1;
+        array_push(&m, (struct use_moment){e->start, cores});
+        array_push(&m, (struct use_moment){e->finish, -cores});
+    }
+    double peak = m.n ? recording_peak(m.at, m.n) : 0;
+    array_free(&m);
+    return peak > most ? (uint32_t)peak : most;
 }
 
 /* What is to be known of each failure later: its command, its last words, a hint. Those that another
@@ -210,6 +237,8 @@ void recording_end(struct session *s, bool good)
     r->excused = x->excused;
     r->peak_disk = x->peak_disk;
     r->peak_memory = recording_peak_memory(r);
+    if (s->o.elsewhere)
+        r->cores = recording_most_cores(s);
     /* a detached run ends in the record of whoever attaches */
     r->outcome = s->detached      ? RECORD_CANCELLED
                  : good           ? RECORD_DONE

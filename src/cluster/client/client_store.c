@@ -159,6 +159,7 @@ static void store_keep_count(void *context, const struct meta_answers *answers)
     }
 }
 
+/* Ends are never taken back: the same counts are the same ends. */
 static bool progress_same(const struct client_progress *a, const struct client_progress *b)
 {
     return a->done == b->done && a->failed == b->failed && a->removed == b->removed &&

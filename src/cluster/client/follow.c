@@ -24,9 +24,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double GAP = 3;       /* seconds that more tasks have ended than we were told */
-static const double LOADS = 3;     /* seconds between looks ahead */
-static const double DESERTED = 10; /* without an agent, until a stopping run is taken as ended */
+static const double GAP = 3;   /* seconds that more tasks have ended than we were told */
+static const double LOADS = 3; /* seconds between looks ahead */
 
 static const double STORE_CLOSING = 5; /* seconds that deleting a run's keys may take */
 
@@ -80,74 +79,11 @@ static void follow_ignore_answer(void *context, bool good, const char *why)
 }
 
 /* Agents are told to look, so that they do not take their second. */
-static void follow_set_state(struct client_follow *f, enum board_run_state state)
+void follow_set_state(struct client_follow *f, enum board_run_state state)
 {
     struct board_change change = charter_change(&f->c->charter, f->o.run, f->o.ticket->id, state);
     board_run_state(f->c->board, &change, follow_ignore_answer, NULL);
     client_send_all(f->c, MESSAGE_RUN_CHANGED, f->o.run);
-}
-
-/* Also their cores, for whoever brings more. */
-static uint32_t follow_count_agents(const struct client_follow *f, struct client_load *load)
-{
-    size_t n;
-    const struct member *m = client_members(f->c, &n);
-    for (size_t i = 0; i < n; i++) {
-        if (!client_is_alive(f->c, &m[i]))
-            continue;
-        load->agents++;
-        load->cores += m[i].cores;
-    }
-    return load->agents;
-}
-
-/* Nobody works on it any more: who would say that it has ended? */
-static void follow_check_deserted(struct client_follow *f, uint32_t agents)
-{
-    double now = clock_seconds();
-    if (agents) {
-        if (f->said_deserted)
-            client_say(f->c, "an agent has joined; the run goes on");
-        f->deserted = 0;
-        f->said_deserted = false;
-        return;
-    }
-    if (f->deserted == 0)
-        f->deserted = now;
-    if (f->state == BOARD_RUN_OPEN && !f->said_deserted && now - f->deserted > 2) {
-        f->said_deserted = true;
-        client_say(f->c, "no agent is left; the run waits until one joins at %s",
-                   f->c->o.address->text);
-    }
-    if (f->state != BOARD_RUN_OPEN && now - f->deserted > DESERTED && !f->ending) {
-        f->ending = true;
-        follow_set_state(f, BOARD_RUN_ENDED);
-    }
-}
-
-/* Tasks that wait for an agent which has room for them: said once, and again when they wait for
- * another. */
-static void follow_check_unfit(struct client_follow *f)
-{
-    size_t n;
-    uint32_t tasks = 0;
-    const char *asks = "";
-    const struct member *m = client_members(f->c, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct member_work *work = member_work(&m[i], f->o.run);
-        if (!work || !(work->unfit > 0) || !client_is_alive(f->c, &m[i]))
-            continue;
-        tasks += (uint32_t)work->unfit;
-        asks = work->asks;
-    }
-    if (tasks && f->state == BOARD_RUN_OPEN && strcmp(asks, f->said_unfit) != 0) {
-        client_say(f->c, "%u task%s wait%s until an agent joins that has room: %s asks for %s",
-                   tasks, tasks == 1 ? "" : "s", tasks == 1 ? "s" : "",
-                   tasks == 1 ? "it" : "one of them", asks);
-        snprintf(f->said_unfit, sizeof f->said_unfit, "%s", asks);
-    }
-    if (!tasks)
-        f->said_unfit[0] = 0;
 }
 
 /* After every look at the board: the run's state is the board's, whoever changed it (another client
@@ -172,13 +108,7 @@ static void follow_looked(void *context)
     f->known = true;
     f->created = r->created;
     f->state = (enum board_run_state)r->state;
-    for (size_t i = 0; i < f->c->peers.n; i++) {
-        struct client_peer *p = f->c->peers.at[i];
-        uint32_t life = p->lives ? p->life : 0;
-        if (p->followed && p->followed != life)
-            follow_agent_lost(f, p->node);
-        p->followed = life;
-    }
+    follow_check_agents(f);
     struct client_load load = {.ending = f->state != BOARD_RUN_OPEN};
     uint32_t agents = follow_count_agents(f, &load);
     if (f->state >= BOARD_RUN_ENDED) {
@@ -506,6 +436,7 @@ static void follow_fill_result(struct client_follow *f)
      * while we followed; the board knows only that it has ended */
     r->interrupted |= r->skipped > r->untaken && (f->stopping > 1 || r->failed == r->excused);
     run_result_count_kept(r);
+    follow_remark_again(f);
     double end = isnan(f->ended_at) ? client_now(f->c) : f->ended_at;
     r->seconds = end > f->created ? end - f->created : 0;
     collect_count(f->collect, &f->out.collected, &f->out.bytes, &f->out.missing);
@@ -642,6 +573,7 @@ struct client_follow *client_follow_open(struct client *c, const struct client_f
                                            .tick = follow_tick,
                                            .context = f};
     client_connect(c);
+    follow_check_agents(f);
     for (size_t i = 0; i < c->peers.n; i++)
         if (c->peers.at[i]->open && c->watched != o->run)
             follow_peer_opened(f, c->peers.at[i]);

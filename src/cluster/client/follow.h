@@ -1,5 +1,6 @@
-/* What the two files of following share: follow_events.c (what agents and the store tell) and
- * follow.c (what becomes of the run, from beginning to end). Private to them. */
+/* What the files of following share: follow_events.c (what agents and the store tell), follow_agents.c
+ * (who is there, and what is lost with those who go) and follow.c (what becomes of the run, from
+ * beginning to end). Private to them. */
 #pragma once
 #include "cluster/client/client_state.h"
 #include "cluster/client/collect.h"
@@ -53,7 +54,7 @@ struct client_follow {
     double forged;            /* since when what it says is not believed; 0: it is */
 
     uint8_t *seen;     /* per task */
-    uint32_t *node;    /* per task: where it runs */
+    uint32_t *node;    /* per task: where it runs or ran */
     uint8_t *learned;  /* per task: on record */
     uint32_t *blamed;  /* per task: the last attempt whose failure was reported */
     uint8_t *reported; /* per object: its content was reported */
@@ -77,6 +78,8 @@ struct client_follow {
     bool said_deserted, ending;
     char said_unfit[128]; /* what tasks were said to ask for in vain; "": nothing */
     double deserted, second, loaded;
+    uint32_t cores; /* of the agents that live, as reported */
+    uint32_t again; /* results that agents made a second time */
     struct collect *collect;
 };
 
@@ -91,8 +94,7 @@ void follow_learn_task(struct client_follow *f, uint32_t task);
 void follow_task_ended(struct client_follow *f, uint32_t task, enum follow_seen how);
 /* Done by whomever, skipped or excused: its readers may go on. */
 bool follow_is_done(const struct client_follow *f, uint32_t task);
-/* An agent is gone, and with it what it ran. */
-void follow_agent_lost(struct client_follow *f, uint32_t node);
+void follow_report_node(struct client_follow *f, const struct trace_node *n);
 /* Ask the store about every task that is not known to be done. */
 void follow_read_store(struct client_follow *f);
 void follow_ask_count(struct client_follow *f); /* how many have ended */
@@ -103,3 +105,19 @@ bool follow_believes(struct client_follow *f, const struct board_run *r);
 /* For the client's listener. */
 extern message_handler *const follow_handlers[MESSAGES];
 void follow_answers(void *context, const struct meta_answers *answers);
+
+/* ---- follow_agents.c ---- */
+
+/* After every look: who has come, left or died since the last is told, with what follows. */
+void follow_check_agents(struct client_follow *f);
+/* At the end: how much was computed a second time. */
+void follow_remark_again(struct client_follow *f);
+/* How many live, and their cores, into `load`. */
+uint32_t follow_count_agents(const struct client_follow *f, struct client_load *load);
+/* Nobody works on it any more, or on tasks that nobody has room for: said once. */
+void follow_check_deserted(struct client_follow *f, uint32_t agents);
+void follow_check_unfit(struct client_follow *f);
+
+/* ---- follow.c ---- */
+
+void follow_set_state(struct client_follow *f, enum board_run_state state);

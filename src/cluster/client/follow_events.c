@@ -108,6 +108,7 @@ static void follow_event(struct client_follow *f, uint32_t node, struct trace_ev
         follow_report(f, e);
         break;
     case TRACE_TASK:
+        f->node[e->id] = node;
         f->result.attempts++;
         f->result.busy += (e->finish - e->start) * f->w->cores[e->id];
         f->result.cpu += e->cpu;
@@ -128,23 +129,11 @@ static void follow_event(struct client_follow *f, uint32_t node, struct trace_ev
     }
 }
 
-/* An agent is gone, and with it what it ran. */
-void follow_agent_lost(struct client_follow *f, uint32_t node)
+void follow_report_node(struct client_follow *f, const struct trace_node *n)
 {
-    double now = client_now(f->c) - f->created;
-    for (size_t i = 0; i < f->counters.n; i++)
-        if (f->counters.at[i].node == node)
-            f->counters.at[i] = (struct follow_counters){.node = node};
-    for (uint32_t t = 0; t < f->w->ntasks; t++)
-        if (f->seen[t] == FOLLOW_SEEN_RUNNING && f->node[t] == node) {
-            f->seen[t] = FOLLOW_SEEN_NOTHING;
-            follow_report(f, &(struct trace_event){.kind = TRACE_TASK,
-                                                   .id = t,
-                                                   .node = node,
-                                                   .start = now,
-                                                   .finish = now,
-                                                   .outcome = TRACE_CANCELLED});
-        }
+    for (size_t i = 0; i < f->o.nsinks; i++)
+        if (f->o.sinks[i]->node)
+            f->o.sinks[i]->node(f->o.sinks[i]->context, n);
 }
 
 /* Ten times a second at most, not with every change. */
@@ -390,6 +379,7 @@ static void follow_take_record(struct client_follow *f, const struct meta_record
         follow_task_ended(f, t, FOLLOW_SEEN_REUSED);
         follow_report(f, &e);
     } else if (r->status == META_DONE) {
+        f->node[t] = r->ran_on;
         f->result.attempts++;
         f->result.busy += (e.finish - e.start) * f->w->cores[t];
         follow_task_ended(f, t, FOLLOW_SEEN_DONE);

@@ -8,6 +8,7 @@
 
 static const char PURPOSE[] = "remains";
 
+/* 0 for whatever else stands there. */
 static uint32_t remains_count(const struct json *j, const char *key)
 {
     json_ref v = json_get(j, 0, key);
@@ -15,6 +16,7 @@ static uint32_t remains_count(const struct json *j, const char *key)
     return x >= 0 && x <= UINT32_MAX ? (uint32_t)x : 0;
 }
 
+/* Never NULL: callers print it. */
 static char *remains_text(const struct json *j, const char *key)
 {
     json_ref v = json_get(j, 0, key);
@@ -22,6 +24,7 @@ static char *remains_text(const struct json *j, const char *key)
         v != JSON_NONE && json_type(j, v) == JSON_STRING ? json_string(j, v, NULL) : "");
 }
 
+/* A few hundred bytes, whatever the run was: it stands on the board for an hour. */
 void run_remains_seal(const struct run_remains *r, const struct charter *c, uint64_t run,
                       struct strbuf *out)
 {
@@ -45,6 +48,7 @@ void run_remains_seal(const struct run_remains *r, const struct charter *c, uint
     strbuf_free(&text);
 }
 
+/* A ticket, which stands at the same place before, is sealed for another purpose and does not open. */
 bool run_remains_unseal(struct run_remains *r, const struct charter *c, uint64_t run,
                         const void *data, size_t n)
 {
