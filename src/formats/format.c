@@ -173,6 +173,7 @@ struct format_file {
     char *folder;                 /* where its files stand; NULL: it is no file */
     bool grows;                   /* who reads it lets it grow */
     struct text kept;             /* the text again, for who will annotate it; else empty */
+    struct outside *outside;      /* notes what it reads; NULL: nobody does */
 };
 
 /* A file outlives the command line's arrays. */
@@ -215,6 +216,11 @@ struct format_file *format_file_of(const char *name, struct text text, const str
 void format_file_let_grow(struct format_file *f)
 {
     f->grows = true;
+}
+
+void format_file_note(struct format_file *f, struct outside *o)
+{
+    f->outside = o;
 }
 
 void format_file_set_folder(struct format_file *f, const char *folder)
@@ -357,7 +363,8 @@ static struct workflow *file_read_workflow(struct format_file *f, bool last, str
                                    .length = text.n,
                                    .options = f->options,
                                    .folder = f->folder,
-                                   .grows = f->grows};
+                                   .grows = f->grows,
+                                   .outside = f->outside};
     struct workflow *w = reader(&source, err);
     text_free(&text);
     return w;

@@ -1,6 +1,7 @@
 /* What a workflow will become, and what it is when it has: see future.h and growth.h. */
 #include "model/future.h"
 
+#include "base/mem.h"
 #include "model/select.h"
 
 #include <string.h>
@@ -33,4 +34,103 @@ struct workflow *growth_whole(const struct workflow *w)
     struct workflow *whole = workflow_part(w, all, &ignored);
     free(all);
     return whole;
+}
+
+/* ---- parts as bytes ----
+ *
+ *     items I, their numbers I each, what was looked at (outside_put()) */
+
+void future_note_part(struct workflow *w, const bool *ready, const char *real, struct strbuf *out)
+{
+    struct future *f = w->future;
+    size_t items = f->ops->items(f), n = 0;
+    struct outside o;
+    for (size_t i = 0; i < items; i++)
+        n += ready[i];
+    bytes_put_u32(out, (uint32_t)n);
+    for (size_t i = 0; i < items; i++)
+        if (ready[i])
+            bytes_put_u32(out, (uint32_t)i);
+    outside_init(&o);
+    o.real = real;
+    f->ops->look(f, ready, &o);
+    outside_put(&o, out);
+    outside_free(&o);
+}
+
+/* The items that it reads, one bool each, in `ready`, which has `items` entries. */
+static bool take_items(struct bytes *in, bool *ready, size_t items)
+{
+    for (uint32_t n = bytes_u32(in); n && !in->bad; n--) {
+        uint32_t item = bytes_u32(in);
+        if (item >= items)
+            return false;
+        ready[item] = true;
+    }
+    return !in->bad;
+}
+
+bool future_play_part(struct workflow *w, const void *part, size_t n, struct future_part *out,
+                      struct error *err)
+{
+    struct future *f = w->future;
+    size_t items = f ? f->ops->items(f) : 0;
+    struct bytes in = {part, n, false};
+    struct outside o = {0};
+    bool *ready = mem_new_zero(bool, items + 1);
+    *out = (struct future_part){0};
+    bool whole = f && take_items(&in, ready, items) && outside_take(&in, &o) && bytes_end(&in);
+    o.plays = true;
+    bool good = whole && f->ops->expand(f, w, ready, &o, out, err);
+    free(ready);
+    outside_free(&o);
+    return whole ? good
+                 : error_set(err, ERROR_FAILED,
+                             "what joins the workflow does not fit it: it is damaged, or another "
+                             "version's");
+}
+
+bool future_append_part(struct workflow *w, const void *part, size_t n, struct error *err)
+{
+    struct future_part p;
+    bool good = future_play_part(w, part, n, &p, err);
+    if (good && p.workflow)
+        good = workflow_append(w, p.workflow, p.links.at, p.links.n, err);
+    future_part_free(&p);
+    return good;
+}
+
+/* Each thing that was noted is looked at again. */
+bool future_part_is_same(const void *part, size_t n, const char *folder, const char *real)
+{
+    struct bytes in = {part, n, false};
+    struct outside was = {0}, now;
+    struct strbuf before = {0}, after = {0};
+    for (uint32_t i = bytes_u32(&in); i && !in.bad; i--)
+        bytes_u32(&in);
+    if (!outside_take(&in, &was)) {
+        outside_free(&was);
+        return false;
+    }
+    outside_init(&now);
+    now.folder = folder;
+    now.real = real;
+    for (uint32_t i = 0; i < was.at.n; i++) {
+        const char *name = intern_text(&was.names, i);
+        folder_names names = {0};
+        struct text text = {0};
+        struct error ignored = {0};
+        if (name[0] == 'd' && outside_list(&now, name + 1, &names))
+            folder_names_free(&names);
+        else if (name[0] != 'd' && outside_read(&now, name + 1, &text, &ignored))
+            text_free(&text);
+    }
+    outside_put(&was, &before);
+    outside_put(&now, &after);
+    bool same = before.n == after.n && memcmp(before.at, after.at, before.n) == 0;
+    strbuf_free(&before);
+    strbuf_free(&after);
+    outside_free(&was);
+    outside_free(&now);
+    return same;
 }

@@ -5,6 +5,7 @@
  * Which text that comes from, only the reader knows: an interface, since readers are a room. */
 #pragma once
 #include "model/growth.h"
+#include "model/outside.h"
 
 /* Something that is read when tasks are done: the tasks first .. first + count - 1 of the workflow.
  * 0 of them: they are not known themselves yet. */
@@ -25,9 +26,12 @@ struct future_ops {
     size_t (*items)(struct future *f);
     struct future_item (*item)(struct future *f, size_t i);
     /* Read those in `ready` (one bool an item), which changes the items, and make what became known by
-     * that, for `w`, which is not changed. It must be appended. False: an error with its place. */
+     * that, for `w`, which is not changed. It must be appended. `from`: what look() noted; NULL: as it
+     * stands on the disk. False: an error with its place. */
     bool (*expand)(struct future *f, const struct workflow *w, const bool *ready,
-                   struct future_part *out, struct error *err);
+                   struct outside *from, struct future_part *out, struct error *err);
+    /* Note what expand() would read of them, and change nothing. What is not there is noted, too. */
+    void (*look)(struct future *f, const bool *ready, struct outside *into);
     /* Tasks and families that are not known yet, as they are called in the file, one after the other;
      * NULL after the last. `item`: the first that they wait for. */
     const char *(*unknown)(struct future *f, size_t i, size_t *item);
@@ -41,5 +45,20 @@ struct future {
 
 void future_free(struct future *f); /* NULL is fine */
 void future_part_free(struct future_part *p);
+/* ---- parts as bytes: the same part on every machine ---- */
+
+/* What expand() would read for these items is looked at, below `real` where the workflow's own folder is
+ * meant (NULL: that itself), and put into `out`. */
+void future_note_part(struct workflow *w, const bool *ready, const char *real, struct strbuf *out);
+/* The part that those bytes make, for this workflow: it must be appended. Every machine that appends the
+ * same parts in the same order has the same tasks under the same numbers. False: an error, the same
+ * everywhere; such a workflow does not grow any more. */
+bool future_play_part(struct workflow *w, const void *part, size_t n, struct future_part *out,
+                      struct error *err);
+/* And appended. */
+bool future_append_part(struct workflow *w, const void *part, size_t n, struct error *err);
+/* Does it look as it did when these bytes were noted? Below `real`, as above. */
+bool future_part_is_same(const void *part, size_t n, const char *folder, const char *real);
+
 /* Is there anything that is not known yet? */
 bool workflow_is_open(const struct workflow *w);

@@ -58,6 +58,7 @@ void growth_free(struct growth *g)
 {
     if (!g)
         return;
+    array_free(&g->parts);
     array_free(&g->later);
     array_free(&g->first_later);
     intern_free(&g->folders);
@@ -638,6 +639,7 @@ bool workflow_append(struct workflow *w, const struct workflow *part,
         append_readings(&a);
         append_made(&a);
         append_edges(&a);
+        array_push(&w->growth->parts, (struct growth_part){w->ntasks, a.objects});
         w->ntasks += part->ntasks;
     }
     array_free(&a.outer);

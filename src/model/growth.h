@@ -32,7 +32,13 @@ struct later_edge {
     uint32_t next;         /* of the same task; NONE: that was the last */
 };
 
+/* What joined at once: its first task and object. */
+struct growth_part {
+    uint32_t task, object;
+};
+
 struct growth {
+    ARRAY(struct growth_part) parts;
     ARRAY(struct later_edge) later;
     ARRAY(uint32_t) first_later; /* by task, NONE: none; past the end: none */
     struct intern folders;       /* that something made lies in, at any depth */

@@ -194,7 +194,7 @@ static bool growing_advance(struct growing *g, struct error *err)
         bool *ready = mem_new(bool, g->items.n);
         for (size_t i = 0; i < g->items.n; i++)
             ready[i] = is_ready(&g->items.at[i]);
-        good = f->ops->expand(f, g->s->w, ready, &part, err);
+        good = f->ops->expand(f, g->s->w, ready, NULL, &part, err);
         free(ready);
         if (good && part.workflow)
             good = growing_append(g, part.workflow, part.links.at, part.links.n, err);

@@ -135,7 +135,7 @@ static void search_files(struct file_search *f, const char *pattern)
 {
     const char *end = pattern + strcspn(pattern, "/");
     folder_names names = {0};
-    if (!folder_list(f->path.n ? f->path.at : ".", &names))
+    if (!outside_list(f->n->outside, f->path.n ? f->path.at : ".", &names))
         return;
     for (size_t i = 0; i < names.n && !f->failed; i++)
         if (names.at[i][0] != '.' || pattern[0] == '.')
@@ -211,8 +211,8 @@ static bool read_source(struct text *t, const struct native *n, yaml_ref at, con
     path_in(folder, file, &path);
     if (strcmp(path.at, "-") == 0)
         path_in("./", "-", &path); /* a file of that name, and not the standard input */
-    bool odd = stat(path.at, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
-    bool good = !odd && file_read(path.at, t, &err);
+    bool odd = !n->outside && stat(path.at, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+    bool good = !odd && outside_read(n->outside, path.at, t, &err);
     if (odd) { /* a pipe would wait for who writes to it, a device may never end */
         native_error(n, at, "list '%.80s': %.200s is no regular file", title, path.at);
     } else if (!good) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "formats/format.h"
 #include "formats/yaml/yaml.h"
+#include "model/outside.h"
 
 /* A native file being read. Values come out checked; a wrong one is an error that says where it
  * stands (`where` is "task 'b'" or "node 'fat'", empty at the top), what was found and what was
@@ -14,6 +15,7 @@ struct native {
      * itself: braces mean nothing here. Valid until it is called again. */
     const char *(*fill)(void *context, yaml_ref v, size_t *length);
     void *fill_context;
+    struct outside *outside; /* other files are read through it; NULL: from the disk */
 };
 
 /* Load the file and check that it is a native one with the key `wanted` ("tasks", "nodes" or

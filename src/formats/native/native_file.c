@@ -150,7 +150,8 @@ static struct native_future *native_begin(const struct format_source *source, st
     r->is_file = source->folder != NULL;
     shared_init(&f->shared);
     f->shared.lines = r->file.y.n ? r->file.y.at[r->file.y.n - 1].line + (size_t)1 : 1;
-    if (stat(source->path, &s) == 0) {
+    r->file.outside = source->outside;
+    if (!(source->outside && source->outside->plays) && stat(source->path, &s) == 0) {
         f->shared.device = s.st_dev;
         f->shared.inode = s.st_ino;
     }

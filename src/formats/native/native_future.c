@@ -169,8 +169,54 @@ static bool native_read_part(struct native_future *f, const struct workflow *w,
     return good;
 }
 
+/* The tasks of a file that joins, read by themselves: what that reads is noted. What is wrong with them
+ * is said when they join. */
+static void look_at_joined(struct native_reading *r, size_t entry, struct outside *into)
+{
+    yaml_ref file = yaml_get(&r->file.y, yaml_value(entry_key(r, entry)), "tasks");
+    struct strbuf path = {0};
+    struct text text;
+    struct error ignored = {0};
+    path_in(r->beside, yaml_text(&r->file.y, file, NULL), &path);
+    if (outside_read(into, path.at, &text, &ignored)) {
+        workflow_free(native_read_workflow(&(struct format_source){.path = path.at,
+                                                                   .text = text.at,
+                                                                   .length = text.n,
+                                                                   .folder = r->folder,
+                                                                   .outside = into},
+                                           &ignored));
+        text_free(&text);
+    }
+    strbuf_free(&path);
+}
+
+static void native_future_look(struct future *base, const bool *ready, struct outside *into)
+{
+    struct native_reading *r = &future_of(base)->r;
+    struct pending_list all = {0};
+    into->folder = r->folder;
+    r->file.outside = into;
+    find_pending(r, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        struct error ignored = {0};
+        bool holds;
+        const struct native_chain *c = all.at[i].chain;
+        if (!ready[i])
+            continue;
+        if (c)
+            native_round_holds(r, c, c->round, c->condition, &holds, &ignored);
+        else if (all.at[i].waits < r->lists.at.n)
+            lists_count_pending(&r->lists, &r->file, all.at[i].waits, r->folder);
+        else
+            look_at_joined(r, WAITS_FOR_ENTRY(all.at[i].waits), into);
+    }
+    array_free(&all);
+    r->file.outside = NULL;
+    into->folder = NULL;
+}
+
 static bool native_future_expand(struct future *base, const struct workflow *w, const bool *ready,
-                                 struct future_part *out, struct error *err)
+                                 struct outside *from, struct future_part *out, struct error *err)
 {
     struct native_future *f = future_of(base);
     struct native_reading *r = &f->r;
@@ -178,6 +224,7 @@ static bool native_future_expand(struct future *base, const struct workflow *w, 
     bool good = true;
     *out = (struct future_part){0};
     r->file.err = r->params.err = err;
+    r->file.outside = from;
     find_pending(r, &all); /* reading one changes the numbers of the others */
     for (size_t i = 0; i < all.n && good; i++) {
         uint32_t list = all.at[i].waits;
@@ -191,23 +238,25 @@ static bool native_future_expand(struct future *base, const struct workflow *w, 
             r->released.at[WAITS_FOR_ENTRY(list)] = true;
     }
     array_free(&all);
-    if (!good)
-        return false;
-    good = native_read_part(f, w, out);
+    good = good && native_read_part(f, w, out);
+    r->file.outside = NULL;
     if (!good) {
-        const struct error *first = builder_first_error(r->b);
+        const struct error *first = r->b ? builder_first_error(r->b) : NULL;
         if (err->kind == ERROR_NONE && first)
             error_set(err, first->kind, "%s", first->text);
         builder_free(r->b);
+        r->b = NULL;
         future_part_free(out);
         return false;
     }
     native_settle(r, w->ntasks);
     if (builder_task_count(r->b) || builder_failed(r->b)) {
         out->workflow = builder_finish(r->b, err);
+        r->b = NULL;
         return out->workflow != NULL;
     }
     builder_free(r->b);
+    r->b = NULL;
     return true;
 }
 
@@ -267,6 +316,7 @@ static const struct future_ops native_future_ops = {
     .items = native_future_items,
     .item = native_future_item,
     .expand = native_future_expand,
+    .look = native_future_look,
     .unknown = native_future_unknown,
     .may_make = native_future_may_make,
 };
@@ -297,6 +347,7 @@ struct workflow *native_begin_future(struct native_future *f, struct error *err)
             if (r->scope.parameters.at[i].value == r->given.at[g].text)
                 r->scope.parameters.at[i].value = f->given[g].text;
     r->given.at = f->given;
+    r->file.outside = NULL;
     native_settle(r, 0);
     if (f->w) {
         f->w->future = &f->base;

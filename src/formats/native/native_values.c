@@ -26,7 +26,7 @@ bool native_open_params(struct native_reading *r, const struct option_value *giv
         return true;
     builder_outside(r->b);
     r->params = (struct native){.err = r->file.err};
-    if (!file_read(path, &text, r->file.err))
+    if (!outside_read(r->file.outside, path, &text, r->file.err))
         return false;
     bool good = yaml_load(&r->params.y, path, text.at, text.n, r->file.err);
     text_free(&text);
