@@ -90,6 +90,9 @@ enum meta_kind {
      * early. `status` 1: by looking at each task from `task` on, of which only proved ends count; the
      * answer's `holder` is where to go on (NONE: that was all) */
     META_COUNT,
+    /* the children of `task` that joined the workflow after it (model/growth.h) learn how it ended, if
+     * it has: who ended it may not have known of them yet. As often as one likes */
+    META_SETTLE,
     META_KINDS
 };
 

@@ -458,7 +458,7 @@ static bool embedded_open_journal(struct embedded *e, const struct store_embedde
                                   struct store_opened *found, struct error *err)
 {
     const struct workflow *w = config->workflow;
-    struct journal_id id = {store_fingerprint(w), w->ntasks, w->nobjects};
+    struct journal_id id = {store_fingerprint(w, 0, w->ntasks), w->ntasks, w->nobjects};
     struct embedded_replay replay = {&e->table, 0};
     if (!journal_open(&e->journal, config->journal, &id, !config->no_sync, embedded_replay_frame,
                       &replay, &found->existed, &found->cut, err))

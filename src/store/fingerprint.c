@@ -4,14 +4,13 @@
 #include "store/fingerprint.h"
 #include <string.h>
 
-uint64_t store_fingerprint(const struct workflow *w)
+uint64_t store_fingerprint(const struct workflow *w, uint32_t first, uint32_t end)
 {
-    uint64_t h = hash_bytes(w->pred_off, ((size_t)w->ntasks + 1) * sizeof *w->pred_off);
-    h = h * 0x9E3779B97F4A7C15u ^
-        hash_bytes(w->pred_task, (size_t)w->nedges * sizeof *w->pred_task);
-    h = h * 0x9E3779B97F4A7C15u ^
-        hash_bytes(w->pred_object, (size_t)w->nedges * sizeof *w->pred_object);
-    for (uint32_t t = 0; t < w->ntasks; t++) {
+    size_t edge = w->pred_off[first], edges = w->pred_off[end] - edge;
+    uint64_t h = hash_bytes(w->pred_off + first, ((size_t)(end - first) + 1) * sizeof *w->pred_off);
+    h = h * 0x9E3779B97F4A7C15u ^ hash_bytes(w->pred_task + edge, edges * sizeof *w->pred_task);
+    h = h * 0x9E3779B97F4A7C15u ^ hash_bytes(w->pred_object + edge, edges * sizeof *w->pred_object);
+    for (uint32_t t = first; t < end; t++) {
         const char *name = workflow_task_name(w, t);
         h = h * 0x9E3779B97F4A7C15u ^ hash_bytes(name, strlen(name));
     }

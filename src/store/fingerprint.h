@@ -2,4 +2,5 @@
 #pragma once
 #include "model/workflow.h"
 
-uint64_t store_fingerprint(const struct workflow *w);
+/* Of the tasks from `first` up to `end`. */
+uint64_t store_fingerprint(const struct workflow *w, uint32_t first, uint32_t end);

@@ -19,7 +19,7 @@ enum field {
     BYTES = 256,
 };
 
-/* META_GET, READ, WHERE and COUNT change nothing and are never written. */
+/* META_GET, READ, WHERE, COUNT and SETTLE change nothing and are never written. */
 static const uint16_t fields_of[META_KINDS] = {
     [META_PUT] = TASK | NODE | TIME,
     [META_HOLD] = TASK | EPOCH | NODE | OTHER | TIME,

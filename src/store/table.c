@@ -665,6 +665,9 @@ bool store_table_apply(struct store_table *t, const struct meta_op *op, struct a
                                          .holder = NONE,
                                          .max_node = NONE};
         break;
+    case META_SETTLE: /* table_growth.c has counted the parents that are done */
+        answer.outcome = op->task < t->ntasks ? META_OK : META_UNKNOWN;
+        break;
     default:
         if (op->kind >= META_KINDS) {
             answer.outcome = META_UNKNOWN;

@@ -75,7 +75,7 @@ size_t redis_calls_bytes(const struct redis *r)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < r->nshards; i++)
-        for (struct redis_command *c = r->shards[i].channel->first; c; c = c->next)
+        for (struct redis_command *c = r->shards[i]->channel->first; c; c = c->next)
             n += call_of(c)->bytes.cap + call_of(c)->parts.cap * sizeof *call_of(c)->parts.at;
     return n;
 }
@@ -131,11 +131,16 @@ static void calls_answered(void *owner, struct redis_channel *ch, struct redis_c
                            const redisReply *reply)
 {
     struct redis *r = owner;
-    struct redis_shard *shard = &r->shards[ch->index];
+    struct redis_shard *shard = r->shards[ch->index];
     struct redis_call *call = call_of(c);
     if (call->kind == REDIS_CALL_OPEN && reply->type == REDIS_REPLY_STRING) {
         free(shard->run);
         shard->run = mem_copy_bytes(reply->str, reply->len);
+        if (shard->wanted && strcmp(shard->run, shard->wanted) != 0)
+            redis_trouble(r, true,
+                          "redis: run '%s' grew otherwise than here (%.80s): another version of "
+                          "weft works on it, or somebody else writes to the store",
+                          r->prefix, shard->run);
     } else if (call->kind == REDIS_CALL_APPLY &&
                (reply->type != REDIS_REPLY_STRING ||
                 !redis_decode(r, shard, call, (const unsigned char *)reply->str, reply->len))) {

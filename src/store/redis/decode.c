@@ -4,6 +4,8 @@
  * A reply is not trusted: every read is checked (struct redis_cursor), and one that does not
  * come out even is refused as a whole. */
 #include "store/redis/state.h"
+
+#include "model/growth.h"
 #include <math.h>
 
 struct redis_cursor {
@@ -195,6 +197,16 @@ static void decode_sort_children(struct redis *r, struct redis_entry *e)
             w->pred_object[first + n - 1] == w->succ_object[edge])
             array_push(&sorted, *found);
     }
+    const struct later_edge *later;
+    growth_each_later(w, task, later)
+    {
+        struct meta_item key = {.task = later->task};
+        const struct meta_item *found = bsearch(&key, e->items.at, e->items.n, sizeof key, by_task);
+        uint32_t first, n = redis_run(w, task, key.task, &first);
+        if (found && (!e->fresh || e->op.kind == META_REMOVE ||
+                      w->pred_object[first + n - 1] == later->object))
+            array_push(&sorted, *found);
+    }
     array_free(&e->items);
     e->items.at = sorted.at;
     e->items.n = sorted.n;
@@ -207,8 +219,8 @@ static void end_finished(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
     if (e->several) {
-        redis_release(r, e->op.task);
-        if (e->answer.outcome == META_OK)
+        redis_release(r, e);
+        if (e->answer.outcome == META_OK && e->op.kind != META_SETTLE)
             redis_encode_settled(r, e->op.task);
     }
     decode_sort_children(r, e);
@@ -249,6 +261,24 @@ static void decode_end(struct redis *r, struct redis_shard *shard, struct redis_
         end_finished(r, number);
 }
 
+/* How the task ended that a SETTLE is about: if it has, its children that joined later hear of it. */
+static void decode_settle(struct redis *r, struct redis_cursor *c, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    uint32_t task = e->op.task;
+    struct redis_seen s = decode_seen(c, r->w, task);
+    uint8_t status = redis_proved_status(r, task, s.record);
+    unsigned char edge[REDIS_SCRIPT_EDGE];
+    if (meta_is_complete(status))
+        redis_prove_edge(r, task, redis_mark_of(holder_of(&s)), edge);
+    e->open--;
+    if (status >= META_DONE)
+        e->open += redis_encode_children(r, number, task, meta_is_complete(status) ? edge : NULL, 0,
+                                         REDIS_PART_CHILD);
+    if (!e->open)
+        end_finished(r, number);
+}
+
 /* ---- ADOPT ---- */
 
 /* The store is no longer this ADOPT's alone. */
@@ -277,7 +307,7 @@ static void adopt_scan(struct redis *r, uint64_t number)
     for (size_t i = 0; i < r->repairs.n; i++)
         redis_encode_settled(r, r->repairs.at[i].task);
     r->repairs.n = 0;
-    struct redis_shard *shard = &r->shards[e->shard];
+    struct redis_shard *shard = r->shards[e->shard];
     uint32_t from = e->op.task > shard->first ? e->op.task : shard->first;
     redis_encode_adopt(r, number,
                        from < shard->first + shard->count ? from : shard->first + shard->count);
@@ -350,7 +380,7 @@ static void decode_adopt(struct redis *r, struct redis_shard *shard, struct redi
     }
     if (!stop && e->shard + 1 < r->nshards) {
         e->shard++;
-        redis_encode_adopt(r, number, r->shards[e->shard].first);
+        redis_encode_adopt(r, number, r->shards[e->shard]->first);
         return;
     }
     e->answer.item.task = stop ? shard->first + at : NONE;
@@ -505,6 +535,9 @@ static void decode_op(struct redis *r, struct redis_shard *shard, struct redis_c
     case META_COMPLETE:
     case META_REMOVE:
         decode_end(r, shard, c, number);
+        return;
+    case META_SETTLE:
+        decode_settle(r, c, number);
         return;
     case META_ADOPT:
         decode_adopt(r, shard, c, number);

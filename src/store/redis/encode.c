@@ -9,6 +9,8 @@
  * shard's queue, or holds the next one up (redis_encode). */
 #include "store/redis/state.h"
 
+#include "model/growth.h"
+
 /* A call is filled for as long as it waits: amortised O(1) a byte. */
 static void encode_bytes(struct redis_call *c, const void *data, size_t n)
 {
@@ -84,7 +86,7 @@ static void encode_section(struct redis_call *c, const struct redis_shard *shard
 
 /* Where a producer ran, as its children note it: never 0, and its last byte never 0, so that four
  * zero bytes among notes are a producer that is not done. */
-static uint32_t mark_of(uint32_t node)
+uint32_t redis_mark_of(uint32_t node)
 {
     return node < REDIS_NODES_MAX ? node | 1u << 24 : 2u << 24;
 }
@@ -95,8 +97,9 @@ void redis_edge_of(const struct redis *r, const struct meta_op *op,
 {
     const struct workflow *w = r->w;
     memset(out, 0, REDIS_SCRIPT_EDGE);
-    if (w->succ_off[op->task] < w->succ_off[op->task + 1])
-        redis_prove_edge(r, op->task, mark_of(op->node), out);
+    if (w->succ_off[op->task] < w->succ_off[op->task + 1] ||
+        growth_first_later(w, op->task) != NONE)
+        redis_prove_edge(r, op->task, redis_mark_of(op->node), out);
 }
 
 /* The script takes eight zero bytes for "as in the workflow". */
@@ -130,6 +133,14 @@ static bool encode_is_first_edge(const struct workflow *w, uint32_t edge, uint32
     return w->pred_object[*first] == w->succ_object[edge];
 }
 
+/* The same for a child that joined later. */
+static bool encode_is_first_later(const struct workflow *w, const struct later_edge *edge,
+                                  uint32_t parent, uint32_t *first, uint32_t *n)
+{
+    *n = redis_run(w, parent, edge->task, first);
+    return w->pred_object[*first] == edge->object;
+}
+
 /* What the script needs to notify one child (`notify` in apply.lua): its edges, which of them come
  * from this parent, and the size of what they carry. */
 static void encode_child(struct redis_call *c, const struct redis_shard *shard,
@@ -156,6 +167,22 @@ static void encode_child(struct redis_call *c, const struct redis_shard *shard,
 static double object_bytes(const struct workflow *w, const struct meta_op *op)
 {
     return w->object_end[op->task] - w->object_off[op->task] == 1 && op->bytes > 0 ? op->bytes : 0;
+}
+
+/* Children that joined later stand in other shards: they are busy until they were notified. */
+static void encode_busy_later(struct redis *r, struct redis_entry *e)
+{
+    const struct workflow *w = r->w;
+    const struct later_edge *edge;
+    uint32_t first, n;
+    e->known = w->ntasks;
+    growth_each_later(w, e->op.task, edge)
+    {
+        if (!encode_is_first_later(w, edge, e->op.task, &first, &n))
+            continue;
+        e->several = true;
+        r->busy[edge->task]++;
+    }
 }
 
 /* COMPLETE and REMOVE, the half in the task's own shard: the operation and the children that stand
@@ -197,6 +224,7 @@ static void encode_end(struct redis *r, uint64_t number)
         encode_child(c, shard, w, child, first, n, doom, bytes);
         count++;
     }
+    encode_busy_later(r, e);
     uint32_t length = (uint32_t)(c->bytes.n - place - 9);
     c->bytes.at[place] = e->several;
     memcpy(c->bytes.at + place + 1, &count, 4);
@@ -205,37 +233,61 @@ static void encode_end(struct redis *r, uint64_t number)
     e->open = 1;
 }
 
+/* One child in another shard hears of the task. */
+static void encode_word(struct redis *r, const struct redis_part *part, uint32_t first, uint32_t n,
+                        const unsigned char *edge_bytes, double bytes)
+{
+    static const struct meta_op nothing;
+    bool doom = !edge_bytes;
+    struct redis_shard *shard = redis_shard_of(r, part->task);
+    struct redis_call *c = redis_call_filling(r, shard);
+    encode_part(c, part->entry, (enum redis_part_kind)part->kind, part->task);
+    encode_head(c, doom ? REDIS_DOOM : REDIS_NOTIFY, 0, 0, &nothing);
+    if (!doom)
+        encode_bytes(c, edge_bytes, REDIS_SCRIPT_EDGE);
+    encode_child(c, shard, r->w, part->task, first, n, doom, bytes);
+}
+
 /* The other half, when the first is answered: a call to each shard that has children of the
  * task. `edge_bytes`: what they note; NULL: the task failed or was removed. */
 uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task,
                                const unsigned char *edge_bytes, double bytes,
                                enum redis_part_kind kind)
 {
-    static const struct meta_op nothing;
-    bool doom = !edge_bytes;
     const struct workflow *w = r->w;
-    uint32_t parts = 0;
+    const struct later_edge *later;
+    uint32_t parts = 0, first, n;
     for (uint32_t edge = w->succ_off[task]; edge < w->succ_off[task + 1]; edge++) {
-        uint32_t child = w->succ_task[edge], first, n;
-        struct redis_shard *shard = redis_shard_of(r, child);
-        if (shard == redis_shard_of(r, task) || !encode_is_first_edge(w, edge, task, &first, &n))
+        uint32_t child = w->succ_task[edge];
+        if (redis_shard_of(r, child) == redis_shard_of(r, task) ||
+            !encode_is_first_edge(w, edge, task, &first, &n))
             continue;
-        struct redis_call *c = redis_call_filling(r, shard);
-        encode_part(c, number, kind, child);
-        encode_head(c, doom ? REDIS_DOOM : REDIS_NOTIFY, 0, 0, &nothing);
-        if (!doom)
-            encode_bytes(c, edge_bytes, REDIS_SCRIPT_EDGE);
-        encode_child(c, shard, w, child, first, n, doom, bytes);
+        encode_word(r, &(struct redis_part){number, child, (uint8_t)kind}, first, n, edge_bytes,
+                    bytes);
+        parts++;
+    }
+    growth_each_later(w, task, later)
+    {
+        if (!encode_is_first_later(w, later, task, &first, &n))
+            continue;
+        encode_word(r, &(struct redis_part){number, later->task, (uint8_t)kind}, first, n,
+                    edge_bytes, bytes);
         parts++;
     }
     return parts;
 }
 
 /* The children were notified, or never will be: what waited for that may go on. */
-void redis_release(struct redis *r, uint32_t task)
+void redis_release(struct redis *r, const struct redis_entry *e)
 {
     const struct workflow *w = r->w;
-    for (uint32_t edge = w->succ_off[task]; edge < w->succ_off[task + 1]; edge++) {
+    const struct later_edge *later;
+    uint32_t task = e->op.task, known = e->known, at, count;
+    growth_each_later(w, task, later) if (later->task < known &&
+                                          encode_is_first_later(w, later, task, &at, &count))
+        r->busy[later->task]--;
+    bool all = e->op.kind != META_SETTLE; /* which is about those alone that joined later */
+    for (uint32_t edge = w->succ_off[task]; all && edge < w->succ_off[task + 1]; edge++) {
         uint32_t child = w->succ_task[edge], first, n;
         if (redis_shard_of(r, child) != redis_shard_of(r, task) &&
             encode_is_first_edge(w, edge, task, &first, &n))
@@ -261,7 +313,7 @@ void redis_encode_settled(struct redis *r, uint32_t task)
 void redis_encode_adopt(struct redis *r, uint64_t number, uint32_t from)
 {
     struct redis_entry *e = redis_entry_at(r, number);
-    struct redis_shard *shard = &r->shards[e->shard];
+    struct redis_shard *shard = r->shards[e->shard];
     struct redis_call *c = redis_call_filling(r, shard);
     uint64_t left = e->op.limit - e->nodes.n;
     encode_part(c, number, REDIS_PART_OP, NONE);
@@ -290,14 +342,14 @@ static void encode_adopt_first(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
     uint32_t last = r->w->ntasks ? r->w->ntasks - 1 : 0;
-    e->shard = (e->op.task < r->w->ntasks ? e->op.task : last) / r->per_shard;
+    e->shard = redis_shard_number(r, e->op.task < r->w->ntasks ? e->op.task : last);
     r->exclusive = true;
     if (r->nshards == 1) {
         redis_encode_adopt(r, number, e->op.task < r->w->ntasks ? e->op.task : r->w->ntasks);
         return;
     }
     for (uint32_t i = 0; i < r->nshards; i++) {
-        struct redis_call *c = redis_call_filling(r, &r->shards[i]);
+        struct redis_call *c = redis_call_filling(r, r->shards[i]);
         encode_part(c, number, REDIS_PART_FENCE, i);
         encode_head(c, REDIS_FENCE, 0, e->op.other, &e->op);
         encode_u32(c, (uint32_t)e->op.bytes);
@@ -310,7 +362,7 @@ static void encode_adopt_first(struct redis *r, uint64_t number)
 static uint32_t home_of(const struct redis *r, uint32_t object)
 {
     uint32_t producer = r->w->producer[object];
-    return producer == NONE ? object % r->nshards : producer / r->per_shard;
+    return producer == NONE ? redis_input_home(r, object) : redis_shard_number(r, producer);
 }
 
 /* OBJECT and COPY in one shard: the edges that carry the object, or its entry among the inputs. */
@@ -320,7 +372,7 @@ static void encode_object_in(struct redis *r, uint64_t number, uint32_t shard_in
     struct redis_entry *e = redis_entry_at(r, number);
     const struct meta_op *op = &e->op;
     const struct workflow *w = r->w;
-    struct redis_shard *shard = &r->shards[shard_index];
+    struct redis_shard *shard = r->shards[shard_index];
     bool input = w->producer[op->task] == NONE;
     struct redis_call *c = redis_call_filling(r, shard);
     encode_part(c, number, REDIS_PART_OP, op->task);
@@ -354,7 +406,7 @@ static void encode_object(struct redis *r, uint64_t number)
     uint32_t home = home_of(r, op->task), n = 0;
     bool input = r->w->producer[op->task] == NONE, at_home = false;
     if (op->kind == META_WHERE) {
-        struct redis_shard *shard = &r->shards[home];
+        struct redis_shard *shard = r->shards[home];
         struct redis_call *c = redis_call_filling(r, shard);
         encode_part(c, number, REDIS_PART_OP, op->task);
         encode_head(c, op->kind, op->task, input ? NONE : r->w->producer[op->task] - shard->first,
@@ -364,8 +416,8 @@ static void encode_object(struct redis *r, uint64_t number)
     }
     const uint32_t *consumers = workflow_consumers(r->w, op->task, &n);
     for (uint32_t i = 0, from; (input || op->kind == META_OBJECT) && i < n;) {
-        uint32_t shard = consumers[from = i] / r->per_shard;
-        while (i < n && consumers[i] / r->per_shard == shard)
+        uint32_t shard = redis_shard_number(r, consumers[from = i]);
+        while (i < n && redis_shard_number(r, consumers[i]) == shard)
             i++;
         encode_object_in(r, number, shard, consumers + from, i - from);
         at_home |= shard == home;
@@ -374,12 +426,39 @@ static void encode_object(struct redis *r, uint64_t number)
         encode_object_in(r, number, home, NULL, 0);
 }
 
+/* Nobody waits for it. */
+void redis_encode_join(struct redis *r, struct redis_shard *shard, const struct meta_op *op)
+{
+    struct redis_call *c = redis_call_filling(r, shard);
+    encode_part(c, 0, REDIS_PART_QUIET, 0);
+    encode_head(c, META_JOIN, 0, op->life, op);
+}
+
+/* SETTLE: how it ended is asked first. Children that joined are busy from now on, so that what is asked
+ * of them next waits. */
+static void encode_settle(struct redis *r, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    encode_busy_later(r, e);
+    if (!e->several) {
+        redis_entry_done(r, number);
+        return;
+    }
+    r->several++;
+    struct redis_shard *shard = redis_shard_of(r, e->op.task);
+    struct redis_call *c = redis_call_filling(r, shard);
+    encode_part(c, number, REDIS_PART_OP, e->op.task);
+    encode_head(c, REDIS_ITEM, e->op.task - shard->first, 0, &e->op);
+    encode_section(c, shard, r->w, e->op.task);
+    e->open = 1;
+}
+
 /* JOIN must reach every shard before a node takes anything; COUNT sums over all. */
 static void encode_everywhere(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
     for (uint32_t i = 0; i < r->nshards; i++) {
-        struct redis_call *c = redis_call_filling(r, &r->shards[i]);
+        struct redis_call *c = redis_call_filling(r, r->shards[i]);
         encode_part(c, number, REDIS_PART_OP, i);
         encode_head(c, e->op.kind, 0, e->op.life, &e->op);
     }
@@ -390,7 +469,7 @@ static void encode_everywhere(struct redis *r, uint64_t number)
 
 uint32_t redis_audited(const struct redis *r, uint32_t first)
 {
-    const struct redis_shard *shard = &r->shards[first / r->per_shard];
+    const struct redis_shard *shard = redis_shard_of(r, first);
     uint32_t left = shard->first + shard->count - first;
     return left < AUDIT_MOST ? left : AUDIT_MOST;
 }
@@ -469,8 +548,11 @@ bool redis_encode(struct redis *r, uint64_t number)
         encode_adopt_first(r, number);
         return true;
     case META_JOIN:
+        r->joined = *op;
+        encode_everywhere(r, number);
+        return true;
     case META_COUNT:
-        if (op->kind == META_COUNT && op->status == 1)
+        if (op->status == 1)
             encode_audit(r, number);
         else
             encode_everywhere(r, number);
@@ -487,6 +569,11 @@ bool redis_encode(struct redis *r, uint64_t number)
         if (r->busy && r->busy[op->task])
             return false;
         encode_end(r, number);
+        return true;
+    case META_SETTLE:
+        if (r->busy && r->busy[op->task])
+            return false;
+        encode_settle(r, number);
         return true;
     default:
         if (r->busy && r->busy[op->task])

@@ -8,6 +8,7 @@
  *   I4. One thread. Nothing blocks but opening, flushing, waiting and closing. */
 #include "store/redis/redis.h"
 #include "base/clock.h"
+#include "model/growth.h"
 #include "store/fingerprint.h"
 #include "store/redis/state.h"
 #include "store/redis/words.h"
@@ -19,11 +20,8 @@
 #include <unistd.h>
 
 #define SHARDS_OF_CLUSTER 64u /* spread over any usual number of masters */
-#define SHARDS_MOST 4096u     /* of 16384 slots; each costs a call in every JOIN and COUNT */
 #define GOODBYE_SECONDS 1.0   /* what stays behind is small, and expires */
 #define SILENCE_SECONDS 10.0 /* a call takes 5 ms; a server that forks for its file, some seconds */
-#define SHARD_TASKS (1u << 21) /* a string of the server holds 512 MB: records of 64 bytes, */
-#define SHARD_EDGES (1u << 25) /* marks of 12 bytes an edge */
 
 /* The store is its first member. */
 static struct redis *redis_of(const struct store *s)
@@ -204,9 +202,10 @@ static bool redis_retry(struct store *s, struct error *err)
 static size_t redis_bytes(const struct store *s)
 {
     const struct redis *r = redis_of(s);
-    size_t n = sizeof *r + (r->mask + 1) * sizeof *r->entries + r->nshards * sizeof *r->shards +
-               (r->busy ? (size_t)r->w->ntasks * sizeof *r->busy : 0) +
-               r->ready.at.cap * sizeof *r->ready.at.at + r->shown.at.cap * sizeof *r->shown.at.at;
+    size_t n = sizeof *r + (r->mask + 1) * sizeof *r->entries +
+               r->nshards * (sizeof *r->shards + sizeof **r->shards) +
+               (size_t)r->busy_room * sizeof *r->busy + r->ready.at.cap * sizeof *r->ready.at.at +
+               r->shown.at.cap * sizeof *r->shown.at.at;
     return n + redis_calls_bytes(r);
 }
 
@@ -215,10 +214,12 @@ static size_t redis_bytes(const struct store *s)
 static void redis_free_shards(struct redis *r)
 {
     for (uint32_t i = 0; i < r->nshards; i++) {
-        struct redis_shard *shard = &r->shards[i];
+        struct redis_shard *shard = r->shards[i];
         for (int k = 0; k < REDIS_SCRIPT_KEYS; k++)
             free(shard->key[k]);
         free(shard->run);
+        free(shard->wanted);
+        free(shard);
     }
     if (r->client)
         redis_client_drop_channels(r->client);
@@ -227,39 +228,48 @@ static void redis_free_shards(struct redis *r)
     r->nshards = 0;
 }
 
-/* Shards are ranges of equal length. The keys of one have one hash tag, {PREFIX.SHARD}, hence one
- * slot. */
-static void redis_make_shards(struct redis *r, uint32_t shards)
+/* The keys of one have one hash tag, {PREFIX.SHARD}, hence one slot. */
+struct redis_shard *redis_shard_new(struct redis *r, uint32_t i, uint32_t first, uint32_t end)
 {
     const struct workflow *w = r->w;
+    struct redis_shard *shard = mem_new_zero(struct redis_shard, 1);
+    shard->first = first;
+    shard->count = end - first;
+    shard->first_edge = w->pred_off[first];
+    shard->edges = w->pred_off[end] - shard->first_edge;
+    shard->touched = clock_seconds();
+    for (int k = 0; k < REDIS_SCRIPT_KEYS; k++) {
+        char name[320];
+        shard->key_size =
+            (size_t)snprintf(name, sizeof name, "{%s.%u}:%c", r->prefix, i, "RESNMCKZPIDA"[k]);
+        shard->key[k] = mem_copy_string(name);
+    }
+    shard->channel = redis_client_channel(r->client, shard->key[0], 1);
+    return shard;
+}
+
+/* Shards are ranges of equal length, of the workflow as it began; what joined has its own (growth.c). */
+static void redis_make_shards(struct redis *r, uint32_t shards)
+{
+    uint32_t tasks = r->base_tasks;
     redis_free_shards(r);
     /* rounded up, and at least 1: a task's shard is a division away, also with more shards than
      * tasks */
-    r->per_shard = w->ntasks / shards + (w->ntasks % shards != 0);
+    r->per_shard = tasks / shards + (tasks % shards != 0);
     r->per_shard = r->per_shard ? r->per_shard : 1;
-    r->nshards = shards;
-    r->shards = mem_new_zero(struct redis_shard, shards);
+    r->nshards = r->base_shards = shards;
+    r->parts = 0;
+    r->shards = mem_new_zero(struct redis_shard *, shards);
     for (uint32_t i = 0; i < shards; i++) {
-        struct redis_shard *shard = &r->shards[i];
         uint64_t first = (uint64_t)i * r->per_shard, end = first + r->per_shard;
-        first = first < w->ntasks ? first : w->ntasks;
-        end = end < w->ntasks ? end : w->ntasks;
-        shard->first = (uint32_t)first;
-        shard->count = (uint32_t)(end - first);
-        shard->first_edge = w->pred_off[first];
-        shard->edges = w->pred_off[end] - shard->first_edge;
-        shard->touched = clock_seconds();
-        for (int k = 0; k < REDIS_SCRIPT_KEYS; k++) {
-            char name[320];
-            shard->key_size =
-                (size_t)snprintf(name, sizeof name, "{%s.%u}:%c", r->prefix, i, "RESNMCKZPIDA"[k]);
-            shard->key[k] = mem_copy_string(name);
-        }
-        shard->channel = redis_client_channel(r->client, shard->key[0], 1);
+        first = first < tasks ? first : tasks;
+        end = end < tasks ? end : tasks;
+        r->shards[i] = redis_shard_new(r, i, (uint32_t)first, (uint32_t)end);
     }
     free(r->busy);
     /* with one shard, children are notified in the step that completes their parent */
-    r->busy = shards > 1 ? mem_new_zero(uint32_t, w->ntasks) : NULL;
+    r->busy = shards > 1 ? mem_new_zero(uint32_t, tasks) : NULL;
+    r->busy_room = shards > 1 ? tasks : 0;
 }
 
 /* Until no shard has a call under way, or the time is over. For opening and closing only, which may
@@ -308,8 +318,8 @@ static void redis_free(struct redis *r)
 static void redis_say_goodbye(struct redis *r)
 {
     for (uint32_t i = 0; i < r->nshards; i++)
-        if (r->shards[i].kept)
-            redis_call_new(r, &r->shards[i], REDIS_CALL_APPLY)->keep = REDIS_KEEP_BYE;
+        if (r->shards[i]->kept)
+            redis_call_new(r, r->shards[i], REDIS_CALL_APPLY)->keep = REDIS_KEEP_BYE;
     redis_settle(r, clock_seconds() + GOODBYE_SECONDS);
 }
 
@@ -320,8 +330,8 @@ static bool redis_close(struct store *s, struct error *err)
     if (good && (r->forget || r->expire)) {
         for (uint32_t i = 0; i < r->nshards; i++) {
             /* long ago: the last call renews the run's expiry, which counts from now */
-            r->shards[i].touched = -1e9;
-            redis_call_new(r, &r->shards[i], r->forget ? REDIS_CALL_FORGET : REDIS_CALL_APPLY);
+            r->shards[i]->touched = -1e9;
+            redis_call_new(r, r->shards[i], r->forget ? REDIS_CALL_FORGET : REDIS_CALL_APPLY);
         }
     }
     /* what nobody waits for (children know, the run is removed) is waited for here */
@@ -338,6 +348,14 @@ static bool redis_close(struct store *s, struct error *err)
     return good;
 }
 
+/* What joined has shards of its own; what was asked before about other tasks goes on meanwhile. */
+static void redis_grow(struct store *s)
+{
+    struct redis *r = redis_of(s);
+    redis_make_part_shards(r);
+    redis_client_kick(r->client);
+}
+
 static const struct store_ops redis_ops = {
     .name = "redis",
     .submit = redis_submit,
@@ -347,6 +365,7 @@ static const struct store_ops redis_ops = {
     .durable = redis_durable,
     .flush = redis_flush,
     .retry = redis_retry,
+    .grow = redis_grow,
     .bytes = redis_bytes,
     .close = redis_close,
 };
@@ -385,7 +404,7 @@ static bool redis_no_answer(struct redis *r, struct error *err)
 static void redis_ask_run(struct redis *r, const char *run)
 {
     for (uint32_t i = 0; i < r->nshards; i++) {
-        struct redis_call *c = redis_call_new(r, &r->shards[i], REDIS_CALL_OPEN);
+        struct redis_call *c = redis_call_new(r, r->shards[i], REDIS_CALL_OPEN);
         for (const char *p = run; *p; p++)
             array_push(&c->bytes, (unsigned char)*p);
     }
@@ -398,13 +417,14 @@ static bool redis_open_run(struct redis *r, uint32_t shards, double until, bool 
 {
     const struct workflow *w = r->w;
     /* so many that no string of the server passes its limit */
-    uint32_t least = w->ntasks / SHARD_TASKS + w->nedges / SHARD_EDGES + 1, have = 0;
+    uint32_t edges = w->pred_off[r->base_tasks];
+    uint32_t least = r->base_tasks / REDIS_SHARD_TASKS + edges / REDIS_SHARD_EDGES + 1, have = 0;
     char run[160];
     redis_make_shards(r, 1);
     redis_ask_run(r, "");
     if (!redis_settle(r, until))
         return redis_no_answer(r, err);
-    const char *was = r->shards[0].run ? r->shards[0].run : "";
+    const char *was = r->shards[0]->run ? r->shards[0]->run : "";
     /* the last word of "weft-store/3 FINGERPRINT TASKS OBJECTS SHARDS" */
     const char *count = strrchr(was, ' ');
     *existed = *was;
@@ -415,10 +435,11 @@ static bool redis_open_run(struct redis *r, uint32_t shards, double until, bool 
              : redis_client_is_cluster(r->client) ? SHARDS_OF_CLUSTER
                                                   : 1;
     shards = shards > least || have ? shards : least;
-    shards = shards <= SHARDS_MOST ? shards : SHARDS_MOST;
+    shards = shards <= REDIS_SHARDS_MOST ? shards : REDIS_SHARDS_MOST;
     snprintf(run, sizeof run, "weft-store/3 %016llx %u %u %u",
-             (unsigned long long)store_fingerprint(w), w->ntasks, w->nobjects, shards);
-    const struct redis_conn *server = redis_client_server(r->client, r->shards[0].channel);
+             (unsigned long long)store_fingerprint(w, 0, r->base_tasks), r->base_tasks,
+             r->base_objects, shards);
+    const struct redis_conn *server = redis_client_server(r->client, r->shards[0]->channel);
     if (*was && strcmp(was, run) != 0)
         return error_set(err, ERROR_INPUT,
                          "redis %s:%u: run '%s' is of another workflow or version of weft (%.80s): "
@@ -429,12 +450,15 @@ static bool redis_open_run(struct redis *r, uint32_t shards, double until, bool 
     if (!redis_settle(r, until))
         return redis_no_answer(r, err);
     for (uint32_t i = 0; i < shards; i++)
-        if (!r->shards[i].run || strcmp(r->shards[i].run, run) != 0)
+        if (!r->shards[i]->run || strcmp(r->shards[i]->run, run) != 0)
             return error_set(
                 err, ERROR_INPUT,
                 "redis: run '%s' is half there, or was opened by another version or "
                 "with other shards at the same time: remove it, or take another prefix",
                 r->prefix);
+    redis_make_part_shards(r);
+    if (r->nshards > shards && !redis_settle(r, until))
+        return redis_no_answer(r, err);
     return true;
 }
 
@@ -483,13 +507,17 @@ struct store *store_redis_open(const struct store_redis_config *config, bool *ex
     bool ignored;
     if (!redis_words_prefix(prefix, 200, err))
         return NULL;
-    if (config->shards > SHARDS_MOST) {
-        error_set(err, ERROR_INPUT, "redis: %u shards: at most %u", config->shards, SHARDS_MOST);
+    if (config->shards > REDIS_SHARDS_MOST) {
+        error_set(err, ERROR_INPUT, "redis: %u shards: at most %u", config->shards,
+                  REDIS_SHARDS_MOST);
         return NULL;
     }
     struct redis *r = mem_new_zero(struct redis, 1);
     r->store.ops = &redis_ops;
     r->w = config->workflow;
+    const struct growth *g = r->w->growth;
+    r->base_tasks = g && g->parts.n ? g->parts.at[0].task : r->w->ntasks;
+    r->base_objects = g && g->parts.n ? g->parts.at[0].object : r->w->nobjects;
     r->prover = config->prover;
     r->prefix = mem_copy_string(prefix);
     r->replicas = config->replicas;

@@ -1,6 +1,7 @@
 /* The Redis store against the table, operation by operation; servers that die, answers that are
  * lost. What goes wrong otherwise, and who is let in, stands in redis_errors_test.c. */
 #include "base/rng.h"
+#include "model/growth.h"
 #include "store/redis/client_state.h"
 #include "store/redis/state.h"
 #include "store/redis/testing.h"
@@ -504,6 +505,168 @@ static void forgeries(struct server *server, const struct workflow *w, uint32_t 
     ok(store_close(s, &err), "closed %s", err.text);
 }
 
+/* ---- a workflow that grows ---- */
+
+/* Tasks that read what old ones make, come after others, and follow one another. */
+static bool append_random(struct workflow *w, uint32_t n, uint32_t level, struct rng *g)
+{
+    struct builder *b = builder_new("<test>", "test");
+    ARRAY(struct growth_link) links = {0};
+    struct error err = {0};
+    char name[32], label[64];
+    for (uint32_t t = 0; t < n; t++)
+        builder_task(b, name, (size_t)snprintf(name, sizeof name, "p%u_%u", level, t), 0);
+    for (uint32_t t = 0; t < n; t++) {
+        for (uint32_t k = (uint32_t)rng_below(g, 4); k--;) {
+            uint32_t o = (uint32_t)rng_below(g, w->nobjects);
+            const char *old = workflow_object_label(w, o, label, sizeof label);
+            uint32_t x = builder_object(b, old, strlen(old));
+            builder_size(b, x, w->size[o], 0);
+            builder_consumes(b, t, x, 0);
+        }
+        if (rng_below(g, 2))
+            array_push(&links, (struct growth_link){(uint32_t)rng_below(g, w->ntasks), t});
+        if (t && rng_below(g, 2))
+            builder_edge(b, (uint32_t)rng_below(g, t), t, 0);
+        uint32_t o =
+            builder_object(b, name, (size_t)snprintf(name, sizeof name, "m%u_%u", level, t));
+        builder_size(b, o, (double)rng_below(g, 1000), 0);
+        builder_produces(b, t, o, 0);
+    }
+    struct workflow *part = builder_finish(b, &err);
+    bool good = part && workflow_append(w, part, links.at, links.n, &err);
+    if (!good)
+        printf("# %s\n", err.text);
+    workflow_free(part);
+    array_free(&links);
+    return good;
+}
+
+/* Operations of which the table and the shards know the same sizes; `deaths`: whoever is fenced off now is so
+ * in all shards that there are. */
+static bool ask_random(struct store *s, const struct workflow *w, struct store_table *t,
+                       struct rng *g, bool deaths)
+{
+    struct answers want = {0};
+    bool same = true;
+    for (uint32_t round = 0; round < 60 && same; round++) {
+        struct meta_op ops[30];
+        uint32_t n = 1 + (uint32_t)rng_below(g, 30);
+        answers_clear(&want);
+        for (uint32_t i = 0; i < n; i++) {
+            do
+                ops[i] = random_op(g, w, t);
+            while (ops[i].kind == META_OBJECT ||
+                   (!deaths && (ops[i].kind == META_ADOPT || ops[i].kind == META_JOIN)) ||
+                   (ops[i].kind == META_COPY && ops[i].task < w->nobjects &&
+                    w->producer[ops[i].task] == NONE));
+            if (ops[i].kind == META_COMPLETE)
+                ops[i].bytes = 0;
+            store_table_apply(t, &ops[i], &want);
+        }
+        store_submit(s, ops, n);
+        same = compare(s, &want);
+        if (!same)
+            printf("# in round %u\n", round);
+    }
+    answers_free(&want);
+    return same;
+}
+
+/* Whoever puts what joined has its parents settled. */
+static bool settle_parents(struct store *s, const struct workflow *w, uint32_t first)
+{
+    struct error err = {0};
+    struct meta_answers got;
+    uint32_t asked = 0;
+    for (uint32_t e = w->pred_off[first]; e < w->pred_off[w->ntasks]; e++)
+        if (w->pred_task[e] < first) {
+            store_submit(s, &OP(SETTLE, .task = w->pred_task[e]), 1);
+            asked++;
+        }
+    while (asked) {
+        store_wait(s);
+        if (!store_poll(s, &got, &err))
+            return false;
+        for (size_t i = 0; i < got.n; i++)
+            asked -= got.at[i].kind == META_SETTLE;
+    }
+    return true;
+}
+
+static void growing(struct server *server, uint32_t shards, uint64_t seed)
+{
+    struct error err = {0};
+    struct workflow *w = make_random(150, seed);
+    struct rng g;
+    char prefix[32];
+    snprintf(prefix, sizeof prefix, "g%u.%llu", shards, (unsigned long long)seed);
+    struct store_redis_config config = {
+        .workflow = w, .servers = server->address, .prefix = prefix, .shards = shards};
+    struct store *s = store_redis_open(&config, NULL, &err), *other;
+    struct store_table t;
+    rng_seed(&g, seed + 100);
+    store_table_init(&t, w);
+    bool same = s && ask_random(s, w, &t, &g, false);
+    for (uint32_t level = 0; level < 3 && same; level++) {
+        uint32_t first = w->ntasks;
+        same = append_random(w, 20 + 30 * level, level, &g);
+        store_table_grow(&t);
+        s->ops->grow(s);
+        same = same && settle_parents(s, w, first) && ask_random(s, w, &t, &g, level == 2);
+    }
+    ok(same, "%u shards: what joins is answered as by the table %s", shards, err.text);
+    ok(same && same_state(s, &t), "and all is the same at the end");
+    uint32_t joined = 0;
+    for (uint32_t k = 150; k < t.ntasks; k++)
+        joined += t.status[k] == META_DONE;
+    ok(joined > 10, "%u of the tasks that joined are done", joined);
+    config.forget = true; /* whoever opens it later has all of it */
+    other = store_redis_open(&config, NULL, &err);
+    ok(other && same_state(other, &t), "and for one who opens it later %s", err.text);
+    ok(store_close(s, &err) && store_close(other, &err), "closed %s", err.text);
+    is_str(tell(server, "DBSIZE"), "0", "and nothing is left in the server");
+    store_table_free(&t);
+    workflow_free(w);
+}
+
+/* One who ends a task without knowing of its new children: they learn of it by SETTLE. */
+static void unknowing(const struct server *server)
+{
+    struct error err = {0};
+    struct rng g;
+    struct meta_answers got;
+    struct workflow *w = make_random(30, 5), *old = make_random(30, 5);
+    struct store_redis_config config = {
+        .workflow = w, .servers = server->address, .prefix = "u", .forget = true};
+    struct store *s = store_redis_open(&config, NULL, &err);
+    config.workflow = old;
+    config.forget = false;
+    struct store *behind = store_redis_open(&config, NULL, &err);
+    rng_seed(&g, 3);
+    ok(s && behind && append_random(w, 20, 0, &g), "two clients, one of which grows %s", err.text);
+    s->ops->grow(s);
+    for (uint32_t k = 0; k < w->ntasks; k++)
+        ask(s, OP(PUT, .task = k, .node = 1), NULL);
+    for (uint32_t k = 0; k < 30; k++)
+        ask(behind, OP(COMPLETE, .task = old->topo[k], .node = 1, .epoch = 1), NULL);
+    uint32_t waiting = 0, still = 0;
+    for (uint32_t k = 30; k < w->ntasks; k++)
+        waiting += ask(s, OP(GET, .task = k), &got).item.waiting;
+    settle_parents(s, w, 30);
+    for (uint32_t k = 30; k < w->ntasks; k++)
+        for (uint32_t e = w->pred_off[k]; e < w->pred_off[k + 1]; e++)
+            still += w->pred_task[e] >= 30;
+    ok(waiting > still, "what it does not know, it does not notify: %u wait for it",
+       waiting - still);
+    for (uint32_t k = 30; k < w->ntasks; k++)
+        still -= ask(s, OP(GET, .task = k), &got).item.waiting;
+    is_int(still, 0, "and SETTLE does: they wait for one another only");
+    ok(store_close(behind, &err) && store_close(s, &err), "closed %s", err.text);
+    workflow_free(w);
+    workflow_free(old);
+}
+
 int main(void)
 {
     struct workflow *w = make_random(150, 1);
@@ -519,6 +682,9 @@ int main(void)
             against_the_table(&server, w, 1, 60, seed);
             against_the_table(&server, w, 7, 1, seed);
         }
+        growing(&server, 1, 1);
+        growing(&server, 5, 2);
+        TAP_DO(unknowing(&server));
         TAP_DO(rivals(&server, w));
         TAP_DO(forgeries(&server, w, 1));
         TAP_DO(forgeries(&server, w, 7));

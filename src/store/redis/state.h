@@ -59,6 +59,8 @@ struct redis_shard {
     bool kept;                     /* the server keeps an answer of ours */
     double touched;                /* when expiry was renewed */
     char *run;                     /* the answer of REDIS_CALL_OPEN */
+    char *wanted;                  /* of a part that joined: what that answer must be */
+    uint32_t first_object;         /* of a part that joined */
 };
 
 struct redis_entry {
@@ -70,6 +72,7 @@ struct redis_entry {
     ARRAY(struct digest) digests; /* WHERE: of what each of `nodes` has */
     uint32_t open;                /* parts that have not come back */
     uint32_t shard;               /* ADOPT: where it looks */
+    uint32_t known;               /* COMPLETE, REMOVE, SETTLE: tasks that there were then */
     bool done, fresh, several;    /* several: children in other shards */
     bool scanning;
 };
@@ -91,15 +94,19 @@ struct redis {
 
     struct redis_client *client;
     uint32_t nshards, per_shard;
-    struct redis_shard *shards;
+    uint32_t base_shards, base_tasks, base_objects; /* of them, those of the workflow as it began */
+    struct redis_shard **shards;
     struct redis_call *spare;
     char scratch[3][24]; /* numbers of a call, while it is composed */
 
     struct redis_entry *entries;     /* a ring: number & mask */
     uint64_t mask, head, next, tail; /* answered up to head, dispatched up to next */
-    uint32_t *busy;   /* by task: operations under way that will still tell it something */
-    uint32_t several; /* entries with children in other shards under way */
-    bool exclusive;   /* an ADOPT is under way */
+    uint32_t *busy; /* by task: operations under way that will still tell it something */
+    uint32_t busy_room;
+    uint32_t parts;        /* of the workflow that have shards here */
+    struct meta_op joined; /* the last JOIN, for shards that come later; kind not JOIN: none */
+    uint32_t several;      /* entries with children in other shards under way */
+    bool exclusive;        /* an ADOPT is under way */
     ARRAY(struct redis_settled) repairs;
 
     int event; /* readable while `ready` has answers; in the client's epoll */
@@ -114,9 +121,15 @@ static inline struct redis_entry *redis_entry_at(struct redis *r, uint64_t numbe
 {
     return &r->entries[number & r->mask];
 }
-static inline struct redis_shard *redis_shard_of(struct redis *r, uint32_t task)
+/* growth.c: of a task that joined. */
+uint32_t redis_joined_shard(const struct redis *r, uint32_t task);
+static inline uint32_t redis_shard_number(const struct redis *r, uint32_t task)
 {
-    return &r->shards[task / r->per_shard];
+    return task < r->base_tasks ? task / r->per_shard : redis_joined_shard(r, task);
+}
+static inline struct redis_shard *redis_shard_of(const struct redis *r, uint32_t task)
+{
+    return r->shards[redis_shard_number(r, task)];
 }
 
 /* ---- proofs.c: who ended what ---- */
@@ -149,9 +162,20 @@ void redis_encode_settled(struct redis *r, uint32_t task);
 void redis_encode_adopt(struct redis *r, uint64_t number, uint32_t from);
 void redis_encode_item(struct redis *r, uint64_t number, uint32_t task);
 /* What the children in other shards waited for has happened, or will not. */
-void redis_release(struct redis *r, uint32_t task);
+void redis_release(struct redis *r, const struct redis_entry *e);
 /* Edges into `child` from `parent`: the first, and how many. */
 uint32_t redis_run(const struct workflow *w, uint32_t parent, uint32_t child, uint32_t *first);
+
+/* A node that joined before this shard was there. */
+void redis_encode_join(struct redis *r, struct redis_shard *shard, const struct meta_op *op);
+uint32_t redis_mark_of(uint32_t node);
+
+/* ---- growth.c: shards for what joins ---- */
+
+/* Of an input of the workflow: the shard in which it is at home. */
+uint32_t redis_input_home(const struct redis *r, uint32_t object);
+/* Shards for the parts of the workflow that have none yet. They are created when the server answers. */
+void redis_make_part_shards(struct redis *r);
 
 /* ---- decode.c: replies to answers ---- */
 
@@ -172,6 +196,12 @@ void redis_call_free(struct redis_call *call);
 size_t redis_calls_bytes(const struct redis *r); /* of memory */
 
 /* ---- redis.c ---- */
+
+#define REDIS_SHARDS_MOST 4096u      /* of 16384 slots; each costs a call in every JOIN and COUNT */
+#define REDIS_SHARD_TASKS (1u << 21) /* a string of the server holds 512 MB: records of 64 bytes, */
+#define REDIS_SHARD_EDGES (1u << 25) /* marks of 12 bytes an edge */
+/* With these tasks and edges, as number `i` of the run's shards. */
+struct redis_shard *redis_shard_new(struct redis *r, uint32_t i, uint32_t first, uint32_t end);
 
 void redis_entry_done(struct redis *r, uint64_t number);
 void redis_dispatch(struct redis *r);
