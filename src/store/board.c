@@ -23,7 +23,8 @@
 #define LOADING_SECONDS 60.0 /* that opening waits for a server that reads its file */
 #define SILENCE_SECONDS 5.0  /* shorter than a lease: who is dead must be found out in time */
 #define RUN_TEXT_MOST ((512u << 20) - 1) /* a string of Redis */
-#define TEXT_MOST (64u << 10)            /* of a member: it is in every view */
+#define PART_MOST (256u << 20)
+#define TEXT_MOST (64u << 10) /* of a member: it is in every view */
 #define MEMBERS_MOST 65536u
 
 extern const char store_board_lua[];
@@ -359,6 +360,17 @@ static void text_came(struct board_request *a, const redisReply *reply, const ch
     a->got(a->context, false, "", 0, reply && reply->type != REDIS_REPLY_NIL ? strange : why);
 }
 
+/* A part that is not there has no bytes. */
+static void part_came(struct board_request *a, const redisReply *reply, const char *why)
+{
+    bool none = reply && reply->type == REDIS_REPLY_NIL;
+    bool good = none || (reply && reply->type == REDIS_REPLY_STRING);
+    a->got(a->context, good, good && !none ? reply->str : "", good && !none ? reply->len : 0,
+           good    ? ""
+           : reply ? strange
+                   : why);
+}
+
 static void new_number_came(struct board_request *a, const redisReply *reply, const char *why)
 {
     uint64_t run = 0;
@@ -511,6 +523,38 @@ void board_run_text(struct board *b, uint64_t run, board_text got, void *context
     q->run = run;
     request_add(q, "GET", 3);
     request_add_run_key(q, run);
+    request_send(q, false);
+}
+
+static void part_key(const struct board *b, uint64_t run, uint32_t number, char out[static 200])
+{
+    snprintf(out, 200, "%sT.%llu.%u", b->stem, (unsigned long long)run, number);
+}
+
+void board_offer_part(struct board *b, const struct board_part *p, board_text got, void *context)
+{
+    struct board_request *q = request_new(b, part_came, context);
+    char key[200];
+    q->got = got;
+    if (p->noffer > PART_MOST) {
+        request_refuse(q, "what joins the run has more than 256 MB");
+        return;
+    }
+    part_key(b, p->run, p->number, key);
+    request_call(q, key, "part");
+    request_add(q, p->offer, p->noffer);
+    request_add(q, p->instead, p->instead ? p->ninstead : 0);
+    request_send(q, true);
+}
+
+void board_run_part(struct board *b, uint64_t run, uint32_t number, board_text got, void *context)
+{
+    struct board_request *q = request_new(b, part_came, context);
+    char key[200];
+    q->got = got;
+    part_key(b, run, number, key);
+    request_add(q, "GET", 3);
+    request_add(q, key, strlen(key));
     request_send(q, false);
 }
 

@@ -132,6 +132,18 @@ void board_new_run(struct board *b, board_numbered done, void *context);
 void board_set_run_text(struct board *b, uint64_t run, const void *text, size_t n, board_done done,
                         void *context);
 void board_run_text(struct board *b, uint64_t run, board_text got, void *context);
+/* What joins a run while it goes on, part by part, counted from 0 (sealed, as all texts). The first that is
+ * offered stands; `instead` (NULL: nothing) is written over, if it still stands there. `got` has what
+ * stands there then. */
+struct board_part {
+    uint64_t run;
+    uint32_t number;
+    const void *offer, *instead;
+    size_t noffer, ninstead;
+};
+void board_offer_part(struct board *b, const struct board_part *p, board_text got, void *context);
+/* Of length 0: there is none. */
+void board_run_part(struct board *b, uint64_t run, uint32_t number, board_text got, void *context);
 /* Forward only: OPEN < STOPPING < CANCELLED < ENDED < COLLECTED; going back changes nothing. */
 struct board_change {
     uint64_t run;

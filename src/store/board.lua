@@ -20,6 +20,7 @@
 --     C  the last run's number
 --     F  the charter: by which members know their cluster
 --     T.N     the text of run N
+--     T.N.K   what joined run N as its part K, counted from 0
 --     Q.MARK  the number that a request's mark has got, for a day (KEYS[8])
 --
 -- A lease cannot run out while nobody could send a heartbeat: when the server was away (or all clients were), every
@@ -61,7 +62,9 @@ local function view()
     if #all[i + 1] >= 17 then state, created, changed = unpack('<Bdd', all[i + 1]) end
     if (state == 255 and now - created > 86400) or (state == 4 and now - changed > 3600) then
       call('HDEL', R, all[i])
-      call('UNLINK', string.sub(B, 1, -2) .. 'T.' .. all[i])
+      local text, part = string.sub(B, 1, -2) .. 'T.' .. all[i], 0
+      call('UNLINK', text)
+      while call('UNLINK', text .. '.' .. part) == 1 do part = part + 1 end
     elseif state ~= 255 then
       runs[#runs + 1] = all[i]
       runs[#runs + 1] = all[i + 1]
@@ -90,6 +93,13 @@ on.charter = function(offer, instead, by_member)
   local have = call('GET', F)
   if have and not (have == instead and (by_member == '1' or nobody_lives())) then return have end
   call('SET', F, offer)
+  return offer
+end
+-- the first that is offered stands, unless it is `instead`, which somebody has found to be nobody's word
+on.part = function(offer, instead)
+  local have = call('GET', Q)
+  if have and have ~= instead then return have end
+  call('SET', Q, offer)
   return offer
 end
 on.join = function(identity, attempt, lease, text)

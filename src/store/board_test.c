@@ -386,6 +386,31 @@ static struct heard charter(struct board *b, const char *offer, const char *inst
     return h;
 }
 
+static void parts(struct server *server)
+{
+    struct heard h = {0};
+    struct error err = {0};
+    struct board *b = open_board(server, "parts", &err);
+    if (!ok(b != NULL, "open %s", err.text))
+        return;
+    board_run_part(b, 4, 0, on_text, &h);
+    ok(board_wait(b, 5) && h.good && !h.text[0], "there is none at first");
+    board_offer_part(b, &(struct board_part){4, 0, "one", NULL, 3, 0}, on_text, &h);
+    ok(board_wait(b, 5) && h.good && strcmp(h.text, "one") == 0,
+       "the first that is offered stands");
+    board_offer_part(b, &(struct board_part){4, 0, "two", NULL, 3, 0}, on_text, &h);
+    ok(board_wait(b, 5) && h.good && strcmp(h.text, "one") == 0, "and stays");
+    board_offer_part(b, &(struct board_part){4, 0, "two", "six", 3, 3}, on_text, &h);
+    ok(board_wait(b, 5) && strcmp(h.text, "one") == 0, "also where another is written over");
+    board_offer_part(b, &(struct board_part){4, 0, "two", "one", 3, 3}, on_text, &h);
+    ok(board_wait(b, 5) && strcmp(h.text, "two") == 0, "what is nobody's word is written over");
+    board_run_part(b, 4, 0, on_text, &h);
+    ok(board_wait(b, 5) && strcmp(h.text, "two") == 0, "and everybody has that");
+    board_run_part(b, 4, 1, on_text, &h);
+    ok(board_wait(b, 5) && h.good && !h.text[0], "the next is another");
+    board_close(b);
+}
+
 static void writers(struct server *server)
 {
     struct error err = {0};
@@ -537,6 +562,7 @@ int main(void)
     server_start(&server, folder, "redis");
     TAP_DO(members(&server));
     TAP_DO(runs(&server));
+    TAP_DO(parts(&server));
     TAP_DO(writers(&server));
     TAP_DO(restart(&server));
     TAP_DO(refusals(&server));
