@@ -120,9 +120,12 @@ bool future_part_is_same(const void *part, size_t n, const char *folder, const c
         folder_names names = {0};
         struct text text = {0};
         struct error ignored = {0};
-        if (name[0] == 'd' && outside_list(&now, name + 1, &names))
+        const struct outside_entry *e = &was.at.at[i];
+        if (name[0] == 'a') /* a decision stands, also when what it was taken by was made again */
+            outside_note(&now, name + 1, e->there, e->bytes);
+        else if (name[0] == 'd' && outside_list(&now, name + 1, &names))
             folder_names_free(&names);
-        else if (name[0] != 'd' && outside_read(&now, name + 1, &text, &ignored))
+        else if (name[0] == 'f' && outside_read(&now, name + 1, &text, &ignored))
             text_free(&text);
     }
     outside_put(&was, &before);

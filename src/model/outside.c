@@ -24,7 +24,7 @@ void outside_free(struct outside *o)
 }
 
 /* Where it stands on this machine, in `out`. */
-static const char *real_path(const struct outside *o, const char *path, struct strbuf *out)
+const char *outside_path(const struct outside *o, const char *path, struct strbuf *out)
 {
     size_t n = o->folder ? strlen(o->folder) : 0;
     bool here = o->folder && strcmp(o->folder, ".") == 0 && path[0] != '/';
@@ -66,7 +66,7 @@ static const struct outside_entry *look_at_file(struct outside *o, const char *p
     struct outside_entry x;
     if (number != UINT32_MAX || o->plays)
         return number != UINT32_MAX ? &o->at.at[number] : NULL;
-    const char *where = real_path(o, path, &real);
+    const char *where = outside_path(o, path, &real);
     struct stat s;
     if (stat(where, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))
         /* a pipe would wait for who writes to it, a device may never end */
@@ -89,7 +89,7 @@ static const struct outside_entry *look_at_folder(struct outside *o, const char 
     struct outside_entry x;
     if (number != UINT32_MAX || o->plays)
         return number != UINT32_MAX ? &o->at.at[number] : NULL;
-    x.there = folder_list(real_path(o, path, &real), &names);
+    x.there = folder_list(outside_path(o, path, &real), &names);
     for (size_t i = 0; i < names.n; i++)
         strbuf_add_bytes(&text, names.at[i], strlen(names.at[i]) + 1);
     x.n = text.n;
@@ -126,6 +126,18 @@ bool outside_list(struct outside *o, const char *path, folder_names *names)
     for (size_t i = 0; i < x->n; i += strlen(x->bytes + i) + 1)
         array_push(names, mem_copy_string(x->bytes + i));
     return true;
+}
+
+const struct outside_entry *outside_find(const struct outside *o, const char *name)
+{
+    uint32_t number = find_entry(o, 'a', name);
+    return number == UINT32_MAX ? NULL : &o->at.at[number];
+}
+
+void outside_note(struct outside *o, const char *name, bool there, const char *text)
+{
+    note_entry(o, 'a', name,
+               (struct outside_entry){there, mem_copy_bytes(text, strlen(text)), strlen(text)});
 }
 
 uint32_t outside_number(const struct outside *o, const char *path)

@@ -25,7 +25,7 @@ struct outside {
     bool plays; /* what was noted is all there is */
     /* While it notes: names below `folder` are looked for below `real`. NULL: where they say. */
     const char *folder, *real;
-    struct intern names;            /* "f" or "d", and the name as the reader has it */
+    struct intern names;            /* "f", "d" or "a", and the name as the reader has it */
     ARRAY(struct outside_entry) at; /* parallel to names */
 };
 
@@ -34,6 +34,12 @@ void outside_free(struct outside *o);
 /* As file_read() and folder_list(); what was noted before is not looked at again. */
 bool outside_read(struct outside *o, const char *path, struct text *out, struct error *err);
 bool outside_list(struct outside *o, const char *path, folder_names *names);
+/* Something that was found out, by a name of its own: an answer, or (not `there`) why there is none. NULL: it
+ * plays, and nobody has noted it; or nobody has found it out yet, and outside_note() comes next. */
+const struct outside_entry *outside_find(const struct outside *o, const char *name);
+void outside_note(struct outside *o, const char *name, bool there, const char *text);
+/* Where a name of the reader's stands on this machine, in `scratch` if it is another. */
+const char *outside_path(const struct outside *o, const char *path, struct strbuf *scratch);
 /* The number of a file that was noted, counted from 1; 0: it was not, or nobody notes. */
 uint32_t outside_number(const struct outside *o, const char *path);
 

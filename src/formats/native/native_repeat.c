@@ -383,7 +383,7 @@ struct round_world {
     struct native_reading *r;
     const struct native_chain *c;
     uint32_t round;
-    struct strbuf name, whole, path;
+    struct strbuf name, whole, path, real;
 };
 
 /* An output lies in the round's folder, an input that was carried in that of the round before. */
@@ -402,11 +402,14 @@ static struct condition_file round_condition_file(void *context, bool out, uint3
     const struct native_reading *top = x->r;
     while (top->module)
         top = top->module->parent;
-    return (struct condition_file){x->whole.at, path_in(top->folder, x->whole.at, &x->path)};
+    path_in(top->folder, x->whole.at, &x->path);
+    const struct outside *o = top->file.outside;
+    return (struct condition_file){x->whole.at,
+                                   o ? outside_path(o, x->path.at, &x->real) : x->path.at};
 }
 
-bool native_round_holds(struct native_reading *r, const struct native_chain *c, uint32_t round,
-                        const char *condition, bool *holds, struct error *err)
+static bool ask_round(struct native_reading *r, const struct native_chain *c, uint32_t round,
+                      const char *condition, bool *holds, struct error *err)
 {
     struct round_world x = {.r = r, .c = c, .round = round};
     const struct condition_world world = {&x, round_condition_file};
@@ -417,7 +420,34 @@ bool native_round_holds(struct native_reading *r, const struct native_chain *c, 
     strbuf_free(&x.name);
     strbuf_free(&x.whole);
     strbuf_free(&x.path);
+    strbuf_free(&x.real);
     return good;
+}
+
+/* Who notes what is read notes the answer: elsewhere the files need not be. */
+bool native_round_holds(struct native_reading *r, const struct native_chain *c, uint32_t round,
+                        const char *condition, bool *holds, struct error *err)
+{
+    const struct native_reading *top = r;
+    while (top->module)
+        top = top->module->parent;
+    struct outside *o = top->file.outside;
+    if (!o)
+        return ask_round(r, c, round, condition, holds, err);
+    struct strbuf name = {0};
+    struct error why = {0};
+    strbuf_printf(&name, "until %s %u", c->name, round);
+    const struct outside_entry *e = outside_find(o, name.at);
+    bool good = e ? e->there : !o->plays && ask_round(r, c, round, condition, holds, &why);
+    if (!e && !o->plays)
+        outside_note(o, name.at, good, good ? *holds ? "1" : "0" : why.text);
+    else if (good)
+        *holds = e->bytes[0] == '1';
+    strbuf_free(&name);
+    return good || error_set(err, ERROR_FAILED, "%s",
+                             why.kind != ERROR_NONE ? why.text
+                             : e                    ? e->bytes
+                                                    : "nobody has asked");
 }
 
 /* Told before anything runs; and which outputs it asks. */
