@@ -51,7 +51,10 @@ struct capacity capacity_least(const struct capacity *a, const struct capacity *
     struct capacity c = {.cores = a->cores < b->cores ? a->cores : b->cores,
                          .memory = fmin(a->memory, b->memory),
                          .has = a->has & b->has,
-                         .things = a->things | b->things};
+                         .things = a->things | b->things,
+                         .ends = a->ends > 0 && b->ends > 0 ? fmin(a->ends, b->ends)
+                                                            : fmax(a->ends, b->ends),
+                         .seconds = fmin(a->seconds, b->seconds)};
     for (uint32_t i = 0; i < THING_SORTS; i++)
         c.thing[i] = a->thing[i] < b->thing[i] ? a->thing[i] : b->thing[i];
     return c;
@@ -62,7 +65,9 @@ struct capacity capacity_most(const struct capacity *a, const struct capacity *b
     struct capacity c = {.cores = a->cores > b->cores ? a->cores : b->cores,
                          .memory = fmax(a->memory, b->memory),
                          .has = a->has | b->has,
-                         .things = a->things | b->things};
+                         .things = a->things | b->things,
+                         .ends = a->ends > 0 && b->ends > 0 ? fmax(a->ends, b->ends) : 0,
+                         .seconds = fmax(a->seconds, b->seconds)};
     for (uint32_t i = 0; i < THING_SORTS; i++)
         c.thing[i] = a->thing[i] > b->thing[i] ? a->thing[i] : b->thing[i];
     return c;

@@ -19,6 +19,9 @@ struct capacity {
     /* a demand: which it asks for; a node: which have ids. Masks over the workflow's resources */
     uint32_t things;
     uint32_t thing[THING_SORTS]; /* amounts, in ten-thousandths */
+    /* A node that goes at a known time: when, on the clock of whoever compares; 0: it stays. A demand: how
+     * long it takes, in seconds; 0: nobody knows. Not looked at by capacity_fits(), which knows no clock */
+    double ends, seconds;
 };
 
 /* Are there ever as many things as it asks for? */

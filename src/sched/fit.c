@@ -7,7 +7,8 @@
  *
  * Decided once when a task becomes ready, never per steal: a thief gets from the groups that fit it.
  *
- *   F1. A task in a ready queue fits this node; sched_check() looks.
+ *   F1. A task in a ready queue fits this node, but for the time that is left there (lasts.c);
+ *       sched_check() looks.
  *   F2. A task of group 0 fits every node that takes anything (`least`); one of another group asks for
  *       at most what the group's demand says. So a thief whose capacity meets the demand can run all
  *       of the group.
@@ -39,7 +40,8 @@ static bool fit_is_small(const struct sched *s, uint32_t task)
     const struct sched_config *k = &s->config;
     return (k->task_cores ? k->task_cores[task] : 1) <= s->least.cores &&
            (!k->task_memory || k->task_memory[task] <= s->least.memory) &&
-           (!k->task_needs || !(k->task_needs[task] & ~s->least.has));
+           (!k->task_needs || !(k->task_needs[task] & ~s->least.has)) &&
+           !(lasts_class(s, task) > 0);
 }
 
 bool fit_things(const struct sched *s, uint32_t task, const struct capacity *c)
@@ -81,13 +83,14 @@ uint8_t fit_group(struct sched *s, uint32_t task)
     if (!fit_is_small(s, task))
         asks = (struct capacity){.cores = k->task_cores ? k->task_cores[task] : 1,
                                  .memory = k->task_memory ? k->task_memory[task] : 0,
-                                 .has = k->task_needs ? k->task_needs[task] : 0};
+                                 .has = k->task_needs ? k->task_needs[task] : 0,
+                                 .seconds = lasts_class(s, task)};
     else if (!row)
         return 0;
     for (size_t i = 0; i < s->demands.n; i++) {
         const struct capacity *d = &s->demands.at[i];
         if (s->demand_asks.at[i] == row && d->cores == asks.cores && d->memory == asks.memory &&
-            d->has == asks.has)
+            d->has == asks.has && d->seconds == asks.seconds)
             return (uint8_t)(i + 1);
     }
     for (uint32_t i = 0; row && i < THING_SORTS; i++) {
@@ -112,9 +115,10 @@ uint64_t fit_groups_of(const struct sched *s, uint32_t node, uint32_t without)
     if (s->aside.n && node_is_aside(s, node))
         return 0;
     for (size_t i = 0; i < s->demands.n; i++)
-        groups |=
-            (uint64_t)(capacity_fits(c, &s->demands.at[i]) && !(s->demands.at[i].things & without))
-            << (i + 1);
+        groups |= (uint64_t)(capacity_fits(c, &s->demands.at[i]) &&
+                             !(s->demands.at[i].things & without) &&
+                             (!(c->ends > 0) || s->now + s->demands.at[i].seconds <= c->ends))
+                  << (i + 1);
     return groups;
 }
 
@@ -204,7 +208,8 @@ static void fit_sort_ready(struct sched *s)
 static bool capacity_same(const struct capacity *a, const struct capacity *b)
 {
     return a->cores == b->cores && a->memory == b->memory && a->has == b->has &&
-           a->things == b->things && memcmp(a->thing, b->thing, sizeof a->thing) == 0;
+           a->ends == b->ends && a->things == b->things &&
+           memcmp(a->thing, b->thing, sizeof a->thing) == 0;
 }
 
 /* `least` only falls: a task that has become picky for a node that is gone may still be stolen by all
@@ -265,10 +270,15 @@ void fit_capacity_changed(struct sched *s, uint32_t node, const struct capacity 
 void fit_begin(struct sched *s)
 {
     const struct sched_config *c = &s->config;
-    s->own = (struct capacity){
-        .cores = c->cores, .memory = c->memory, .has = c->has, .things = c->things};
+    s->own = (struct capacity){.cores = c->cores,
+                               .memory = c->memory,
+                               .has = c->has,
+                               .things = c->things,
+                               .ends = c->ends};
     memcpy(s->own.thing, c->thing, sizeof s->own.thing);
     s->standard = s->least = s->own;
+    s->standard.ends = 0;
+    fit_note_least(s, &s->own);
     fit_stock(s);
     for (uint32_t node = 0; c->capacity && node < c->nodes; node++) {
         if (node == c->node) /* one truth about this node: its own fields */

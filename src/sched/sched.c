@@ -294,6 +294,8 @@ static void start_tasks(struct sched *s)
             slot = readyset_peek(&s->shared, groups);
         if (slot == NONE)
             return;
+        if (lasts_no_more(s, slot))
+            continue;
         struct slot *task = slot_at(s, slot);
         if (s->things && !fit_may_hold(s, task, &groups))
             continue;

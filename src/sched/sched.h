@@ -46,7 +46,8 @@ struct sched_config {
      * A task starts only on a
      * node that has all that it asks for, and is given away or stolen only to one */
     const struct capacity *capacity;
-    double disk;             /* bytes for files that tasks leave [no limit] */
+    double ends; /* when this node goes; what would last longer does not start here [it stays] */
+    double disk; /* bytes for files that tasks leave [no limit] */
     const double *task_disk; /* what a task will leave [0 each] */
     const double *priority;  /* larger starts first [the size of the input data, as in the paper] */
     const uint32_t *task_retries; /* [retries] */

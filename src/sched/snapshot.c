@@ -86,8 +86,10 @@ bool sched_check(const struct sched *s, struct error *err)
         bool ready = slot->place == SCHED_LREADYQ || slot->place == SCHED_SREADYQ;
         if (ready && leaves < least)
             least = leaves;
-        bool fits =
-            gang_is_wide(s, slot->task) ? gang_fits(s, slot->task) : fit_here(s, slot->task);
+        struct capacity here = s->own;
+        here.ends = ready ? 0 : here.ends; /* it may have had time when it became ready */
+        bool fits = gang_is_wide(s, slot->task) ? gang_fits(s, slot->task)
+                                                : fit_within(s, slot->task, &here);
         if (ready != fits && (ready || slot->place == SCHED_UNFIT))
             return error_set(err, ERROR_FAILED, "task %u is in place %u and %s", slot->task,
                              slot->place, ready ? "does not fit here" : "fits here");

@@ -101,6 +101,7 @@ bool node_is_down(const struct sched *s, uint32_t node);
 void fit_begin(struct sched *s);
 void fit_grow(struct sched *s, const struct sched_config *config);
 bool fit_things(const struct sched *s, uint32_t task, const struct capacity *c);
+bool lasts_long_enough(const struct sched *s, uint32_t task, const struct capacity *c);
 /* O(1), and with the usual NULL arrays two comparisons. */
 static inline bool fit_within(const struct sched *s, uint32_t task, const struct capacity *c)
 {
@@ -108,7 +109,8 @@ static inline bool fit_within(const struct sched *s, uint32_t task, const struct
     return (k->task_cores ? k->task_cores[task] : 1) <= c->cores &&
            (!k->task_memory || k->task_memory[task] <= c->memory) &&
            (!k->task_needs || !(k->task_needs[task] & ~c->has)) &&
-           (!k->task_asks || !k->task_asks[task] || fit_things(s, task, c));
+           (!k->task_asks || !k->task_asks[task] || fit_things(s, task, c)) &&
+           (!(c->ends > 0) || lasts_long_enough(s, task, c));
 }
 static inline bool fit_here(const struct sched *s, uint32_t task)
 {
@@ -145,6 +147,12 @@ void task_enqueue(struct sched *s, uint32_t slot, enum sched_place place);
 void fit_send_on(struct sched *s, uint32_t slot);
 void fit_capacity_changed(struct sched *s, uint32_t node, const struct capacity *has);
 void fit_look_again(struct sched *s, uint32_t node); /* it is there: tasks may have waited for it */
+
+/* lasts.c */
+double lasts_length(const struct sched *s, uint32_t task); /* seconds; 0: nobody knows */
+double lasts_class(const struct sched *s, uint32_t task);  /* 0 where no node goes */
+/* A ready task that there is no time for here any more goes on, to another node or into UNFIT. */
+bool lasts_no_more(struct sched *s, uint32_t slot);
 
 /* aside.c */
 bool node_is_aside(const struct sched *s, uint32_t node);
