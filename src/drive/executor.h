@@ -11,6 +11,7 @@
  * means are the scheduler's and the owner's. */
 #pragma once
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "drive/disk.h"
 #include "drive/driver.h"
 #include "drive/outbox.h"
@@ -92,6 +93,9 @@ void executor_set_stop(struct executor *x, enum executor_stop stop); /* never go
 /* Kill what runs now; others may start. */
 void executor_end_all(struct executor *x);
 
+/* Where the log of an attempt is, if it wrote something. */
+void executor_log_path(const struct executor *x, uint32_t task, uint32_t attempt,
+                       struct strbuf *out);
 void executor_tick(struct executor *x); /* ten times a second: limits of time and memory */
 /* At the end: processes that outlived their tasks are ended. The number of them, over all. */
 uint32_t executor_sweep(struct executor *x);

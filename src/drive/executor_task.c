@@ -520,6 +520,8 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
             event.written = bytes_written(x, e->id);
             report_files(x, e->id, true);
         }
+        if (failure.log && x->outbox->lists_logs)
+            array_push(&x->outbox->logs, (struct outbox_log){e->id, e->attempt});
         free(failure.text);
         free(failure.log);
     } else {
@@ -564,16 +566,17 @@ static enum trace_outcome outcome_in(const struct child_result *c, bool limited)
 }
 
 /* The name of a task as a file's: what a folder cannot hold becomes '_'. */
-static void log_name(struct executor *x, const struct child_result *c, struct strbuf *out)
+void executor_log_path(const struct executor *x, uint32_t task, uint32_t attempt,
+                       struct strbuf *out)
 {
     strbuf_printf(out, "%s/", x->logs.at);
-    const char *name = workflow_task_name(x->w, c->task);
+    const char *name = workflow_task_name(x->w, task);
     for (size_t i = 0; name[i] && i < LOG_NAME; i++)
         strbuf_add_char(out, name[i] == '/' || (unsigned char)name[i] < 32 ? '_' : name[i]);
     if (strlen(name) > LOG_NAME || strchr(name, '/'))
-        strbuf_printf(out, "-%u", c->task); /* two names may have become one */
-    if (c->attempt > 1)
-        strbuf_printf(out, ".%u", c->attempt);
+        strbuf_printf(out, "-%u", task); /* two names may have become one */
+    if (attempt > 1)
+        strbuf_printf(out, ".%u", attempt);
     strbuf_add(out, ".log");
 }
 
@@ -596,7 +599,7 @@ void executor_child_over(struct executor *x, const struct child_result *c)
     if (c->log > 0) {
         struct strbuf path = {0};
         struct error err = {0};
-        log_name(x, c, &path);
+        executor_log_path(x, c->task, c->attempt, &path);
         if (child_keep_log(x->children, c->slot, path.at, &err))
             failure.log = strbuf_steal(&path);
         else

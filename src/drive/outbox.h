@@ -6,8 +6,15 @@
 #include "model/trace.h"
 #include <stdbool.h>
 
+/* What an attempt that went well wrote is in its log (executor_log_path()). */
+struct outbox_log {
+    uint32_t task, attempt;
+};
+
 struct outbox {
-    bool wanted; /* somebody listens; otherwise nothing is kept */
+    bool wanted;     /* somebody listens; otherwise nothing is kept */
+    bool lists_logs; /* its owner sends them elsewhere; here they are where they are */
+    ARRAY(struct outbox_log) logs; /* of tasks that went well; stay when the rest was sent */
     ARRAY(struct trace_event) events;
     ARRAY(struct trace_file) files; /* paths belong to the workflow */
 };
@@ -36,4 +43,5 @@ static inline void outbox_free(struct outbox *b)
 {
     array_free(&b->events);
     array_free(&b->files);
+    array_free(&b->logs);
 }

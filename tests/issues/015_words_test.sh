@@ -105,6 +105,28 @@ say cancel x
 ok $? "no number: status 2"
 says "'x' is not the number of a run; \`weft status\` lists them" "and where they are"
 
+# what tasks that went well wrote
+cat >logs.yaml <<'FLOW'
+weft: 1
+name: logs
+tasks:
+  talks: { run: "echo it went well; echo 1 > {out}", out: talks.txt }
+  raves: { run: "seq 100000; echo 1 > {out}", out: raves.txt }
+  silent: { run: "echo 1 > {out}", out: silent.txt }
+FLOW
+say run logs.yaml --on cluster --no-shared
+says "  logs  " "a run that went well says where its logs are"
+[ "$(cat .weft/logs/*/talks.log)" = "it went well" ]
+ok $? "the log of a task that went well"
+[ "$(tail -n 1 .weft/logs/*/raves.log)" = 100000 ] && head -n 1 .weft/logs/*/raves.log | grep -qE '^\[the first [0-9]+ bytes are left out\]$' && [ "$(wc -c <"$(ls .weft/logs/*/raves.log)")" -lt 20000 ]
+ok $? "of a long one the end"
+! ls .weft/logs/*/silent.log 2>/dev/null
+ok $? "and none of who wrote nothing"
+rm -rf .weft/logs talks.txt raves.txt silent.txt
+say submit logs.yaml --no-shared -q && run=$(cat "$work/out") && wait_for 30 state_is "$run" ended && say attach "$run"
+[ "$(cat .weft/logs/*/talks.log)" = "it went well" ]
+ok $? "also for who attaches when all is over"
+
 # an agent that leaves
 kill "$pid_two"
 wait_for 30 dead "$pid_two"

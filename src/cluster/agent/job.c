@@ -374,7 +374,9 @@ bool job_turn(struct job *j)
     } while (driver_ended_waiting(d) && clock_seconds() < until);
     supply_prefetch(j);
     job_flush_ops(j);
-    if (driver_now(d) - j->sent > send_every || j->outbox.events.n > SENT_AT_ONCE)
+    /* with nothing left to do here the run may be over before the next turn */
+    if (driver_now(d) - j->sent > send_every || j->outbox.events.n > SENT_AT_ONCE ||
+        (j->outbox.logs.n > j->logs_sent && !executor_running(j->executor)))
         watch_flush(j);
     return driver_ended_waiting(d) > 0;
 }

@@ -66,6 +66,9 @@ struct job {
     struct outbox outbox; /* not yet sent to them */
     double sent;          /* when they were sent something last */
     size_t failures_sent; /* of result.failures */
+    size_t logs_sent;     /* of outbox.logs */
+    double log_bytes;     /* of these */
+    bool logs_full;       /* fact: no more are listed, and those who follow know where they are */
     struct strbuf scratch;
 };
 

@@ -305,6 +305,7 @@ static bool job_open_run(struct job *j, double created, struct error *err)
                                                    .context = j,
                                                    .began = created - a->server_offset});
     j->open_parts++;
+    j->outbox.lists_logs = true;
     j->executor = executor_new(&(struct executor_config){.loop = &a->loop,
                                                          .options = &j->options,
                                                          .driver = j->driver,

@@ -14,8 +14,10 @@
 #include <unistd.h>
 
 enum {
-    EVENTS = 2048,   /* in one message */
-    LOG_TAIL = 4096, /* bytes of a failed task's log: its last page */
+    EVENTS = 2048,        /* in one message */
+    LOG_TAIL = 4096,      /* bytes of a failed task's log: its last page */
+    LOG_MOST = 16384,     /* of that of one that went well */
+    LOGS_MOST = 16 << 20, /* of all of these, of one run at one agent: the others stay here */
 };
 
 /* ---- watchers ---- */
@@ -36,26 +38,29 @@ static void put_files(const struct job *j, struct strbuf *out, size_t from, size
     }
 }
 
-static void read_log_tail(const char *path, struct strbuf *out)
+/* The last `most` bytes. How many stand before them. */
+static uint64_t read_log_tail(const char *path, size_t most, struct strbuf *out)
 {
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     struct stat s;
-    char text[LOG_TAIL];
+    char text[LOG_MOST];
+    uint64_t before = 0;
     if (fd >= 0 && fstat(fd, &s) == 0) {
-        off_t from = s.st_size > LOG_TAIL ? s.st_size - LOG_TAIL : 0;
-        ssize_t n = pread(fd, text, sizeof text, from);
+        before = s.st_size > (off_t)most ? (uint64_t)s.st_size - most : 0;
+        ssize_t n = pread(fd, text, most < sizeof text ? most : sizeof text, (off_t)before);
         if (n > 0)
             strbuf_add_bytes(out, text, (size_t)n);
     }
     if (fd >= 0)
         close(fd);
+    return before;
 }
 
 /* Why an attempt failed, with the end of its log: a client has no other way to see it. */
 static void send_failure(struct job *j, struct link *l, const struct run_failure *f)
 {
     struct strbuf out = {0}, tail = {0};
-    read_log_tail(f->log, &tail);
+    read_log_tail(f->log, LOG_TAIL, &tail);
     bytes_put_u64(&out, j->number);
     bytes_put_u32(&out, f->task);
     bytes_put_u32(&out, f->attempt);
@@ -70,17 +75,68 @@ static void send_failure(struct job *j, struct link *l, const struct run_failure
     strbuf_free(&tail);
 }
 
+/* A log of a task that went well, as a message. Its bytes. */
+static size_t put_log(const struct job *j, const struct outbox_log *log, struct strbuf *out)
+{
+    struct strbuf path = {0}, tail = {0};
+    executor_log_path(j->executor, log->task, log->attempt, &path);
+    uint64_t before = read_log_tail(path.at, LOG_MOST, &tail);
+    size_t n = tail.n;
+    strbuf_clear(out);
+    bytes_put_u64(out, j->number);
+    bytes_put_u32(out, log->task);
+    bytes_put_u32(out, log->attempt);
+    bytes_put_u64(out, before);
+    bytes_put_text(out, tail.at, n);
+    strbuf_free(&path);
+    strbuf_free(&tail);
+    return n;
+}
+
+/* Where the logs are that do not come. */
+static void put_logs_full(const struct job *j, struct strbuf *out)
+{
+    struct strbuf folder = {0};
+    strbuf_printf(&folder, "%s:%s/logs", j->agent->o->host, j->options.state);
+    strbuf_clear(out);
+    bytes_put_u64(out, j->number);
+    bytes_put_u32(out, NONE);
+    bytes_put_u32(out, 0);
+    bytes_put_u64(out, 0);
+    bytes_put_text(out, folder.at, folder.n);
+    strbuf_free(&folder);
+}
+
 static void send_to_all(struct job *j, uint8_t kind, const struct strbuf *text)
 {
     for (size_t i = 0; i < j->watchers.n; i++)
         link_send(j->watchers.at[i], kind, text->at, text->n, NULL, 0);
 }
 
-/* In pieces that a message can hold. Without watchers it is thrown away: who comes later is sent
+/* Read also when nobody follows, since they count: what comes later is limited, too. */
+static void watch_flush_logs(struct job *j)
+{
+    struct outbox *box = &j->outbox;
+    while (j->logs_sent < box->logs.n && !j->logs_full) {
+        j->log_bytes += (double)put_log(j, &box->logs.at[j->logs_sent++], &j->scratch);
+        send_to_all(j, MESSAGE_LOG, &j->scratch);
+        if (j->log_bytes < LOGS_MOST)
+            continue;
+        j->logs_full = true;
+        box->lists_logs = false;
+        box->logs.n = j->logs_sent;
+        put_logs_full(j, &j->scratch);
+        send_to_all(j, MESSAGE_LOG, &j->scratch);
+    }
+}
+
+/* In pieces that a message can hold. Logs before the ends of their tasks: with the last of these the
+ * reader may go. Without watchers it is thrown away: who comes later is sent
  * what is known then. */
 void watch_flush(struct job *j)
 {
     struct outbox *box = &j->outbox;
+    watch_flush_logs(j);
     for (size_t at = 0; at < box->events.n && j->watchers.n; at += EVENTS) {
         size_t n = box->events.n - at < EVENTS ? box->events.n - at : EVENTS;
         strbuf_clear(&j->scratch);
@@ -144,6 +200,14 @@ void watch_begin(struct job *j, struct link *l)
     send_known_files(j, l);
     for (size_t i = 0; i < j->failures_sent; i++)
         send_failure(j, l, &j->result.failures.at[i]);
+    for (size_t i = 0; i < j->logs_sent; i++) {
+        put_log(j, &j->outbox.logs.at[i], &j->scratch);
+        link_send(l, MESSAGE_LOG, j->scratch.at, j->scratch.n, NULL, 0);
+    }
+    if (j->logs_full) {
+        put_logs_full(j, &j->scratch);
+        link_send(l, MESSAGE_LOG, j->scratch.at, j->scratch.n, NULL, 0);
+    }
 }
 
 void watch_end(struct job *j, const struct link *l)

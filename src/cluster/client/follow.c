@@ -498,6 +498,7 @@ static void follow_prepare(struct client_follow *f)
     f->node = mem_new_zero(uint32_t, f->w->ntasks + 1);
     f->learned = mem_new_zero(uint8_t, f->w->ntasks + 1);
     f->blamed = mem_new_zero(uint32_t, f->w->ntasks + 1);
+    f->logged = mem_new_zero(uint32_t, f->w->ntasks + 1);
     f->reported = mem_new_zero(uint8_t, f->w->nobjects + 1);
     for (size_t i = 0; i < o->ticket->files.n; i++) {
         const struct ticket_file *t = &o->ticket->files.at[i];
@@ -545,6 +546,7 @@ static void follow_free(struct client_follow *f)
     free(f->node);
     free(f->learned);
     free(f->blamed);
+    free(f->logged);
     free(f->reported);
     array_free(&f->unlearned);
     array_free(&f->counters);

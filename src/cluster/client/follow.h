@@ -57,6 +57,7 @@ struct client_follow {
     uint32_t *node;    /* per task: where it runs or ran */
     uint8_t *learned;  /* per task: on record */
     uint32_t *blamed;  /* per task: the last attempt whose failure was reported */
+    uint32_t *logged;  /* per task: the last attempt whose log came */
     uint8_t *reported; /* per object: its content was reported */
     uint32_t reported_ended;
     ARRAY(uint32_t) unlearned;
@@ -75,7 +76,7 @@ struct client_follow {
 
     int handled; /* stops */
     int stopping;
-    bool said_deserted, ending;
+    bool said_deserted, said_logs, ending;
     char said_unfit[128]; /* what tasks were said to ask for in vain; "": nothing */
     double deserted, second, loaded;
     uint32_t cores; /* of the agents that live, as reported */

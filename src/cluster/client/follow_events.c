@@ -214,8 +214,7 @@ static bool follow_take_files(void *context, struct message_in *m)
     return bytes_end(in);
 }
 
-/* What a task wrote before it failed, beside the logs of runs here. The caller frees; NULL: it
- * wrote nothing. */
+/* What a task wrote, beside the logs of runs here. The caller frees; NULL: it wrote nothing. */
 static char *follow_keep_log(struct client_follow *f, uint32_t task, uint32_t attempt,
                              const char *text, size_t n)
 {
@@ -277,7 +276,40 @@ static bool follow_take_failure(void *context, struct message_in *m)
     return true;
 }
 
+/* Of a task that went well. An agent tells all of them to whoever comes; each is kept once. */
+static bool follow_take_log(void *context, struct message_in *m)
+{
+    struct client_follow *f = context;
+    struct bytes *in = &m->in;
+    struct strbuf text = {0};
+    size_t n;
+    if (m->run != f->o.run)
+        return true; /* another run's, that is no longer followed */
+    uint32_t task = bytes_u32(in), attempt = bytes_u32(in);
+    uint64_t before = bytes_u64(in);
+    const char *log = bytes_text(in, &n);
+    if (!bytes_end(in))
+        return false;
+    if (task == NONE && !f->said_logs) {
+        f->said_logs = true;
+        client_say(f->c,
+                   "tasks that went well have written more than is brought here; the other logs "
+                   "are at %.*s while the run is there",
+                   (int)n, log);
+    }
+    if (task >= f->w->ntasks || attempt <= f->logged[task])
+        return true;
+    f->logged[task] = attempt;
+    if (before)
+        strbuf_printf(&text, "[the first %" PRIu64 " bytes are left out]\n", before);
+    strbuf_add_bytes(&text, log, n);
+    free(follow_keep_log(f, task, attempt, text.at, text.n));
+    strbuf_free(&text);
+    return true;
+}
+
 message_handler *const follow_handlers[MESSAGES] = {
+    [MESSAGE_LOG] = follow_take_log,
     [MESSAGE_EVENTS] = follow_take_events,
     [MESSAGE_FILES] = follow_take_files,
     [MESSAGE_FAILED] = follow_take_failure,
