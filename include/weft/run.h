@@ -403,6 +403,14 @@ enum weft_cluster_run_state {
     WEFT_CLUSTER_ENDED,
     WEFT_CLUSTER_COLLECTED, /* and its results were taken */
     WEFT_CLUSTER_FORGED,    /* somebody without the key wrote its record: nothing is known of it */
+    WEFT_CLUSTER_EXPIRED,   /* it had ended, nobody took its results, and they were deleted */
+};
+
+/* Data of ended runs whose results nobody has taken, with one agent. */
+struct weft_agent_kept {
+    uint32_t node, runs;
+    double bytes, most; /* most: its limit */
+    double seconds;     /* how long it is kept */
 };
 
 struct weft_cluster_run {
@@ -427,7 +435,9 @@ struct weft_cluster_status {
     size_t nagents;
     const struct weft_cluster_run *runs;
     size_t nruns;
-    size_t all_runs; /* that the board knows */
+    size_t all_runs;                    /* that the board knows */
+    const struct weft_agent_kept *kept; /* of agents that live */
+    size_t nkept;
 };
 
 struct weft_cluster_query {
@@ -540,7 +550,9 @@ struct weft_agent_options {
     const char *has;     /* attributes that tasks may need (`needs:`), "avx512,ssd" [none] */
     const char *scratch; /* a folder on a disk of this machine, for the data of runs [state] */
     const char
-        *resources; /* things that tasks may hold (`resources:`), "gpu=0,1 licence=4" [none] */
+        *resources;   /* things that tasks may hold (`resources:`), "gpu=0,1 licence=4" [none] */
+    double keep_for;  /* seconds that results of an ended run wait for who takes them [14 days] */
+    double keep_size; /* most bytes of data of ended runs [a fifth of the disk] */
 };
 #define WEFT_AGENT_OPTIONS_INIT                                                                    \
     {                                                                                              \

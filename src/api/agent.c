@@ -180,6 +180,8 @@ static bool agent_begin(struct weft_agent *s, struct error *err)
         .scratch = o->scratch && *o->scratch ? o->scratch : NULL,
         .temporary = o->temporary,
         .cache = o->cache,
+        .keep_for = o->keep_for,
+        .keep_size = o->keep_size,
         .bandwidth = o->bandwidth > 0 ? o->bandwidth : BANDWIDTH,
         .lease = o->lease > 0 ? o->lease : LEASE,
         .linger = o->linger,

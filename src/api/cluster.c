@@ -41,6 +41,7 @@ struct weft_cluster {
     ARRAY(struct weft_agent_info) agents;
     ARRAY(struct weft_agent_work) work;
     ARRAY(struct weft_cluster_run) runs;
+    ARRAY(struct weft_agent_kept) kept;
 };
 
 /* ---- submitting ---- */
@@ -93,6 +94,7 @@ static void cluster_tidy(struct weft_cluster *c)
     array_free(&c->agents);
     array_free(&c->work);
     array_free(&c->runs);
+    array_free(&c->kept);
     strbuf_free(&c->said);
     client_close(c->client);
     place_free(&c->place);
@@ -203,7 +205,7 @@ static void cluster_fill_agents(struct weft_cluster *c, uint64_t only)
 {
     size_t n;
     const struct member *m = client_members(c->client, &n);
-    c->agents.n = c->work.n = 0;
+    c->agents.n = c->work.n = c->kept.n = 0;
     for (size_t i = 0; i < n; i++) {
         struct weft_agent_info a = {.node = m[i].node,
                                     .life = m[i].life,
@@ -229,6 +231,12 @@ static void cluster_fill_agents(struct weft_cluster *c, uint64_t only)
                 a.nwork++;
             }
         array_push(&c->agents, a);
+        if (a.known && a.state != WEFT_AGENT_DEAD)
+            array_push(&c->kept, (struct weft_agent_kept){.node = a.node,
+                                                          .runs = (uint32_t)m[i].kept_runs,
+                                                          .bytes = m[i].kept_bytes,
+                                                          .most = m[i].keep_size,
+                                                          .seconds = m[i].keep_for});
     }
     /* Only now do agents point at their work: the array may have moved while it grew. */
     size_t at = 0;
@@ -236,6 +244,19 @@ static void cluster_fill_agents(struct weft_cluster *c, uint64_t only)
         c->agents.at[i].work = c->work.at + at;
         at += c->agents.at[i].nwork;
     }
+}
+
+static enum weft_cluster_run_state cluster_run_state(const struct board_run *r)
+{
+    static const enum weft_cluster_run_state states[BOARD_RUN_STATES] = {
+        [BOARD_RUN_OPEN] = WEFT_CLUSTER_RUNNING,
+        [BOARD_RUN_STOPPING] = WEFT_CLUSTER_STOPPING,
+        [BOARD_RUN_CANCELLED] = WEFT_CLUSTER_CANCELLED,
+        [BOARD_RUN_ENDED] = WEFT_CLUSTER_ENDED,
+        [BOARD_RUN_COLLECTED] = WEFT_CLUSTER_COLLECTED,
+        [BOARD_RUN_EXPIRED] = WEFT_CLUSTER_EXPIRED,
+    };
+    return r->forged || r->state >= BOARD_RUN_STATES ? WEFT_CLUSTER_FORGED : states[r->state];
 }
 
 /* Of a run whose results were taken: what its taker left on the board. A run of which nothing is left
@@ -246,7 +267,7 @@ static struct weft_cluster_run cluster_taken_run(const struct board_run *r,
     const struct run_remains *m = &k->remains;
     bool known = m->name != NULL;
     return (struct weft_cluster_run){.run = r->run,
-                                     .state = WEFT_CLUSTER_COLLECTED,
+                                     .state = cluster_run_state(r),
                                      .created = r->created,
                                      .changed = known ? r->created + m->seconds : r->changed,
                                      .workflow = m->name,
@@ -271,8 +292,7 @@ static struct weft_cluster_run cluster_open_run(struct weft_cluster *c, const st
     if (counted && n->proved)
         *reads -= k->w->ntasks < *reads ? k->w->ntasks : *reads;
     return (struct weft_cluster_run){.run = r->run,
-                                     .state = r->forged ? WEFT_CLUSTER_FORGED
-                                                        : (enum weft_cluster_run_state)r->state,
+                                     .state = cluster_run_state(r),
                                      .created = r->created,
                                      .changed = r->changed,
                                      .workflow = k->ticket.name,
@@ -292,7 +312,7 @@ static struct weft_cluster_run cluster_open_run(struct weft_cluster *c, const st
 
 static bool cluster_is_taken(const struct board_run *r)
 {
-    return !r->forged && r->state == BOARD_RUN_COLLECTED;
+    return !r->forged && r->state >= BOARD_RUN_COLLECTED;
 }
 
 /* Of those to be shown: the last ones, those that go on or whose results wait before the others. */
@@ -355,7 +375,9 @@ weft_cluster_snapshot(struct weft_cluster *c, const struct weft_cluster_query *q
                                                          .nagents = c->agents.n,
                                                          .runs = c->runs.at,
                                                          .nruns = c->runs.n,
-                                                         .all_runs = all_runs};
+                                                         .all_runs = all_runs,
+                                                         .kept = c->kept.at,
+                                                         .nkept = c->kept.n};
                 call.good = true;
             }
         }

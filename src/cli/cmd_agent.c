@@ -26,6 +26,10 @@ static const struct cli_option agent_command_options[] = {
      "be "
      "repeated"},
     {"cache", 0, "SIZE", "most data kept of a run (default: no limit)"},
+    {"keep-for", 0, "TIME",
+     "how long results of an ended run wait for who takes them (default 14d, at most 30d)"},
+    {"keep-size", 0, "SIZE",
+     "most data of ended runs, the oldest goes first (default: a fifth of the disk)"},
     {"bandwidth", 0, "RATE", "bytes a second between agents, for placing tasks (default 125M)"},
     {"lease", 0, "SECONDS", "silence after which others take its tasks over (default 5)"},
     {"linger", 0, "SECONDS", "leave after so long without work (default: stay)"},
@@ -42,6 +46,8 @@ static const struct cli_rule agent_rules[] = {
     {"store serve-store", NULL, "store serve-store"},
     RULES_END,
 };
+
+static const double AGENT_KEEPS_MOST = 30 * 86400.0; /* seconds: as long as a store keeps a run */
 
 struct agent_output {
     FILE *log;
@@ -124,8 +130,14 @@ static bool agent_settings(const struct arguments *a, struct weft_agent_options 
         !arguments_integer(a, "for", 0, 0, INT64_MAX, &only, err) ||
         !agent_bytes(a, "memory", &o->memory, err) || !agent_bytes(a, "cache", &o->cache, err) ||
         !agent_bytes(a, "bandwidth", &o->bandwidth, err) ||
+        !agent_bytes(a, "keep-size", &o->keep_size, err) ||
+        !agent_seconds(a, "keep-for", &o->keep_for, err) ||
         !agent_seconds(a, "lease", &o->lease, err) || !agent_seconds(a, "linger", &o->linger, err))
         return false;
+    if (o->keep_for > AGENT_KEEPS_MOST)
+        return error_set(err, ERROR_INPUT,
+                         "--keep-for is '%s'; expected at most 30d: then the store forgets a run",
+                         arguments_value(a, "keep-for"));
     o->cores = (uint32_t)jobs;
     o->only = (uint64_t)only;
     return true;
@@ -244,7 +256,9 @@ const struct command command_agent = {
         "is open there, until it is told to leave: by SIGTERM or Ctrl-C (running tasks may end; a\n"
         "second one ends them), `--linger`, or `weft run` when it started the agent itself.\n"
         "Data of runs stays in its folder and goes to other agents over encrypted links; only who\n"
-        "has the cluster's key can join, submit or read.\n\n"
+        "has the cluster's key can join, submit or read. Results of an ended run wait there until\n"
+        "`weft attach` has taken them, for --keep-for and up to --keep-size; `weft status` "
+        "tells.\n\n"
         "When it is ready it prints one line: `weft agent: node 3 ready at 10.0.0.7:41234`.\n"
         "Exit status: 0 it has left, 1 it could not go on, 2 bad input.\n\n"
         "examples:\n"

@@ -118,6 +118,22 @@ static void status_agents_json(const struct weft_cluster_status *s, struct json_
     json_write_end_array(j);
 }
 
+static void status_kept_json(const struct weft_cluster_status *s, struct json_writer *j)
+{
+    json_write_key(j, "kept");
+    json_write_array(j);
+    for (size_t i = 0; i < s->nkept; i++) {
+        json_write_object_inline(j);
+        json_put_integer(j, "node", s->kept[i].node);
+        json_put_integer(j, "runs", s->kept[i].runs);
+        json_put_number(j, "bytes", s->kept[i].bytes);
+        json_put_number(j, "bytes_most", s->kept[i].most);
+        json_put_number(j, "seconds", s->kept[i].seconds);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+}
+
 /* What is not known is null. */
 static void status_runs_json(const struct weft_cluster_status *s, struct json_writer *j)
 {
@@ -165,6 +181,7 @@ static int status_show(const struct arguments *a, struct weft_cluster *c,
         json_put_number(&j, "now", s->now);
         status_agents_json(s, &j);
         status_runs_json(s, &j);
+        status_kept_json(s, &j);
         json_write_end_object(&j);
         strbuf_add_char(&out, '\n');
     } else {
@@ -177,6 +194,7 @@ static int status_show(const struct arguments *a, struct weft_cluster *c,
                                      .all = all};
         status_agents_text(s, &style, &out);
         status_runs_text(s, &style, &out);
+        status_kept_text(s, &out);
     }
     int status = cli_print(&out);
     strbuf_free(&out);

@@ -25,8 +25,8 @@ const char *status_agent_state(enum weft_agent_state state)
 
 const char *status_run_state(enum weft_cluster_run_state state)
 {
-    static const char *const names[] = {"running", "stopping",  "cancelled",
-                                        "ended",   "collected", "forged"};
+    static const char *const names[] = {"running",   "stopping", "cancelled", "ended",
+                                        "collected", "forged",   "expired"};
     return (size_t)state < sizeof names / sizeof *names ? names[state] : "?";
 }
 
@@ -350,4 +350,25 @@ void status_runs_text(const struct weft_cluster_status *s, const struct status_s
         strbuf_add(out, "no runs\n");
     }
     table_free(t);
+}
+
+/* Results that wait, and for how long: one line, since agents mostly have the same limits. */
+void status_kept_text(const struct weft_cluster_status *s, struct strbuf *out)
+{
+    char a[HUMAN_SIZE], b[HUMAN_SIZE];
+    double bytes = 0, most = 0, seconds = INFINITY;
+    uint32_t runs = 0;
+    for (size_t i = 0; i < s->nkept; i++) {
+        runs = s->kept[i].runs > runs ? s->kept[i].runs : runs;
+        bytes += s->kept[i].bytes;
+        most += s->kept[i].most;
+        seconds = fmin(seconds, s->kept[i].seconds);
+    }
+    if (!runs)
+        return;
+    strbuf_printf(out, "kept: results of %u ended run%s, %s", runs, runs == 1 ? "" : "s",
+                  human_bytes(a, bytes));
+    if (isfinite(most))
+        strbuf_printf(out, " of %s", human_bytes(b, most));
+    strbuf_printf(out, ", each for %s\n", human_seconds(a, seconds));
 }

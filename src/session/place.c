@@ -138,6 +138,7 @@ struct workflow *place_read_workflow(const char *text, size_t n, struct error *e
 
 const char *place_run_state_name(enum board_run_state state)
 {
-    static const char *const names[] = {"running", "stopping", "cancelled", "ended", "collected"};
+    static const char *const names[] = {"running", "stopping",  "cancelled",
+                                        "ended",   "collected", "expired"};
     return (size_t)state < sizeof names / sizeof *names ? names[state] : "?";
 }

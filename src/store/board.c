@@ -456,6 +456,7 @@ void board_charter(struct board *b, const struct board_charter *c, board_text go
     request_add(q, c->offer, c->noffer);
     request_add(q, c->instead, c->instead ? c->ninstead : 0);
     request_add(q, c->restore ? "1" : "0", 1);
+    request_add_number(q, c->last_run);
     request_send(q, true);
 }
 

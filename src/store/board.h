@@ -44,6 +44,8 @@ enum board_run_state {
     BOARD_RUN_CANCELLED, /* end everything */
     BOARD_RUN_ENDED,     /* every task has ended, or nothing more will run */
     BOARD_RUN_COLLECTED, /* and its results were taken: agents may delete its data */
+    BOARD_RUN_EXPIRED, /* nobody took them for so long, or there was so much, that they were deleted */
+    BOARD_RUN_STATES,
 };
 
 enum { BOARD_ID = 16, BOARD_PROOF = 16, BOARD_RUN_RECORD = 17 + BOARD_ID + BOARD_PROOF };
@@ -62,7 +64,8 @@ struct board_view {
     double arrived;                     /* our clock_seconds() when it came */
     const struct board_member *members; /* by number */
     size_t nmembers;
-    const struct board_run *runs; /* by number; COLLECTED ones only for an hour */
+    const struct board_run
+        *runs; /* by number; COLLECTED ones only for an hour, EXPIRED ones 30 days */
     size_t nruns;
     const void *charter; /* as it stands there now */
     size_t ncharter;     /* 0: it is gone */
@@ -88,17 +91,20 @@ typedef void (*board_joined)(void *context, bool good, uint32_t node, uint32_t l
 typedef void (*board_text)(void *context, bool good, const void *data, size_t n, const char *why);
 
 /* What stands there by which members know their cluster: `offer` if there was nothing, or if `instead`
- * stood there and no member lives, or `restore`: a member puts back what he knows. */
+ * stood there and no member lives, or `restore`: a member puts back what he knows. Without an offer
+ * it is only asked for; the answer is empty when there is none. */
 struct board_charter {
     const void *offer, *instead; /* instead: NULL: nothing is replaced */
     size_t noffer, ninstead;
     bool restore;
+    uint64_t last_run; /* the last number that he knows was given: no run gets it again */
 };
 void board_charter(struct board *b, const struct board_charter *c, board_text got, void *context);
 
 /* Become a member: an identity that was here before gets its number back with a larger life; else
- * the lowest number of a dead member is taken over (with a larger life), else a new one. State is
- * UP, the lease begins. */
+ * the lowest number of a dead member is taken over (with a larger life), else a new one. No two lives
+ * of a number are the same, even if the server lost its data in between. State is UP, the lease
+ * begins. */
 struct board_joining {
     const char *identity; /* 1 to 512 bytes */
     uint64_t
@@ -144,7 +150,8 @@ struct board_part {
 void board_offer_part(struct board *b, const struct board_part *p, board_text got, void *context);
 /* Of length 0: there is none. */
 void board_run_part(struct board *b, uint64_t run, uint32_t number, board_text got, void *context);
-/* Forward only: OPEN < STOPPING < CANCELLED < ENDED < COLLECTED; going back changes nothing. */
+/* Forward only: OPEN < STOPPING < CANCELLED < ENDED < COLLECTED < EXPIRED; going back changes
+ * nothing. */
 struct board_change {
     uint64_t run;
     enum board_run_state state;

@@ -28,6 +28,8 @@
 local B, X, J, W, R, C, F, Q = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local call, pack, unpack = redis.call, struct.pack, struct.unpack
 local SIZE, UP, DEAD, LEFT, MOST, RUN_SIZE = 32, 0, 2, 3, 65536, 49
+local EXPIRED, EXPIRED_MOST = 5, 200
+local BEGIN = 1577836800 -- 2020: a life counts seconds since then, so that none comes again, though the server forgets all
 local NO_PROOF = string.rep('\0', 32) -- of a run that was never opened
 local time = call('TIME')
 local now = time[1] + time[2] / 1000000
@@ -60,7 +62,8 @@ local function view()
   for i = 1, #all, 2 do
     local state, created, changed = 254, now, now
     if #all[i + 1] >= 17 then state, created, changed = unpack('<Bdd', all[i + 1]) end
-    if (state == 255 and now - created > 86400) or (state == 4 and now - changed > 3600) then
+    if (state == 255 and now - created > 86400) or (state == 4 and now - changed > 3600)
+      or (state == EXPIRED and now - changed > 30 * 86400) then
       call('HDEL', R, all[i])
       local text, part = string.sub(B, 1, -2) .. 'T.' .. all[i], 0
       call('UNLINK', text)
@@ -88,9 +91,12 @@ local function nobody_lives()
   end
   return true
 end
--- what stands there stays, unless it is `instead`, and nobody lives who goes by it or a member puts his own back
-on.charter = function(offer, instead, by_member)
+-- what stands there stays, unless it is `instead`, and nobody lives who goes by it or a member puts his own back; `last`: of the
+-- runs that he knows the last number, so that a server which lost its data gives none a second time
+on.charter = function(offer, instead, by_member, last)
   local have = call('GET', F)
+  if tonumber(call('GET', C) or 0) < tonumber(last) then call('SET', C, last) end
+  if offer == '' then return have or '' end
   if have and not (have == instead and (by_member == '1' or nobody_lives())) then return have end
   call('SET', F, offer)
   return offer
@@ -121,7 +127,7 @@ on.join = function(identity, attempt, lease, text)
   end
   lease = tonumber(lease)
   note_heartbeat(lease)
-  local life = m and m.life + 1 or 1
+  local life = math.max(m and m.life + 1 or 1, math.floor(now) - BEGIN)
   save(node, {state = UP, life = life, heartbeat = now, lease = lease, attempt = attempt})
   call('HSET', X, node, text)
   return {node, life}
@@ -163,6 +169,16 @@ on.new = function()
   call('HSET', R, run, pack('<Bdd', 255, now, now) .. NO_PROOF)
   return tostring(run)
 end
+-- what nobody took is remembered for who asks, but not without end: it is in every view
+local function prune_expired()
+  local all, gone = call('HGETALL', R), {}
+  for i = 1, #all, 2 do
+    if #all[i + 1] == RUN_SIZE and string.byte(all[i + 1], 1) == EXPIRED then gone[#gone + 1] = tonumber(all[i]) end
+  end
+  if #gone <= EXPIRED_MOST then return end
+  table.sort(gone)
+  for i = 1, #gone - EXPIRED_MOST do call('HDEL', R, gone[i]) end
+end
 -- `over`: the record that a member has found to be nobody's word is written over, if it is still that;
 -- `text` (not empty): what the run has from now on in place of its text
 on.state = function(run, state, words, over, text)
@@ -175,6 +191,7 @@ on.state = function(run, state, words, over, text)
   if was == 255 or state > was or replaces then
     call('HSET', R, run, pack('<Bdd', state, created, now) .. words)
     if text ~= '' then call('SET', string.sub(B, 1, -2) .. 'T.' .. run, text) end
+    if state == EXPIRED then prune_expired() end
   end
   return 'OK'
 end

@@ -227,51 +227,56 @@ static void members(const struct server *server)
         return;
     is_int(view(b).nmembers, 0, "nobody is there");
     struct heard h = join(b, "a", 11, 5);
-    ok(h.good && h.node == 0 && h.life == 1, "the first is node 0 %s", h.why);
+    uint32_t first = h.life; /* of node 0 */
+    ok(h.good && h.node == 0 && h.life > 200000000, "the first is node 0 %s", h.why);
     h = join(c, "b", 12, 5);
-    ok(h.node == 1 && h.life == 1, "the second is node 1");
+    uint32_t second = h.life; /* of node 1 */
+    ok(h.node == 1 && h.life >= first, "the second is node 1");
     h = join(b, "a", 11, 5);
-    ok(h.node == 0 && h.life == 1, "the same joining again gives the same");
+    ok(h.node == 0 && h.life == first, "the same joining again gives the same");
     h = join(b, "a", 13, 5);
-    ok(h.node == 0 && h.life == 2, "another of the same identity gives a new life");
-    h = beat(b, 0, 2, BOARD_UP, "hello");
+    uint32_t again = h.life; /* of node 0 */
+    ok(h.node == 0 && h.life > first, "another of the same identity gives a new life");
+    h = beat(b, 0, again, BOARD_UP, "hello");
     ok(h.good && h.nmembers == 2, "a beat shows both");
     ok(strcmp(h.said[0], "hello") == 0 && strcmp(h.said[1], "b") == 0, "with their texts");
     ok(h.members[0].age < 2 && h.members[0].lease == 5 && h.now > 1.7e9, "ages by one clock");
-    h = beat(b, 0, 1, BOARD_UP, "ghost");
-    ok(h.good && h.members[0].life == 2 && strcmp(h.said[0], "hello") == 0,
+    h = beat(b, 0, first, BOARD_UP, "ghost");
+    ok(h.good && h.members[0].life == again && strcmp(h.said[0], "hello") == 0,
        "a life that is over says nothing");
-    h = beat(c, 1, 1, BOARD_LEAVING, "x");
+    h = beat(c, 1, second, BOARD_LEAVING, "x");
     is_int(h.members[1].state, BOARD_LEAVING, "one wants to leave");
-    bury(b, 1, 1);
+    bury(b, 1, second);
     is_int(view(b).members[1].state, BOARD_LEAVING, "who beats is not buried");
-    board_leave(c, 1, 9, on_done, &h);
+    board_leave(c, 1, second + 9, on_done, &h);
     board_wait(c, 5);
     is_int(view(b).members[1].state, BOARD_LEAVING, "nor leaves another life");
-    board_leave(c, 1, 1, on_done, &h);
+    board_leave(c, 1, second, on_done, &h);
     ok(board_wait(c, 5) && h.good, "it leaves");
     is_int(view(b).members[1].state, BOARD_LEFT, "and has left");
-    is_int(beat(c, 1, 1, BOARD_UP, "x").members[1].state, BOARD_LEFT, "its beats change nothing");
+    is_int(beat(c, 1, second, BOARD_UP, "x").members[1].state, BOARD_LEFT,
+           "its beats change nothing");
     h = join(c, "d", 14, 0.2);
-    ok(h.node == 1 && h.life == 2, "a newcomer takes over its number");
+    uint32_t third = h.life; /* of node 1 */
+    ok(h.node == 1 && h.life > second, "a newcomer takes over its number");
     h = join(c, "b", 15, 0.2);
-    ok(h.node == 2 && h.life == 1, "the old one comes back as another");
+    ok(h.node == 2 && h.life >= first, "the old one comes back as another");
     /* 1 and 2 are silent now */
     pause_ms(60);
-    bury(b, 1, 2);
+    bury(b, 1, third);
     is_int(view(b).members[1].state, BOARD_UP, "a lease that has not run out");
     for (int i = 0; i < 4; i++) {
         pause_ms(60);
-        beat(b, 0, 2, BOARD_UP, "here");
+        beat(b, 0, again, BOARD_UP, "here");
     }
-    bury(b, 1, 1);
+    bury(b, 1, second);
     is_int(view(b).members[1].state, BOARD_UP, "of another life nothing is known");
-    h = bury(b, 1, 2);
+    h = bury(b, 1, third);
     ok(h.good, "a lease that has run out");
     h = view(b);
     ok(h.members[1].state == BOARD_DEAD && h.members[2].state == BOARD_UP, "one of them is buried");
     h = join(c, "d", 16, 0.2);
-    ok(h.node == 1 && h.life == 3, "the buried one joins again");
+    ok(h.node == 1 && h.life > third, "the buried one joins again");
     struct heard wrong = {0};
     board_join(
         b, &(struct board_joining){.identity = "", .attempt = 1, .lease = 5, .text = "", .n = 0},
@@ -279,7 +284,7 @@ static void members(const struct server *server)
     ok(wrong.calls == 0 && board_wait(b, 5) && wrong.calls == 1 && !wrong.good,
        "no identity: refused from within poll: %s", wrong.why);
     board_heartbeat(
-        b, &(struct board_pulse){.node = 0, .life = 2, .state = BOARD_DEAD, .text = "", .n = 0},
+        b, &(struct board_pulse){.node = 0, .life = again, .state = BOARD_DEAD, .text = "", .n = 0},
         on_view, &wrong);
     struct pollfd fd = {board_fd(b), POLLIN, 0};
     is_int(poll(&fd, 1, 5000), 1, "a refusal makes the descriptor readable");
@@ -480,7 +485,7 @@ static void restart(struct server *server)
     server_run(server);
     ok(board_wait(b, 10), "it comes back, and everything is answered");
     ok(h[0].calls == 1 && h[0].good && h[0].members[a.node].state == BOARD_UP, "the beat");
-    ok(h[1].calls == 1 && h[1].node == 2 && h[1].life == 1, "the joining");
+    ok(h[1].calls == 1 && h[1].node == 2 && h[1].life > 0, "the joining");
     ok(h[2].calls == 1 && h[2].run == 1, "the new run");
     ok(h[3].calls == 1, "and the state %s", h[3].why);
     ok(board_silence(b) < 1 && !*board_trouble(b), "it is not silent any more");

@@ -57,7 +57,7 @@ start_server() { # a redis-server at a free port of this machine
     local try
     for try in 1 2 3 4 5 6 7 8; do
         port=$((20000 + (RANDOM * 7 + $$ + try) % 12000))
-        redis-server --port $port --bind 127.0.0.1 --dir "$work" --save '' --appendonly no >"$work/redis.log" 2>&1 &
+        redis-server --port $port --bind 127.0.0.1 --dir "$work" --save '' --appendonly yes --appendfsync everysec >"$work/redis.log" 2>&1 &
         server=$!
         until grep -q "Ready to accept connections" "$work/redis.log" 2>/dev/null; do
             lives $server || continue 2

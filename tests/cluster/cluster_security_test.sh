@@ -115,7 +115,8 @@ ok $? "nothing of the garbage is in the log"
 
 # ---- another version ----
 protocol=$(sed -n 's/.*LINK_VERSION = \([0-9]*\).*/\1/p' "$(dirname "$0")/../../src/cluster/wire/link.h")
-self="agent $(node_of one).1"
+"$weft" status --json >"$work/status" 2>/dev/null
+self="agent $(node_of one).$(life_of one)"
 "$WEFT_OTHER_VERSION" 127.0.0.1 "$at" "$work/key" "$protocol" "$work/one/cluster" "$self" >"$work/out" 2>"$work/err" && grep -q "^open: agent" "$work/out"
 ok $? "who has the key and the same protocol is let in"
 "$WEFT_OTHER_VERSION" 127.0.0.1 "$at" "$work/key" "$protocol" "$work/one/cluster" "agent 9.9" >"$work/out" 2>"$work/err"

@@ -17,10 +17,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,8 +33,10 @@ enum {
     LEAST_BEAT_MS = 10,
 };
 
-static const double unopened_most = 600; /* seconds that a run may wait to be opened */
-static const double lease_standard = 5;  /* seconds */
+static const double unopened_most = 600;              /* seconds that a run may wait to be opened */
+static const double lease_standard = 5;               /* seconds */
+static const double keep_for_standard = 14 * 86400.0; /* seconds */
+static const double keep_size_standard = 0.2;         /* of the file system */
 
 /* Lines longer than the room are cut. */
 static void agent_say(void (*say)(void *context, const char *line), void *context, const char *fmt,
@@ -102,6 +106,7 @@ static void agent_second(struct agent *a)
             agent_close_job(a, i--, true);
         }
     }
+    ended_second(a);
     for (uint32_t node = 0; a->o->serves && node < a->peers.n; node++)
         idle &= !peer_is_up(a, node); /* the others need its store */
     if (!idle)
@@ -257,6 +262,18 @@ static bool agent_name_data(struct agent *a, struct error *err)
     return true;
 }
 
+/* Limits of the data of ended runs, where it is. */
+static void agent_set_limits(struct agent *a)
+{
+    struct statvfs disk;
+    a->keep_for = a->o->keep_for > 0 ? a->o->keep_for : keep_for_standard;
+    a->keep_size = a->o->keep_size;
+    if (!(a->keep_size > 0))
+        a->keep_size = statvfs(a->data, &disk) == 0
+                           ? keep_size_standard * (double)disk.f_blocks * (double)disk.f_frsize
+                           : INFINITY;
+}
+
 /* The cluster that this is, and whether it is the one that was joined before. What was learned of runs
  * is kept by their ids, which do not repeat, whichever cluster they are of. */
 static bool agent_open_charter(struct agent *a, struct error *err)
@@ -267,7 +284,9 @@ static bool agent_open_charter(struct agent *a, struct error *err)
     strbuf_printf(&path, "%s/cluster", a->o->state);
     if (file_exists(path.at) && !file_read(path.at, &before, &ignored))
         text_free(&before);
-    bool good = charter_open(&a->charter, a->board, a->o->store, &a->o->key, &before, err);
+    struct charter_founder founder = {
+        .remembered = &before, .last_run = a->last_run, .alone = a->o->serves};
+    bool good = charter_open(&a->charter, a->board, a->o->store, &a->o->key, &founder, err);
     bool same = good && before.n == a->charter.sealed.n &&
                 memcmp(before.at, a->charter.sealed.at, before.n) == 0;
     if (good && before.n && !same)
@@ -287,6 +306,8 @@ static bool agent_open_charter(struct agent *a, struct error *err)
 static bool agent_open(struct agent *a, struct error *err)
 {
     const struct agent_options *o = a->o;
+    agent_set_limits(a);
+    ended_find_folders(a);
     a->board = board_open(o->store, err);
     if (!a->board || !agent_open_charter(a, err))
         return false;
@@ -329,8 +350,12 @@ static void agent_close_left_handle(uv_handle_t *handle, void *context)
 /* Jobs and links close in turns of the loop; only then may the board go, which both use. */
 static void agent_free(struct agent *a, bool opened)
 {
-    while (a->jobs.n)
+    while (a->jobs.n) {
+        if (array_last(&a->jobs)->state == JOB_ENDED)
+            ended_add(a, array_last(&a->jobs), false);
         agent_close_job(a, a->jobs.n - 1, false);
+    }
+    ended_free(a);
     if (a->links)
         links_free(a->links);
     if (opened) {

@@ -20,11 +20,13 @@ struct agent_options {
     const char *has;       /* attributes that tasks may need, "avx512,ssd" [none] */
     const char *resources; /* things that tasks may hold, "gpu=[0,1],licence=4" [none] */
     double cache;          /* most bytes of data kept for a run [no limit] */
-    double lease;          /* seconds without a beat until others take over [5] */
-    double linger;         /* leave after so many seconds without work [never] */
-    uint64_t only;         /* work on this run alone, and leave when it was collected; 0: on all */
-    bool temporary;        /* its data in `scratch` goes with it */
-    bool serves;           /* the store is its own: it leaves last */
+    double keep_for;  /* seconds that the data of an ended run waits for who takes it [14 days] */
+    double keep_size; /* most bytes of such data [a fifth of the disk it is on] */
+    double lease;     /* seconds without a beat until others take over [5] */
+    double linger;    /* leave after so many seconds without work [never] */
+    uint64_t only;    /* work on this run alone, and leave when it was collected; 0: on all */
+    bool temporary;   /* its data in `scratch` goes with it */
+    bool serves;      /* the store is its own: it leaves last */
     bool allocated;   /* a batch system gave this node, and takes it back: it signals tasks, too */
     double bandwidth; /* bytes a second between agents, for Algorithm 1 [1.25e8] */
     int stop;         /* an eventfd: what is added to it are requests to leave [0: there is none] */

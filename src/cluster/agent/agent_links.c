@@ -84,9 +84,9 @@ static void send_answer(struct agent *a, struct link *l, uint64_t run, bool good
 static void cancel_run(struct agent *a, struct link *l, uint64_t run, uint32_t task)
 {
     struct job *j = agent_job(a, run);
-    if (!j || !job_is_scheduling(j)) {
+    if ((!j || !job_is_scheduling(j)) && !ended_run(a, run)) {
         send_answer(a, l, run, false, "this agent does not work on that run");
-    } else if (j->state >= JOB_ENDED) {
+    } else if (!j || j->state >= JOB_ENDED) {
         send_answer(a, l, run, false, "the run has ended");
     } else if (task == NONE) {
         agent_set_run_state(a, j, BOARD_RUN_CANCELLED);
@@ -108,14 +108,25 @@ static bool may_still_load(const struct agent *a, uint64_t run)
     return agent_is_loading(a, run) || !agent_has_seen_runs(a);
 }
 
-static void send_absent(struct agent *a, struct link *l, uint64_t run, uint32_t object)
+void agent_refuse_fetch(struct link *l, const void *data, size_t n)
 {
     static const char text[] = "no data of this run here";
-    strbuf_clear(&a->scratch);
-    bytes_put_u64(&a->scratch, run);
-    bytes_put_u32(&a->scratch, object);
-    bytes_put_text(&a->scratch, text, sizeof text - 1);
-    link_send(l, MESSAGE_ABSENT, a->scratch.at, a->scratch.n, NULL, 0);
+    struct bytes in = {data, n, false};
+    struct strbuf out = {0};
+    bytes_put_u64(&out, bytes_u64(&in));
+    bytes_put_u32(&out, bytes_u32(&in));
+    bytes_put_text(&out, text, sizeof text - 1);
+    link_send(l, MESSAGE_ABSENT, out.at, out.n, NULL, 0);
+    strbuf_free(&out);
+}
+
+/* It waits until the run is read, or was not. */
+static void keep_early(struct agent *a, struct link *l, uint64_t run, uint8_t kind,
+                       const void *data, size_t n)
+{
+    array_push(&a->early, (struct early){run, l, kind, mem_copy_bytes(data, n), n});
+    if (!agent_wake_run(a, run))
+        agent_load_early(a, run);
 }
 
 /* A message for a run that is no job here. Of schedulers' and data's talk nothing is missed. */
@@ -124,22 +135,26 @@ static void message_without_job(struct agent *a, struct link *l, uint8_t kind, c
 {
     struct bytes in = {data, n, false};
     uint64_t run = bytes_u64(&in);
+    const struct ended_run *ended = ended_run(a, run);
+    bool may_wake = ended && ended->on_board;
     switch (kind) {
     case MESSAGE_KEEP:
-        if (!agent_is_staying(a)) {
+        if (agent_is_staying(a) && (may_wake || !ended))
+            keep_early(a, l, run, kind, data, n);
+        else
             agent_refuse_keep(l, data, n);
-            break;
-        }
-        /* fall through */
+        break;
     case MESSAGE_WATCH: /* it is being read, or will be: later */
-        array_push(&a->early, (struct early){run, l, kind, mem_copy_bytes(data, n), n});
-        agent_load_early(a, run);
+        if (ended ? may_wake && ended->here : true)
+            keep_early(a, l, run, kind, data, n);
         break;
     case MESSAGE_FETCH:
-        if (may_still_load(a, run))
+        if (may_wake)
+            keep_early(a, l, run, kind, data, n);
+        else if (may_still_load(a, run))
             link_close(l, "this run is still being read"); /* ask again: it may be here */
         else
-            send_absent(a, l, run, bytes_u32(&in));
+            agent_refuse_fetch(l, data, n);
         break;
     default:
         break;

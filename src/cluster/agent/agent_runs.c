@@ -1,17 +1,18 @@
-/* Runs on the board become jobs here: their text is asked for, read, and worked on until their
- * results were collected.
+/* Runs on the board become jobs here: their text is asked for, read, and worked on until they have
+ * ended. Then they rest (ended.h).
  *
  * I1. A run is at most once among `loading` and `jobs`; one that cannot be worked on here is among
  *     `refused`, and not asked for again.
  * I2. Messages for a run that is being read wait in `early` and are answered, one way or the other,
  *     when it has been.
+ * I4. A job whose run the board does not know any more, or whose number it gives to another run, is
+ *     closed: nothing would ever come of it.
  * I3. Nothing is done because the board says so: a state counts when it is proved (charter.h), of the
  *     run that is meant (its id), and not behind what this agent remembers of it (spent.h). What is
  *     not believed is told once a run. */
 #include "cluster/agent/agent_state.h"
 
 #include "base/clock.h"
-#include "base/file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -59,8 +60,17 @@ static void deliver_early(struct agent *a, uint64_t run, struct job *j)
         a->early.at[i] = array_pop(&a->early);
         if (!j && e.link && e.kind == MESSAGE_KEEP)
             agent_refuse_keep(e.link, e.data, e.n);
+        if (!j && e.link && e.kind == MESSAGE_FETCH)
+            agent_refuse_fetch(e.link, e.data, e.n);
         free(e.data);
     }
+}
+
+/* One that leaves takes nothing up, but what it has to hand over. */
+static bool may_open(const struct agent *a, const struct loading *l)
+{
+    return agent_is_staying(a) ||
+           (a->departure == AGENT_HANDING_OVER && l->opened && l->state == BOARD_RUN_ENDED);
 }
 
 /* The board's answer: the sealed ticket. A run may have been closed, or the agent begun to leave,
@@ -75,9 +85,8 @@ static void loading_got_text(void *context, bool good, const void *data, size_t 
             a->loading.at[i--] = array_pop(&a->loading);
     if (!good)
         agent_log(a, "run %llu: %s", (unsigned long long)l->run, why);
-    struct job *j = good && agent_is_staying(a) && !agent_job(a, l->run)
-                        ? job_open(a, l, data, n, &again)
-                        : NULL;
+    struct job *j =
+        good && may_open(a, l) && !agent_job(a, l->run) ? job_open(a, l, data, n, &again) : NULL;
     if (j) {
         array_push(&a->jobs, j);
         share_joins(&a->shares, &j->supply.share, j->ticket.priority_of_run);
@@ -93,9 +102,10 @@ static void loading_got_text(void *context, bool good, const void *data, size_t 
 /* Unless it is here, on its way, refused, or not ours to work on. */
 static void agent_load(struct agent *a, struct loading run)
 {
-    if (agent_job(a, run.run) || is_refused(a, run.run) || !agent_is_staying(a) ||
+    if (agent_job(a, run.run) || is_refused(a, run.run) || !may_open(a, &run) ||
         (a->o->only && a->o->only != run.run) || agent_is_loading(a, run.run))
         return;
+    a->last_run = run.run > a->last_run ? run.run : a->last_run;
     struct loading *l = mem_new(struct loading, 1);
     *l = run;
     l->agent = a;
@@ -105,7 +115,21 @@ static void agent_load(struct agent *a, struct loading run)
 
 void agent_load_early(struct agent *a, uint64_t run)
 {
+    if (ended_run(a, run))
+        return; /* who wants something of it says what */
     agent_load(a, (struct loading){.run = run, .created = a->server_offset + clock_seconds()});
+}
+
+bool agent_wake_run(struct agent *a, uint64_t run)
+{
+    const struct ended_run *e = ended_run(a, run);
+    if (!e || !e->on_board)
+        return false;
+    struct loading l = {
+        .run = run, .created = e->created, .opened = true, .state = BOARD_RUN_ENDED};
+    memcpy(l.id, e->id, sizeof l.id);
+    agent_load(a, l);
+    return true;
 }
 
 /* ---- what the board shows ---- */
@@ -124,12 +148,41 @@ void agent_close_job(struct agent *a, size_t at, bool remove_data)
     job_close(j, remove_data);
 }
 
-static bool has_data_of(const struct agent *a, const struct board_run *r)
+/* I4. Its tasks are ended; its data stays, since somebody who cannot know the key may have deleted the
+ * record, and goes by age. */
+static void close_lost_job(struct agent *a, size_t at)
 {
-    char *home = job_home(a, r->run, r->id);
-    bool there = file_exists(home);
-    free(home);
-    return there;
+    struct job *j = a->jobs.at[at];
+    agent_log(
+        a,
+        "run %llu: the store does not know it any more: it lost its data, or somebody deleted "
+        "it there; what runs of it is ended here",
+        (unsigned long long)j->number);
+    a->only_collected |= a->o->only == j->number;
+    ended_add(a, j, true);
+    agent_close_job(a, at, false);
+}
+
+/* Both are in the order of numbers; jobs need not be. */
+static bool view_has_run(const struct board_view *view, const struct job *j)
+{
+    size_t low = 0, high = view->nruns;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (view->runs[middle].run < j->number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < view->nruns && view->runs[low].run == j->number;
+}
+
+void agent_drop_lost_runs(struct agent *a, const struct board_view *view)
+{
+    for (size_t i = 0; i < a->jobs.n; i++)
+        if (job_is_scheduling(a->jobs.at[i]) && a->jobs.at[i]->state < JOB_ENDED &&
+            !view_has_run(view, a->jobs.at[i]))
+            close_lost_job(a, i--);
 }
 
 /* ---- what is believed ---- */
@@ -154,16 +207,18 @@ void agent_set_run_state(struct agent *a, const struct job *j, enum board_run_st
  * of it takes its place, unless somebody else has put it right. */
 static void restore_run(struct agent *a, const struct job *j, const struct board_run *forged)
 {
+    const struct ended_run *e = j ? NULL : ended_run(a, forged->run);
     static const enum board_run_state states[JOB_STATES] = {
         [JOB_OPEN] = BOARD_RUN_OPEN,
         [JOB_STOPPING] = BOARD_RUN_STOPPING,
         [JOB_CANCELLED] = BOARD_RUN_CANCELLED,
         [JOB_ENDED] = BOARD_RUN_ENDED,
     };
-    if (!job_is_scheduling(j))
+    if (j ? !job_is_scheduling(j) : !e || !e->here || e->expiring)
         return;
     struct board_change change =
-        charter_change(&a->charter, j->number, j->ticket.id, states[j->state]);
+        j ? charter_change(&a->charter, j->number, j->ticket.id, states[j->state])
+          : charter_change(&a->charter, e->run, e->id, BOARD_RUN_ENDED);
     change.over = forged;
     board_run_state(a->board, &change, agent_recorded, a);
 }
@@ -178,15 +233,7 @@ static bool believe_run(struct agent *a, const struct job *j, const struct board
             a, r->run,
             "what the board says of it was written by nobody who has the cluster's key; it is "
             "not believed");
-        if (j)
-            restore_run(a, j, r);
-        return false;
-    }
-    if (j && memcmp(j->ticket.id, r->id, sizeof r->id) != 0) {
-        doubt_run(
-            a, r->run,
-            "the board speaks of another run under this number: the store went back, or lost its "
-            "data; it is not worked on here");
+        restore_run(a, j, r);
         return false;
     }
     enum board_run_state before = spent_state(&a->spent, r->id);
@@ -201,16 +248,32 @@ static bool believe_run(struct agent *a, const struct job *j, const struct board
     return true;
 }
 
-static void run_was_collected(struct agent *a, const struct job *j)
+/* Its results were taken, or it has expired. */
+static void run_is_over(struct agent *a, const struct job *j, const struct board_run *r,
+                        enum board_run_state state)
 {
-    uint64_t run = j->number;
-    agent_log(a, "run %llu: its results were taken; its data goes", (unsigned long long)run);
-    for (size_t i = 0; i < a->jobs.n; i++)
+    if (j && state == BOARD_RUN_COLLECTED)
+        agent_log(a, "run %llu: its results were taken; its data goes", (unsigned long long)r->run);
+    for (size_t i = 0; j && i < a->jobs.n; i++)
         if (a->jobs.at[i] == j) {
             agent_close_job(a, i, true);
             break;
         }
-    a->only_collected |= a->o->only == run;
+    ended_drop(a, r->run, r->id);
+    a->only_collected |= a->o->only == r->run;
+}
+
+/* The number's job is of another run: the store lost its data, and gave the number again (I4). */
+static bool is_of_another(struct agent *a, const struct job *j, const struct board_run *r)
+{
+    if (!j || memcmp(j->ticket.id, r->id, sizeof r->id) == 0)
+        return false;
+    for (size_t i = 0; i < a->jobs.n; i++)
+        if (a->jobs.at[i] == j) {
+            close_lost_job(a, i);
+            break;
+        }
+    return true;
 }
 
 void agent_see_run(struct agent *a, const struct board_run *r)
@@ -219,17 +282,24 @@ void agent_see_run(struct agent *a, const struct board_run *r)
     enum board_run_state state;
     if (!believe_run(a, j, r, &state))
         return;
-    if (!j) { /* one that has ended is of interest to who has data of it */
+    if (is_of_another(a, j, r))
+        j = NULL;
+    a->last_run = r->run > a->last_run ? r->run : a->last_run;
+    if (state >= BOARD_RUN_COLLECTED) {
+        run_is_over(a, j, r, state);
+    } else if (state == BOARD_RUN_ENDED && !j) { /* it rests: who wants something of it asks */
+        ended_see(a, r);
+    } else if (!j) {
         struct loading run = {.run = r->run, .created = r->created, .opened = true, .state = state};
         memcpy(run.id, r->id, sizeof run.id);
-        if (state < BOARD_RUN_ENDED || (state == BOARD_RUN_ENDED && has_data_of(a, r)))
-            agent_load(a, run);
-        return;
-    }
-    if (j->state == JOB_UNOPENED) /* it was loaded before it was opened: now its time is known */
-        driver_set_began(j->driver, r->created - a->server_offset);
-    if (state == BOARD_RUN_COLLECTED)
-        run_was_collected(a, j);
-    else
+        ended_not(a, r);
+        agent_load(a, run);
+    } else {
+        if (j->state ==
+            JOB_UNOPENED) /* it was loaded before it was opened: now its time is known */
+            driver_set_began(j->driver, r->created - a->server_offset);
+        if (state == BOARD_RUN_ENDED)
+            ended_see(a, r);
         job_board_state(j, state);
+    }
 }

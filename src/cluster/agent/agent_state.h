@@ -4,6 +4,7 @@
  *     membership.c   the board: joining, heartbeats, what it shows
  *     peer.c         the other agents
  *     agent_runs.c   runs on the board become jobs
+ *     ended.c, job_failures.c         runs whose results nobody has taken yet
  *     departure.c    leaving, and who gets our data
  *     agent_links.c  messages of others
  *     job.c, job_open.c, watch.c     one run
@@ -16,11 +17,13 @@
 #include "base/array.h"
 #include "cluster/agent/agent.h"
 #include "cluster/agent/agent_machine.h"
+#include "cluster/agent/ended.h"
 #include "cluster/agent/job.h"
 #include "cluster/agent/peer.h"
 #include "cluster/agent/spent.h"
 #include "cluster/wire/charter.h"
 #include "cluster/wire/link.h"
+#include "cluster/wire/member.h"
 #include "cluster/wire/protocol.h"
 #include "drive/holding.h"
 
@@ -60,8 +63,12 @@ struct agent {
     uint64_t ticks;
     struct board *board;
     struct links *links;
-    struct charter charter; /* of the cluster */
-    struct spent spent;     /* what it knows of runs, whatever the board says */
+    struct charter charter;         /* of the cluster */
+    struct spent spent;             /* what it knows of runs, whatever the board says */
+    ARRAY(struct ended_run) ended;  /* by number: their results wait (ended.h) */
+    ARRAY(struct member_work) past; /* what the last jobs that were closed said of themselves */
+    double keep_for, keep_size;     /* seconds, bytes: limits of the data of ended runs */
+    uint64_t last_run;              /* the highest number that it has seen */
 
     /* who it is */
     char *identity, *address;
@@ -81,6 +88,7 @@ struct agent {
     /* departure */
     enum agent_departure departure;
     double leave_since, signed_off; /* when it began to hand over, to sign off */
+    bool hands_over;                /* fact: it leaves in order, and hands over what it has */
     ARRAY(struct keep) handing;     /* objects that others are asked to keep before it leaves */
     bool told;                      /* fact: a request at agent_options.stop has come */
     double dying; /* clock_seconds() when the first task died with it (blame.c); 0: none has */
@@ -128,6 +136,10 @@ void agent_see_run(struct agent *a, const struct board_run *r);
 void agent_set_run_state(struct agent *a, const struct job *j, enum board_run_state state);
 /* Get the text of a run that somebody speaks of, though the board has not shown it yet. */
 void agent_load_early(struct agent *a, uint64_t run);
+/* Open the job of an ended run again: somebody asks for it. False: none is known. */
+bool agent_wake_run(struct agent *a, uint64_t run);
+/* All runs of a view were seen: jobs that it does not have are of a store that lost its data. */
+void agent_drop_lost_runs(struct agent *a, const struct board_view *view);
 bool agent_is_loading(const struct agent *a, uint64_t run);
 void agent_close_job(struct agent *a, size_t at, bool remove_data);
 
@@ -155,3 +167,5 @@ struct links *agent_listen(struct agent *a, struct error *err);
 void agent_answer_keep(struct agent *a, uint64_t run, uint32_t object, bool good, const char *why);
 /* The answer to a KEEP of a run that is not worked on here. */
 void agent_refuse_keep(struct link *l, const void *data, size_t n);
+/* The answer to a FETCH of one that nothing is known of here. */
+void agent_refuse_fetch(struct link *l, const void *data, size_t n);

@@ -46,6 +46,8 @@ void agent_leave(struct agent *a, bool now)
         for (size_t i = 0; i < a->jobs.n; i++)
             job_leave(a->jobs.at[i]);
     }
+    if (now)
+        a->hands_over = false; /* of what it has not begun to */
     if (now && agent_change_departure(a, AGENT_LEAVE_NOW))
         for (size_t i = 0; i < a->jobs.n; i++)
             executor_lose_all(a->jobs.at[i]->executor);
@@ -81,18 +83,26 @@ static void hand_over_job(struct agent *a, struct job *j, const uint32_t *takers
     }
 }
 
-/* What a run may still need goes to others first: they fetch it, and say when. */
-static void hand_over(struct agent *a)
+/* What a run may still need goes to others first: they fetch it, and say when. Ended runs whose results
+ * wait are woken for that, some at a time. False: there is nothing more, or nobody to give it to. */
+static bool hand_over(struct agent *a)
 {
     uint32_t takers[TAKERS], n = 0;
+    size_t before = a->handing.n;
     for (uint32_t node = 0; node < a->peers.n && n < TAKERS; node++)
         if (node != a->node && peer_is_up(a, node) && !a->peers.at[node].leaving)
             takers[n++] = node;
-    for (size_t i = 0; i < a->jobs.n && n; i++)
-        if (a->jobs.at[i]->depot)
-            hand_over_job(a, a->jobs.at[i], takers, n);
-    if (a->handing.n)
-        agent_log(a, "%zu objects go to others", a->handing.n);
+    if (!n)
+        return false;
+    for (size_t i = 0; i < a->jobs.n; i++) {
+        struct job *j = a->jobs.at[i];
+        if (j->depot && !j->handed)
+            hand_over_job(a, j, takers, n);
+        j->handed = true;
+    }
+    if (a->handing.n > before)
+        agent_log(a, "%zu objects go to others", a->handing.n - before);
+    return ended_wake_to_hand(a);
 }
 
 void agent_handed_over(struct agent *a, const struct link *l, uint64_t run, uint32_t object)
@@ -154,11 +164,11 @@ void agent_go_on_leaving(struct agent *a)
     bool in_order = a->departure == AGENT_DRAINING || a->o->allocated;
     if (agent_change_departure(a, AGENT_DRAINED)) {
         a->leave_since = clock_seconds();
-        if (in_order && agent_is_member(a))
-            hand_over(a);
+        a->hands_over = in_order && agent_is_member(a);
     }
     bool may_wait = clock_seconds() - a->leave_since < hand_over_most;
-    if (may_wait && (a->handing.n || is_needed_by_others(a)))
+    bool more = may_wait && a->hands_over && agent_is_member(a) && hand_over(a);
+    if (may_wait && (more || a->handing.n || is_needed_by_others(a)))
         return;
     if (agent_change_departure(a, AGENT_SIGN_OFF))
         agent_sign_off(a);

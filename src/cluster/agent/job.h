@@ -14,8 +14,8 @@
 #include "store/board.h"
 
 struct agent;
-struct json_writer;
 struct loading;
+struct member_work;
 
 /* A task whose end nobody can explain yet. */
 struct job_doubt {
@@ -50,6 +50,7 @@ struct job {
 
     /* state */
     enum job_state state;
+    bool handed;        /* fact: the agent leaves, and others were asked to keep its data */
     bool remove_data;   /* fact: when it is freed, its folder goes too */
     bool stop_due;      /* fact: a task failed for good, and nothing new is to start, anywhere */
     bool count_asked;   /* fact: the store is asked how many tasks have ended */
@@ -59,6 +60,7 @@ struct job {
     double ended_since; /* clock_seconds() since when the store says that all have ended; 0: not */
     bool end_reported;  /* fact: all have, and the board was notified */
     uint32_t idle;      /* seconds without a task */
+    uint32_t quiet;     /* seconds since it has ended and nobody is at it */
     struct run_result result;
 
     /* those who follow it (watch.c) */
@@ -109,7 +111,7 @@ void job_leave(struct job *j);
 /* Take out a task and what depends on it; NONE: all that do not run (all, once it is CANCELLED). */
 void job_remove(struct job *j, uint32_t task);
 /* About itself, for the board. */
-void job_describe(const struct job *j, struct json_writer *out);
+void job_work(const struct job *j, struct member_work *out);
 void job_log(struct job *j, const char *text);
 /* A question or news of our own for the store; sent at the end of the turn. `slot` comes back with
  * the answer (supply.h). Valid until the next call. */

@@ -14,6 +14,7 @@
  * I2. What an earlier life of this agent left is used only if it is whole: find_data(). */
 #include "base/clock.h"
 #include "cluster/agent/agent_state.h"
+#include "cluster/agent/job_failures.h"
 #include "base/file.h"
 #include "base/tree.h"
 #include "exec/container.h"
@@ -195,6 +196,24 @@ static void find_data(struct job *j)
     strbuf_free(&path);
 }
 
+/* What tasks left here in a folder that others work in, too: who attaches later is told. */
+static void find_shared_data(struct job *j)
+{
+    struct strbuf path = {0};
+    char label[512];
+    struct stat s;
+    for (uint32_t o = 0; o < j->w->nobjects; o++) {
+        const char *name = workflow_object_label(j->w, o, label, sizeof label);
+        if (j->w->producer[o] == NONE ||
+            !memo_recorded(j->memo, path_in(j->options.folder, name, &path), &j->needs.content[o]))
+            continue;
+        j->needs.present[o] = 1;
+        if (lstat(path.at, &s) == 0 && S_ISREG(s.st_mode))
+            j->needs.bytes[o] = (double)s.st_size;
+    }
+    strbuf_free(&path);
+}
+
 /* The memo, what is known of contents, and unless the file system is shared the depot. `existed`:
  * an earlier life of this agent has been here. */
 static bool job_open_data(struct job *j, bool existed, struct error *err)
@@ -209,6 +228,8 @@ static bool job_open_data(struct job *j, bool existed, struct error *err)
     if (j->ticket.shared) {
         if (workflow_decides(w)) /* the store is asked what tasks have not made */
             supply_init(j);
+        if (existed)
+            find_shared_data(j);
         return true;
     }
     supply_init(j);
@@ -317,6 +338,8 @@ static bool job_open_run(struct job *j, double created, struct error *err)
     j->open_parts += j->executor != NULL;
     if (j->executor)
         job_open_absent(j);
+    if (existed)
+        job_read_failures(j);
     return j->executor != NULL;
 }
 
@@ -420,6 +443,8 @@ void job_close(struct job *j, bool remove_data)
 {
     job_change(j, JOB_EVENT_CLOSE);
     supply_release(j);
+    if (!remove_data && j->w)
+        job_write_failures(j);
     j->remove_data = remove_data;
     if (!j->open_parts) {
         job_free(j);

@@ -13,6 +13,8 @@
 #include <math.h>
 #include <unistd.h>
 
+enum { RUNS_SAID = 64 }; /* some 600 bytes each; a board takes 64 KB of a member */
+
 /* The one place where it changes. False: the event means nothing in this state. */
 static bool agent_change_membership(struct agent *a, enum agent_membership_event event)
 {
@@ -35,11 +37,33 @@ bool agent_has_seen_runs(const struct agent *a)
     return a->membership >= AGENT_MEMBER;
 }
 
+/* Not of all, should there be hundreds: the text has a limit, and is in everybody's view. Those that do
+ * something first; those that were closed last. */
+static void describe_runs(struct agent *a, struct json_writer *out)
+{
+    struct member_work work;
+    uint32_t said = 0;
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t i = 0; i < a->jobs.n && said < RUNS_SAID; i++) {
+            if (job_is_idle(a->jobs.at[i]) != (turn == 1))
+                continue;
+            job_work(a->jobs.at[i], &work);
+            member_work_json(&work, out);
+            said++;
+        }
+    for (size_t i = a->past.n; i-- && said < RUNS_SAID;)
+        if (!agent_job(a, a->past.at[i].run)) {
+            member_work_json(&a->past.at[i], out);
+            said++;
+        }
+}
+
 /* What it says of itself, sealed: the board's other readers have the key, the store has not. */
 static void describe_agent(struct agent *a, struct strbuf *sealed)
 {
     struct strbuf text = {0};
     struct json_writer j;
+    double bytes;
     json_write_start(&j, &text, false);
     json_write_object(&j);
     json_put_string(&j, "host", a->o->host);
@@ -52,10 +76,14 @@ static void describe_agent(struct agent *a, struct strbuf *sealed)
     json_put_integer(&j, "pid", getpid());
     json_put_number(&j, "started", a->started);
     json_put_number(&j, "cache_limit", a->o->cache > 0 ? a->o->cache : NAN);
+    json_put_integer(&j, "kept_runs", ended_count(a, &bytes));
+    json_put_number(&j, "kept_bytes", bytes);
+    json_put_number(&j, "keep_for", a->keep_for);
+    json_put_number(&j, "keep_size", a->keep_size);
+    json_put_integer(&j, "jobs", (int64_t)a->jobs.n);
     json_write_key(&j, "runs");
     json_write_array(&j);
-    for (size_t i = 0; i < a->jobs.n; i++)
-        job_describe(a->jobs.at[i], &j);
+    describe_runs(a, &j);
     json_write_end_array(&j);
     json_write_end_object(&j);
     charter_seal(&a->charter, "member", charter_member(a->node, a->life), text.at, text.n, sealed);
@@ -149,12 +177,14 @@ static bool is_same_cluster(struct agent *a, const struct board_view *view)
                 a, "the cluster's id is gone from the store: it was emptied, or somebody without "
                    "the key wrote to it; it is put back");
         a->charter_put_back = true;
+        a->refused.n = a->doubted.n = a->past.n = 0; /* of runs that are gone */
         board_charter(a->board,
                       &(struct board_charter){.offer = a->charter.sealed.at,
                                               .noffer = a->charter.sealed.n,
                                               .instead = view->charter,
                                               .ninstead = view->ncharter,
-                                              .restore = true},
+                                              .restore = true,
+                                              .last_run = a->last_run},
                       membership_restored, a);
         break;
     case CHARTER_CHANGED:
@@ -198,6 +228,8 @@ static void membership_seen(void *context, const struct board_view *view, const 
             alive = m->life == a->life && !board_is_gone(m->state);
         peer_update(a, m, now - a->steady > a->lease);
     }
+    for (uint32_t node = (uint32_t)view->nmembers; node < a->peers.n; node++)
+        peer_vanished(a, node);
     if (!alive && a->departure < AGENT_SIGNING_OFF) {
         agent_log(a, "others took this agent for dead; joining again");
         if (agent_change_membership(a, AGENT_EXPIRED))
@@ -214,8 +246,11 @@ static void membership_seen(void *context, const struct board_view *view, const 
             a->o->ready(a->o->context, a->node, a->address);
         agent_change_membership(a, AGENT_WELCOMED);
     }
+    ended_begin_view(a);
     for (size_t i = 0; i < view->nruns; i++)
         agent_see_run(a, &view->runs[i]);
+    ended_end_view(a);
+    agent_drop_lost_runs(a, view);
 }
 
 void agent_send_heartbeat(struct agent *a)

@@ -111,6 +111,26 @@ static void peer_say_gone(struct agent *a, const struct peer *p, const struct bo
                   m->node, host, m->age);
 }
 
+/* It has come, or is gone: all jobs are told. */
+static void peer_changed(struct agent *a, uint32_t node)
+{
+    struct peer *p = &a->peers.at[node];
+    if (!p->up)
+        peer_drop_link(p, "its agent is gone");
+    for (size_t i = 0; i < a->jobs.n; i++)
+        job_peer_changed(a->jobs.at[i], node, p->up);
+}
+
+void peer_vanished(struct agent *a, uint32_t node)
+{
+    struct peer *p = &a->peers.at[node];
+    if (node == a->node || !p->known || !p->up)
+        return;
+    agent_log(a, "node %u on %s is not on the board any more", node, p->host ? p->host : "?");
+    p->up = false;
+    peer_changed(a, node);
+}
+
 void peer_update(struct agent *a, const struct board_member *m, bool steady)
 {
     if (m->node == a->node || (!m->n && !board_is_gone(m->state)))
@@ -126,14 +146,10 @@ void peer_update(struct agent *a, const struct board_member *m, bool steady)
     p->leaving = m->state == BOARD_LEAVING;
     for (size_t i = 0; up && changed && i < a->jobs.n; i++)
         job_capacity_changed(a->jobs.at[i], m->node);
-    if (up != was_up) {
-        if (!up) {
-            peer_say_gone(a, p, m);
-            peer_drop_link(p, "its agent is gone");
-        }
-        for (size_t i = 0; i < a->jobs.n; i++)
-            job_peer_changed(a->jobs.at[i], m->node, up);
-    }
+    if (was_up && !up)
+        peer_say_gone(a, p, m);
+    if (up != was_up)
+        peer_changed(a, m->node);
     /* any agent may say so; the first to is believed */
     if (up && steady && m->age > (m->lease > 0 ? m->lease : a->lease))
         board_expire(a->board, m->node, m->life, agent_recorded, a);

@@ -37,6 +37,8 @@ struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct
 struct link *peer_link(struct agent *a, uint32_t node);
 /* The board's news of it. `steady`: ages on the board mean something (others had time to beat). */
 void peer_update(struct agent *a, const struct board_member *m, bool steady);
+/* The board has lost it. */
+void peer_vanished(struct agent *a, uint32_t node);
 void peer_link_opened(struct agent *a, const struct link *l);
 void peer_link_closed(struct agent *a, const struct link *l);
 void peers_free(struct agent *a);

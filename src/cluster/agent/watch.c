@@ -6,7 +6,6 @@
  * it knows. */
 #include "cluster/agent/watch.h"
 
-#include "base/json.h"
 #include "cluster/agent/agent_state.h"
 
 #include <fcntl.h>
@@ -221,7 +220,7 @@ void watch_end(struct job *j, const struct link *l)
 /* ---- about itself ---- */
 
 /* Goes with every heartbeat: `weft status` shows it. */
-void job_describe(const struct job *j, struct json_writer *out)
+void job_work(const struct job *j, struct member_work *out)
 {
     struct sched_counts c = {0};
     struct depot_counts d = {0};
@@ -229,48 +228,44 @@ void job_describe(const struct job *j, struct json_writer *out)
         sched_snapshot(driver_sched(j->driver), &c);
     if (j->depot)
         d = depot_counts(j->depot);
-    uint32_t held = 0;
+    *out = (struct member_work){
+        .run = j->number,
+        .tt = c.tt,
+        .waiting = c.at[SCHED_WAITQ],
+        .local = c.at[SCHED_LREADYQ],
+        .shared = c.at[SCHED_SREADYQ] + c.at[SCHED_WIDEQ] + c.at[SCHED_GATHERING],
+        .running = executor_running(j->executor),
+        .fetching = d.under_way + d.waiting,
+        .done = (double)c.done,
+        .failed = j->result.failed,
+        .lost = (double)c.lost,
+        .steals = (double)c.steals,
+        .failed_steals = (double)c.failed_steals,
+        .stolen = (double)c.stolen,
+        .given = (double)c.given,
+        .pushed = (double)c.pushed,
+        .recomputed = (double)j->supply.recomputed,
+        .dropped = (double)j->eviction.dropped,
+        .fetched = (double)d.fetched,
+        .fetched_bytes = d.fetched_bytes,
+        .served = (double)d.served,
+        .served_bytes = d.served_bytes,
+        .hits = (double)j->supply.hits,
+        .misses = (double)j->supply.misses,
+        .cache_bytes = d.bytes,
+        .busy = c.busy,
+    };
     for (int i = SCHED_ARRIVING; i < SCHED_PLACES; i++)
-        held += c.at[i];
-    json_write_object_inline(out);
-    json_put_integer(out, "run", (int64_t)j->number);
-    json_put_string(out, "policy", job_is_scheduling(j) ? sched_policy_name(c.policy) : "");
-    json_put_number(out, "tt", c.tt);
-    json_put_integer(out, "held", held);
-    json_put_integer(out, "waiting", c.at[SCHED_WAITQ]);
-    json_put_integer(out, "local", c.at[SCHED_LREADYQ]);
-    json_put_integer(out, "shared",
-                     c.at[SCHED_SREADYQ] + c.at[SCHED_WIDEQ] + c.at[SCHED_GATHERING]);
+        out->held += c.at[i];
+    if (job_is_scheduling(j))
+        snprintf(out->policy, sizeof out->policy, "%s", sched_policy_name(c.policy));
     if (c.at[SCHED_UNFIT] && agent_is_staying(j->agent)) {
-        char text[128];
         uint32_t task = sched_unfit(driver_sched(j->driver)), span = workflow_span(j->w, task);
         struct capacity asks = capacity_demand(j->w, task);
-        capacity_text(j->w, &asks, text, sizeof text);
-        size_t n = strlen(text);
+        capacity_text(j->w, &asks, out->asks, sizeof out->asks);
+        size_t n = strlen(out->asks);
         if (span > 1)
-            snprintf(text + n, sizeof text - n, " on each of %u nodes", span);
-        json_put_integer(out, "unfit", c.at[SCHED_UNFIT]);
-        json_put_string(out, "asks", text);
+            snprintf(out->asks + n, sizeof out->asks - n, " on each of %u nodes", span);
+        out->unfit = c.at[SCHED_UNFIT];
     }
-    json_put_integer(out, "running", executor_running(j->executor));
-    json_put_integer(out, "fetching", d.under_way + d.waiting);
-    json_put_integer(out, "done", (int64_t)c.done);
-    json_put_integer(out, "failed", j->result.failed);
-    json_put_integer(out, "lost", (int64_t)c.lost);
-    json_put_integer(out, "steals", (int64_t)c.steals);
-    json_put_integer(out, "failed_steals", (int64_t)c.failed_steals);
-    json_put_integer(out, "stolen", (int64_t)c.stolen);
-    json_put_integer(out, "given", (int64_t)c.given);
-    json_put_integer(out, "pushed", (int64_t)c.pushed);
-    json_put_integer(out, "recomputed", (int64_t)j->supply.recomputed);
-    json_put_integer(out, "dropped", (int64_t)j->eviction.dropped);
-    json_put_integer(out, "fetched", (int64_t)d.fetched);
-    json_put_number(out, "fetched_bytes", d.fetched_bytes);
-    json_put_integer(out, "served", (int64_t)d.served);
-    json_put_number(out, "served_bytes", d.served_bytes);
-    json_put_integer(out, "hits", (int64_t)j->supply.hits);
-    json_put_integer(out, "misses", (int64_t)j->supply.misses);
-    json_put_number(out, "cache_bytes", d.bytes);
-    json_put_number(out, "busy", c.busy);
-    json_write_end_object(out);
 }

@@ -187,6 +187,15 @@ bool client_wait_agents(struct client *c, uint32_t agents, double seconds)
 /* The last ten that can be followed: an old cluster has had thousands. */
 bool client_no_such_run(const struct client *c, uint64_t run, struct error *err)
 {
+    const struct board_run *r = client_run(c, run);
+    if (r && !r->forged && r->state == BOARD_RUN_EXPIRED)
+        return error_set(
+            err, ERROR_FAILED,
+            "the results of run %" PRIu64
+            " at %s are gone: it had ended, nobody took them, and the "
+            "agents keep such data for a limited time and size (`weft status` shows which; `weft "
+            "agent --keep-for --keep-size` change it); submit the workflow again",
+            run, c->o.address->text);
     struct strbuf list = {0};
     uint32_t open = 0, said = 0;
     for (size_t i = 0; i < c->runs.n; i++)

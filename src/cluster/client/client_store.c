@@ -24,15 +24,15 @@ void client_take_answers(struct client *c)
         struct meta_answers answers;
         struct error err = {0};
         if (!store_poll(c->store, &answers, &err)) {
-            if (!c->store_silent)
-                client_say(c, "%s", err.text);
-            c->store_silent = true;
             struct error again = {0};
             if (!store_retry(c->store, &again)) { /* final: the run's keys are gone */
                 c->store_error = err;
                 if (c->polls_store)
                     uv_poll_stop(&c->store_ready);
+            } else if (!c->store_silent) {
+                client_say(c, "%s", err.text);
             }
+            c->store_silent = true;
             return;
         }
         if (!answers.n)

@@ -24,8 +24,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double GAP = 3;   /* seconds that more tasks have ended than we were told */
-static const double LOADS = 3; /* seconds between looks ahead */
+static const double GAP = 3;     /* seconds that more tasks have ended than we were told */
+static const double LOADS = 3;   /* seconds between looks ahead */
+static const double ENDING = 15; /* seconds for agents to end a run that was cancelled here */
 
 static const double STORE_CLOSING = 5; /* seconds that deleting a run's keys may take */
 
@@ -98,7 +99,8 @@ static void follow_looked(void *context)
             (f->known || clock_seconds() - f->absent > FOLLOW_FORGED))
             error_set(&f->error, ERROR_FAILED,
                       "run %" PRIu64 " has vanished from the board: the store lost its data, or "
-                      "somebody deleted it there",
+                      "somebody deleted it there; hand the workflow in again (what came here "
+                      "before is not computed again)",
                       f->o.run);
         return;
     }
@@ -155,11 +157,31 @@ static void follow_heed_stops(struct client_follow *f)
         } else if (f->handled == 1) {
             follow_set_state(f, BOARD_RUN_CANCELLED);
             f->stopping = 2;
+            f->ending_since = clock_seconds();
         } else {
             f->out.detached = true;
             f->phase = PHASE_OVER;
         }
     }
+}
+
+/* Two stops end it, whatever agents and the store do: what it waited for is said. */
+static void follow_check_ending(struct client_follow *f)
+{
+    if (f->ending_since == 0 || clock_seconds() - f->ending_since < ENDING)
+        return;
+    struct client_load load = {0};
+    uint32_t agents = follow_count_agents(f, &load);
+    const struct client *c = f->c;
+    const char *what = c->said_silent || board_silence(c->board) > ENDING
+                           ? "the store does not answer"
+                       : f->phase == PHASE_COLLECTING ? "its results are not all here"
+                       : agents                       ? "its agents have not ended its tasks"
+                                                      : "no agent is there";
+    error_set(&f->error, ERROR_FAILED,
+              "run %" PRIu64 " was told to end, and after %.0f s %s (%u of %u tasks have ended); "
+              "`weft status %" PRIu64 "` shows what becomes of it",
+              f->o.run, ENDING, what, f->reported_ended, f->w->ntasks, f->o.run);
 }
 
 /* What is known now of tasks whose inputs were told before or after them. */
@@ -322,6 +344,7 @@ static void follow_tick(void *context)
     struct client_follow *f = context;
     double now = clock_seconds();
     follow_heed_stops(f);
+    follow_check_ending(f);
     if (f->c->store_error.kind != ERROR_NONE && f->phase != PHASE_SIGNING_OFF)
         error_set(&f->error, f->c->store_error.kind, "%s", f->c->store_error.text);
     if (f->phase == PHASE_OVER || f->error.kind != ERROR_NONE)

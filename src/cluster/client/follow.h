@@ -79,8 +79,9 @@ struct client_follow {
     bool said_deserted, said_logs, ending;
     char said_unfit[128]; /* what tasks were said to ask for in vain; "": nothing */
     double deserted, second, loaded;
-    uint32_t cores; /* of the agents that live, as reported */
-    uint32_t again; /* results that agents made a second time */
+    uint32_t cores;      /* of the agents that live, as reported */
+    uint32_t again;      /* results that agents made a second time */
+    double ending_since; /* the second stop; 0: none */
     struct collect *collect;
 };
 

@@ -262,6 +262,17 @@ bool depot_is_fetching(const struct depot *d, uint32_t object)
     return d->fetches[object] != NULL;
 }
 
+/* O(peers). */
+bool depot_is_quiet(const struct depot *d)
+{
+    for (size_t i = 0; i < d->peers.n; i++)
+        for (int state = 0; state < SERVE_STATES; state++)
+            if (!depot_ring_is_empty(&d->peers.at[i]->ring[state]))
+                return false;
+    return !depot_turns_taken(d) && !d->nfetches[FETCH_WAITING] && !d->nfetches[FETCH_LATER] &&
+           !d->checks.n;
+}
+
 /* O(1). */
 struct depot_counts depot_counts(const struct depot *d)
 {

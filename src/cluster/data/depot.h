@@ -104,3 +104,4 @@ struct depot_counts {
     uint32_t under_way, waiting; /* fetches; waiting for their turn or until it is made */
 };
 struct depot_counts depot_counts(const struct depot *d);
+bool depot_is_quiet(const struct depot *d); /* nothing comes or goes, or is about to */

@@ -3,12 +3,15 @@
 #include "cluster/wire/charter.h"
 
 #include "base/bytes.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-static const double answer_most = 10; /* seconds for the board's answer */
+static const double answer_most = 10;  /* seconds for the board's answer */
+static const double restored_most = 2; /* seconds in which an agent's next heartbeat comes */
 
 void charter_name(const uint8_t id[static SEAL_ID], char name[static CHARTER_NAME])
 {
@@ -39,8 +42,9 @@ static bool charter_read(const struct seal_key *key, const struct store_address 
 
 /* What is put there when there is none. */
 static void charter_offer(const struct seal_key *key, const struct store_address *address,
-                          const struct text *remembered, struct strbuf *out)
+                          const struct charter_founder *founder, struct strbuf *out)
 {
+    const struct text *remembered = founder ? founder->remembered : NULL;
     char purpose[96];
     struct seal_place place = charter_place(address, purpose);
     uint8_t id[SEAL_ID];
@@ -68,13 +72,27 @@ static bool charter_ask(struct board *b, const struct board_charter *ask, struct
     return board_wait(b, answer_most) && out->n;
 }
 
+/* Who knows of no cluster founds none if an agent may be about to put its id back: each does with its next
+ * heartbeat. */
+static void charter_await(struct board *b, struct strbuf *out)
+{
+    double until = clock_seconds() + restored_most;
+    struct board_charter look = {.offer = ""};
+    while (!charter_ask(b, &look, out) && !*board_trouble(b) && clock_seconds() < until)
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+}
+
 bool charter_open(struct charter *c, struct board *b, const struct store_address *address,
-                  const struct seal_key *key, const struct text *remembered, struct error *err)
+                  const struct seal_key *key, const struct charter_founder *founder,
+                  struct error *err)
 {
     struct strbuf offer = {0}, before = {0};
     *c = (struct charter){.key = *key};
-    charter_offer(key, address, remembered, &offer);
-    struct board_charter ask = {.offer = offer.at, .noffer = offer.n};
+    if (!founder || !(founder->alone || founder->remembered->n))
+        charter_await(b, &c->sealed);
+    charter_offer(key, address, founder, &offer);
+    struct board_charter ask = {
+        .offer = offer.at, .noffer = offer.n, .last_run = founder ? founder->last_run : 0};
     bool good = charter_ask(b, &ask, &c->sealed);
     if (good && !charter_read(key, address, c->sealed.at, c->sealed.n, c->id)) {
         /* of another key: it goes if nobody of that cluster is there any more */
@@ -169,6 +187,6 @@ bool charter_proves(const struct charter *c, const struct board_run *run)
     struct seal_place place = place_of(c, "run state", run->run);
     struct seal_prover by;
     seal_prover_make(&c->key, &place, run->id, &by);
-    return run->state <= BOARD_RUN_COLLECTED &&
+    return run->state < BOARD_RUN_STATES &&
            seal_proves(&by, &run->state, sizeof run->state, run->proof, sizeof run->proof);
 }

@@ -28,10 +28,19 @@ struct charter {
 
 enum { CHARTER_NAME = 9 };
 
-/* Read it, or found the cluster: then `remembered` (may be empty) is put there, if it is one of this
- * prefix and key, else a new one. Blocks for moments. False: another key's, or the server is silent. */
+/* What an agent brings along when there is no charter: the one that it knew, if that is of this prefix and
+ * key, and the last number of a run. */
+struct charter_founder {
+    const struct text *remembered; /* may be empty */
+    uint64_t last_run;
+    bool alone; /* the store is its own, and new: nobody else can know better */
+};
+/* Read it, or found the cluster, with a new charter if the founder has none. Blocks for moments; where
+ * nothing stands, and nothing is remembered, for two seconds: a store that lost its data gets its charter
+ * back from an agent. `founder` NULL: a client. False: another key's, or the server is silent. */
 bool charter_open(struct charter *c, struct board *b, const struct store_address *address,
-                  const struct seal_key *key, const struct text *remembered, struct error *err);
+                  const struct seal_key *key, const struct charter_founder *founder,
+                  struct error *err);
 void charter_free(struct charter *c);
 /* Eight digits by which people tell clusters apart. */
 void charter_name(const uint8_t id[static SEAL_ID], char name[static CHARTER_NAME]);

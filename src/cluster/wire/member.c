@@ -93,6 +93,10 @@ void member_read(const struct board_member *from, const struct charter *charter,
         out->memory = member_number(&j, 0, "memory", 0);
         out->started = member_number(&j, 0, "started", 0);
         out->cache_limit = member_number(&j, 0, "cache_limit", NAN);
+        out->kept_runs = member_number(&j, 0, "kept_runs", 0);
+        out->kept_bytes = member_number(&j, 0, "kept_bytes", 0);
+        out->keep_for = member_number(&j, 0, "keep_for", 0);
+        out->keep_size = member_number(&j, 0, "keep_size", NAN);
         out->pid = (int64_t)member_whole(member_number(&j, 0, "pid", 0), 1e12);
         json_ref runs = json_get(&j, 0, "runs");
         if (runs != JSON_NONE && json_type(&j, runs) == JSON_ARRAY)

@@ -33,8 +33,10 @@ struct member {
     char *host, *address, *version;
     uint32_t cores;
     double memory, started, cache_limit; /* NAN: no limit */
-    char *has;                           /* attributes, "avx512,ssd"; NULL: none */
-    char *resources;                     /* things, "gpu=[0,1],licence=4"; NULL: none */
+    /* of ended runs whose results nobody has taken: runs and bytes there, and how long and how much */
+    double kept_runs, kept_bytes, keep_for, keep_size;
+    char *has;       /* attributes, "avx512,ssd"; NULL: none */
+    char *resources; /* things, "gpu=[0,1],licence=4"; NULL: none */
     int64_t pid;
     ARRAY(struct member_work) works;
     char *text; /* the JSON; NULL: none */
