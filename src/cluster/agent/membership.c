@@ -105,8 +105,10 @@ static void membership_joined(void *context, bool good, uint32_t node, uint32_t 
     }
     if (a->membership == AGENT_REJOINING && node != a->node) { /* another took our number */
         agent_log(a, "this agent is node %u now", node);
-        while (a->jobs.n)
+        while (a->jobs.n) {
+            ended_add(a, array_last(&a->jobs), true); /* unless the board shows that it goes on */
             agent_close_job(a, a->jobs.n - 1, false);
+        }
     }
     char name[LINK_NAME];
     a->node = node;
