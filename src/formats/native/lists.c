@@ -409,6 +409,7 @@ static bool read_described(const struct native *n, yaml_ref v, const char *title
     size_t length;
     if (!native_text(n, source, yaml_text(&n->y, source - 1, NULL), &text, &length))
         return false;
+    text = rows->source ? rows->source : text;
     if (files != YAML_NONE)
         return list_from_files(rows, n, source, title, text, folder);
     if (table != YAML_NONE)
@@ -544,9 +545,19 @@ static bool read_later(struct lists *l, const struct native *n, yaml_ref k, cons
     return good;
 }
 
-bool lists_read_pending(struct lists *l, const struct native *n, uint32_t list, const char *folder)
+const char *lists_source(const struct lists *l, const struct native *n, uint32_t list)
 {
-    struct list_rows rows = {.lists = l};
+    static const char *const keys[] = {"files", "lines", "table"};
+    yaml_ref v = YAML_NONE;
+    for (int i = 0; i < 3 && v == YAML_NONE; i++)
+        v = yaml_get(&n->y, yaml_value(l->at.at[list].at), keys[i]);
+    return v == YAML_NONE ? "" : yaml_text(&n->y, v, NULL);
+}
+
+bool lists_read_pending(struct lists *l, const struct native *n, uint32_t list, const char *folder,
+                        const char *source)
+{
+    struct list_rows rows = {.lists = l, .source = source};
     struct native plain = *n;
     yaml_ref k = l->at.at[list].at;
     plain.fill = NULL; /* braces are the pattern's own */
@@ -557,10 +568,10 @@ bool lists_read_pending(struct lists *l, const struct native *n, uint32_t list, 
 }
 
 uint32_t lists_count_pending(struct lists *l, const struct native *n, uint32_t list,
-                             const char *folder)
+                             const char *folder, const char *source)
 {
     struct error err = {0};
-    struct list_rows rows = {0};
+    struct list_rows rows = {.source = source};
     bool good = read_quietly(l, n, l->at.at[list].at, folder, &rows, &err);
     uint32_t count = good && rows.columns.n ? (uint32_t)(rows.cells.n / rows.columns.n) : 0;
     list_rows_free(&rows);

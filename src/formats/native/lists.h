@@ -100,11 +100,15 @@ struct module_value *given_with(const struct given_values *g, const char *name);
 bool lists_read(struct lists *l, const struct native *n, yaml_ref v, const char *folder,
                 const struct given_values *given);
 
-/* Read a list that is pending. False: an error with its place, and it stays pending. */
-bool lists_read_pending(struct lists *l, const struct native *n, uint32_t list, const char *folder);
+/* What it is read from, as the file has it: a pattern, or the name of a file. */
+const char *lists_source(const struct lists *l, const struct native *n, uint32_t list);
+/* Read a list that is pending, from `source`, seen from `folder`. False: an error with its place, and it
+ * stays pending. */
+bool lists_read_pending(struct lists *l, const struct native *n, uint32_t list, const char *folder,
+                        const char *source);
 /* The rows that a pending list would have as things stand; 0: it cannot be read. */
 uint32_t lists_count_pending(struct lists *l, const struct native *n, uint32_t list,
-                             const char *folder);
+                             const char *folder, const char *source);
 /* The name of the task that a pending list is read after. */
 const char *lists_after(const struct lists *l, const struct native *n, uint32_t list);
 

@@ -41,20 +41,6 @@ static bool read_name(struct native_reading *r, yaml_ref v)
     return true;
 }
 
-/* A module is read at once: what waits for a task of a run belongs to the file that is run. */
-static bool check_module_lists(const struct native_reading *r)
-{
-    for (size_t i = 0; r->module && i < r->lists.at.n; i++) {
-        const struct list *l = &r->lists.at.at[i];
-        if (l->pending)
-            return native_error(&r->file, l->at,
-                                "list '%.80s' is read after a task, and this file is a module; put "
-                                "the list into the file that is run, and hand it over with `with`",
-                                lists_name(&r->lists, l->name));
-    }
-    return true;
-}
-
 /* Keys of the file in any order; the tasks last, because all others may stand below them. */
 bool native_prepare(struct native_reading *r)
 {
@@ -88,8 +74,7 @@ bool native_prepare(struct native_reading *r)
         r->given.with = r->module->with.at;
         r->given.nwith = r->module->with.n;
     }
-    if (!native_read_values(r) || !check_module_lists(r) ||
-        (defaults != YAML_NONE && !native_read_defaults(r, defaults)))
+    if (!native_read_values(r) || (defaults != YAML_NONE && !native_read_defaults(r, defaults)))
         return false;
     r->file.fill = fill_setting;
     r->file.fill_context = r;
@@ -113,6 +98,9 @@ void native_free_reading(struct native_reading *r)
     array_free(&r->entry);
     array_free(&r->waits_for);
     array_free(&r->released);
+    array_free(&r->pass);
+    array_free(&r->open);
+    array_free(&r->continued);
     for (size_t i = 0; i < r->chains.n; i++)
         native_free_chain(r->chains.at[i]);
     array_free(&r->chains);
@@ -171,7 +159,7 @@ struct workflow *native_read_workflow(const struct format_source *source, struct
         return NULL;
     struct builder *b = f->r.b;
     bool good = native_open_params(&f->r, source->options) && read_whole(&f->r);
-    if (good && (native_has_pending(&f->r) || f->r.entry.n)) {
+    if (good && native_is_open(&f->r)) {
         if (source->grows)
             return native_begin_future(f, err);
         native_tell_unknown(&f->r);

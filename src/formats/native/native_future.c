@@ -1,6 +1,16 @@
 /* The future of a native file: its reading, kept while the workflow runs. When the task that a list is
  * read after is done, the list is read, and what became known by that is built as a part, with the same
- * functions that read the file the first time. Nothing of what was read before is read again. */
+ * functions that read the file the first time. Nothing of what was read before is read again.
+ *
+ *     top ── lists, files, rounds that are pending
+ *      ├─ module that grows still ── its own          r->open: the way down; a module that is all
+ *      │     └─ module of it ── ...                   known is left out, so that growing costs
+ *      └─ module that does not                        what grows, whatever is there
+ *
+ * I1. Numbers of tasks in groups and chains are the workflow's outside of native_future_expand(); those
+ *     of what is being built are the part's, until native_settle().
+ * I2. An entry of a file is made once; a module goes on by its own entries, and its tasks of each part
+ *     stand beside each other. */
 #include "formats/native/native_reading.h"
 
 #include <string.h>
@@ -34,7 +44,8 @@ static bool is_awaited(const struct native_reading *r, uint32_t list)
 
 /* What is read when tasks are done. */
 struct pending {
-    uint32_t waits;             /* as waits_for has it */
+    struct native_reading *r;   /* the file, or a module, that it belongs to */
+    uint32_t waits;             /* as its waits_for has it */
     struct native_chain *chain; /* whose next round it is; NULL: a list or a file */
 };
 struct pending_list {
@@ -46,7 +57,7 @@ struct pending_list {
 static yaml_ref entry_key(const struct native_reading *r, size_t entry)
 {
     const struct yaml *y = &r->file.y;
-    yaml_ref tasks = yaml_get(y, 0, "tasks"), k = yaml_first(y, tasks);
+    yaml_ref tasks = native_tasks(r), k = yaml_first(y, tasks);
     while (entry--)
         k = yaml_next(y, tasks, k);
     return k;
@@ -55,26 +66,30 @@ static yaml_ref entry_key(const struct native_reading *r, size_t entry)
 static uint32_t entry_number(const struct native_reading *r, yaml_ref key)
 {
     const struct yaml *y = &r->file.y;
-    yaml_ref tasks = yaml_get(y, 0, "tasks");
+    yaml_ref tasks = native_tasks(r);
     uint32_t entry = 0;
     for (yaml_ref k = yaml_first(y, tasks); k != key; k = yaml_next(y, tasks, k))
         entry++;
     return entry;
 }
 
-/* Everything that is pending: lists, files, rounds. The caller frees with array_free(). */
-static void find_pending(const struct native_reading *r, struct pending_list *out)
+/* Everything that is pending: lists, files, rounds; then those of modules. The caller frees it with
+ * array_free(). */
+static void find_pending(struct native_reading *r, struct pending_list *out)
 {
     for (uint32_t list = 0; list < r->lists.at.n; list++)
         if (r->lists.at.at[list].pending && is_awaited(r, list))
-            array_push(out, (struct pending){list, NULL});
+            array_push(out, (struct pending){r, list, NULL});
     for (size_t entry = 0; entry < r->entry.n; entry++)
         if (r->entry.at[entry] == ENTRY_LATER && r->waits_for.at[entry] == WAITS_FOR_ENTRY(entry))
-            array_push(out, (struct pending){WAITS_FOR_ENTRY(entry), NULL});
+            array_push(out, (struct pending){r, WAITS_FOR_ENTRY(entry), NULL});
     for (size_t i = 0; i < r->chains.n; i++)
         if (!r->chains.at[i]->over)
-            array_push(out, (struct pending){WAITS_FOR_ENTRY(entry_number(r, r->chains.at[i]->key)),
-                                             r->chains.at[i]});
+            array_push(out,
+                       (struct pending){r, WAITS_FOR_ENTRY(entry_number(r, r->chains.at[i]->key)),
+                                        r->chains.at[i]});
+    for (size_t i = 0; i < r->open.n; i++)
+        find_pending(r->modules.at[r->open.at[i]], out);
 }
 
 static size_t native_future_items(struct future *base)
@@ -86,65 +101,122 @@ static size_t native_future_items(struct future *base)
     return n;
 }
 
-static struct future_item chain_item(struct native_future *f, const struct native_chain *c)
+/* Of a sub-workflow that grows itself: when nothing of it is to come, all that it has. */
+static struct future_item chain_item(struct native_future *f, struct native_reading *r,
+                                     const struct native_chain *c)
 {
     struct strbuf title = {0};
+    struct task_group range = {c->first, c->count};
     native_round_title(c, c->round, &title);
-    snprintf(f->text, sizeof f->text, "rounds of '%.60s', asked when '%.60s' is done", c->name,
-             title.at);
+    if (native_is_flow(r, c->key)) {
+        const struct task_group *g = native_find_group(r, title.at, title.n);
+        range = g ? native_group_hull(r, g) : range;
+        if (native_is_open(r->modules.at[c->module]))
+            range.count = 0;
+    }
+    snprintf(f->text, sizeof f->text, "rounds of '%s%.60s', asked when '%s%.60s' is done",
+             native_prefix(r), c->name, native_prefix(r), title.at);
     strbuf_free(&title);
     return (struct future_item){
-        .name = f->text, .first = c->first, .count = c->count, .last_time = c->last_time};
+        .name = f->text, .first = range.first, .count = range.count, .last_time = c->last_time};
+}
+
+/* Where a list is read from: its name as the whole workflow has it, seen from the top's folder. */
+static char *list_place(const struct native_reading *r, uint32_t list)
+{
+    const char *source = lists_source(&r->lists, &r->file, list);
+    struct strbuf outer = {0};
+    native_outer_name(r, NULL, source, strlen(source), &outer);
+    return strbuf_steal(&outer);
+}
+
+/* The tasks of this name, or all of a family or a module that does not grow any more. */
+static struct task_group find_deciders(struct native_future *f, struct native_reading *r,
+                                       const char *after)
+{
+    const struct task_group *group = native_find_group(r, after, strlen(after));
+    struct strbuf full = {0};
+    strbuf_printf(&full, "%s%s", native_prefix(r), after);
+    uint32_t task = workflow_find_task(f->w, full.at);
+    strbuf_free(&full);
+    for (size_t i = 0; i < r->open.n; i++)
+        if (strcmp(r->modules.at[r->open.at[i]]->module->name, after) == 0 ||
+            strcmp(r->modules.at[r->open.at[i]]->module->title, after) == 0)
+            return (struct task_group){0, 0};
+    return group ? native_group_hull(r, group) : (struct task_group){task, task != NONE};
 }
 
 /* A task by its name, or all members of a family. */
 static struct future_item native_future_item(struct future *base, size_t i)
 {
     struct native_future *f = future_of(base);
-    struct native_reading *r = &f->r;
     struct pending_list all = {0};
-    find_pending(r, &all);
-    uint32_t list = all.at[i].waits;
-    const struct native_chain *chain = all.at[i].chain;
+    find_pending(&f->r, &all);
+    struct pending p = all.at[i];
+    struct native_reading *r = p.r;
     array_free(&all);
-    if (chain)
-        return chain_item(f, chain);
-    bool is_list = list < r->lists.at.n;
-    yaml_ref key = is_list ? YAML_NONE : entry_key(r, WAITS_FOR_ENTRY(list));
+    if (p.chain)
+        return chain_item(f, r, p.chain);
+    bool is_list = p.waits < r->lists.at.n;
+    yaml_ref key = is_list ? YAML_NONE : entry_key(r, WAITS_FOR_ENTRY(p.waits));
     const char *after =
-        is_list ? lists_after(&r->lists, &r->file, list) : native_joined_after(r, key);
-    const struct task_group *group = native_find_group(r, after, strlen(after));
-    uint32_t task = workflow_find_task(f->w, after);
-    snprintf(f->text, sizeof f->text, "%s '%.60s', read when '%.60s' is done",
-             is_list ? "list" : "file",
-             is_list ? lists_name(&r->lists, r->lists.at.at[list].name)
+        is_list ? lists_after(&r->lists, &r->file, p.waits) : native_joined_after(r, key);
+    struct task_group deciders = find_deciders(f, r, after);
+    snprintf(f->text, sizeof f->text, "%s '%s%.60s', read when '%s%.60s' is done",
+             is_list ? "list" : "file", native_prefix(r),
+             is_list ? lists_name(&r->lists, r->lists.at.at[p.waits].name)
                      : yaml_text(&r->file.y, yaml_get(&r->file.y, yaml_value(key), "tasks"), NULL),
-             after);
-    return (struct future_item){
+             native_prefix(r), after);
+    char *place = is_list ? list_place(r, p.waits) : NULL;
+    struct future_item item = {
         .name = f->text,
-        .first = group ? group->first : task,
-        .count = group ? group->count : task != NONE,
-        .last_time = is_list ? lists_count_pending(&r->lists, &r->file, list, r->folder) : 0,
+        .first = deciders.first,
+        .count = deciders.count,
+        .last_time =
+            is_list ? lists_count_pending(&r->lists, &r->file, p.waits, f->r.folder, place) : 0,
     };
+    free(place);
+    return item;
 }
 
-/* What was read now is made; groups have the numbers that the workflow will have. */
-static void native_settle(struct native_reading *r, uint32_t offset)
+/* What was read now is made. Modules that do not grow any more are not looked at again. */
+static void settle_reading(struct native_reading *r, uint32_t offset)
 {
-    struct native_shared *s = r->shared;
-    for (size_t i = s->first_group; i < s->groups.n; i++)
-        s->groups.at[i].first += offset;
-    s->first_group = (uint32_t)s->groups.n;
+    native_note_open(r);
     r->first_family = (uint32_t)r->families.n;
     r->first_module = (uint32_t)r->modules.n;
-    for (size_t i = 0; i < r->entry.n; i++)
+    r->continued.n = 0;
+    for (size_t i = 0; i < r->entry.n; i++) {
         if (r->entry.at[i] == ENTRY_NOW)
             r->entry.at[i] = ENTRY_MADE;
+        r->pass.at[i] = 0;
+    }
     for (size_t i = 0; i < r->chains.n; i++) {
         struct native_chain *c = r->chains.at[i];
         c->first += c->settled == c->round ? 0 : offset;
         c->settled = c->round;
     }
+    size_t open = 0;
+    for (size_t i = 0; i < r->open.n; i++) {
+        struct native_reading *child = r->modules.at[r->open.at[i]];
+        settle_reading(child, offset);
+        if (native_is_open(child))
+            r->open.at[open++] = r->open.at[i];
+    }
+    r->open.n = open;
+}
+
+/* Groups have the numbers that the workflow will have. */
+static void native_settle(struct native_reading *r, uint32_t offset)
+{
+    struct native_shared *s = r->shared;
+    for (size_t i = s->first_group; i < s->groups.n; i++)
+        s->groups.at[i].first += offset;
+    for (size_t i = s->first_more; i < s->more_groups.n; i++)
+        s->more_groups.at[i].range.first += offset;
+    s->first_group = (uint32_t)s->groups.n;
+    s->first_more = (uint32_t)s->more_groups.n;
+    settle_reading(r, offset);
 }
 
 /* The tasks that are known now, into a builder of their own. */
@@ -190,29 +262,59 @@ static void look_at_joined(struct native_reading *r, size_t entry, struct outsid
     strbuf_free(&path);
 }
 
+/* Of the file and its modules: other files are read through it; NULL: from the disk. */
+static void set_outside(struct native_reading *r, struct outside *o)
+{
+    r->file.outside = o;
+    for (size_t i = 0; i < r->open.n; i++)
+        set_outside(r->modules.at[r->open.at[i]], o);
+}
+
 static void native_future_look(struct future *base, const bool *ready, struct outside *into)
 {
-    struct native_reading *r = &future_of(base)->r;
+    struct native_future *f = future_of(base);
     struct pending_list all = {0};
-    into->folder = r->folder;
-    r->file.outside = into;
-    find_pending(r, &all);
+    into->folder = f->r.folder;
+    set_outside(&f->r, into);
+    find_pending(&f->r, &all);
     for (size_t i = 0; i < all.n; i++) {
         struct error ignored = {0};
         bool holds;
+        struct native_reading *r = all.at[i].r;
         const struct native_chain *c = all.at[i].chain;
         if (!ready[i])
             continue;
-        if (c)
+        if (c) {
             native_round_holds(r, c, c->round, c->condition, &holds, &ignored);
-        else if (all.at[i].waits < r->lists.at.n)
-            lists_count_pending(&r->lists, &r->file, all.at[i].waits, r->folder);
-        else
+        } else if (all.at[i].waits < r->lists.at.n) {
+            char *place = list_place(r, all.at[i].waits);
+            lists_count_pending(&r->lists, &r->file, all.at[i].waits, f->r.folder, place);
+            free(place);
+        } else {
             look_at_joined(r, WAITS_FOR_ENTRY(all.at[i].waits), into);
+        }
     }
     array_free(&all);
-    r->file.outside = NULL;
+    set_outside(&f->r, NULL);
     into->folder = NULL;
+}
+
+/* The tasks that decide are done. */
+static bool release_pending(struct native_future *f, const struct pending *p)
+{
+    struct native_reading *r = p->r;
+    bool good = true;
+    r->file.err = f->r.file.err;
+    if (p->chain) {
+        native_decide_rounds(r, p->chain);
+    } else if (p->waits < r->lists.at.n) {
+        char *place = list_place(r, p->waits);
+        good = lists_read_pending(&r->lists, &r->file, p->waits, f->r.folder, place);
+        free(place);
+    } else {
+        r->released.at[WAITS_FOR_ENTRY(p->waits)] = true;
+    }
+    return good;
 }
 
 static bool native_future_expand(struct future *base, const struct workflow *w, const bool *ready,
@@ -224,22 +326,14 @@ static bool native_future_expand(struct future *base, const struct workflow *w, 
     bool good = true;
     *out = (struct future_part){0};
     r->file.err = r->params.err = err;
-    r->file.outside = from;
+    set_outside(r, from);
     find_pending(r, &all); /* reading one changes the numbers of the others */
-    for (size_t i = 0; i < all.n && good; i++) {
-        uint32_t list = all.at[i].waits;
-        if (!ready[i])
-            continue;
-        if (all.at[i].chain)
-            native_decide_rounds(r, all.at[i].chain);
-        else if (list < r->lists.at.n)
-            good = lists_read_pending(&r->lists, &r->file, list, r->folder);
-        else
-            r->released.at[WAITS_FOR_ENTRY(list)] = true;
-    }
+    for (size_t i = 0; i < all.n && good; i++)
+        if (ready[i])
+            good = release_pending(f, &all.at[i]);
     array_free(&all);
     good = good && native_read_part(f, w, out);
-    r->file.outside = NULL;
+    set_outside(r, NULL);
     if (!good) {
         const struct error *first = r->b ? builder_first_error(r->b) : NULL;
         if (err->kind == ERROR_NONE && first)
@@ -260,55 +354,132 @@ static bool native_future_expand(struct future *base, const struct workflow *w, 
     return true;
 }
 
+/* ---- what is not known ---- */
+
 /* Is something of the entry not known? Its rounds may be, or itself. */
 static bool is_unknown(const struct native_reading *r, size_t entry, yaml_ref key)
 {
     return native_entry_of(r, entry) == ENTRY_LATER ||
-           (native_is_repeated(r, key) && native_goes_on(r, key));
+           (native_is_repeated(r, key) && native_has_rounds(r, key));
+}
+
+/* The first item that an entry waits for: its own, or one of the module whose end it waits for. */
+static size_t item_of(const struct pending_list *all, const struct native_reading *r, size_t entry)
+{
+    uint32_t waits =
+        native_entry_of(r, entry) == ENTRY_LATER ? r->waits_for.at[entry] : WAITS_FOR_ENTRY(entry);
+    for (size_t i = 0; i < all->n; i++)
+        if (all->at[i].r == r && all->at[i].waits == waits)
+            return i;
+    for (size_t i = 0; i < all->n; i++)
+        for (const struct native_reading *x = all->at[i].r; x->module; x = x->module->parent)
+            if (x->module->parent == r)
+                return i;
+    return 0;
+}
+
+struct unknown_walk {
+    const struct pending_list *all;
+    size_t left, *item; /* left: entries to pass over */
+    struct native_future *f;
+};
+
+/* The name of the entry, in f->unknown; NULL: it is not among these. */
+static const char *walk_unknown(struct unknown_walk *walk, struct native_reading *r)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref tasks = native_tasks(r);
+    size_t entry = 0;
+    for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks); k != YAML_NONE;
+         k = yaml_next(y, tasks, k), entry++)
+        if (is_unknown(r, entry, k) && walk->left-- == 0) {
+            *walk->item = item_of(walk->all, r, entry);
+            snprintf(walk->f->unknown, sizeof walk->f->unknown, "%s%.120s", native_prefix(r),
+                     yaml_text(y, k, NULL));
+            return walk->f->unknown;
+        }
+    for (; entry < r->entry.n; entry++) /* what it includes */
+        if (r->entry.at[entry] == ENTRY_LATER && walk->left-- == 0) {
+            yaml_ref includes = native_includes(r), k = yaml_first(y, includes);
+            for (size_t i = tasks == YAML_NONE ? 0 : yaml_size(y, tasks); i < entry; i++)
+                k = yaml_next(y, includes, k);
+            *walk->item = item_of(walk->all, r, entry);
+            snprintf(walk->f->unknown, sizeof walk->f->unknown, "%s%.120s", native_prefix(r),
+                     yaml_text(y, k, NULL));
+            return walk->f->unknown;
+        }
+    for (size_t i = 0; i < r->open.n; i++) {
+        const char *name = walk_unknown(walk, r->modules.at[r->open.at[i]]);
+        if (name)
+            return name;
+    }
+    return NULL;
 }
 
 static const char *native_future_unknown(struct future *base, size_t i, size_t *item)
 {
-    const struct native_reading *r = &future_of(base)->r;
-    const struct yaml *y = &r->file.y;
-    yaml_ref tasks = yaml_get(y, 0, "tasks");
+    struct native_future *f = future_of(base);
     struct pending_list all = {0};
-    size_t entry = 0;
-    find_pending(r, &all);
-    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k), entry++)
-        if (is_unknown(r, entry, k) && i-- == 0) {
-            uint32_t waits = native_entry_of(r, entry) == ENTRY_LATER ? r->waits_for.at[entry]
-                                                                      : WAITS_FOR_ENTRY(entry);
-            *item = 0;
-            while (*item < all.n && all.at[*item].waits != waits)
-                ++*item;
-            array_free(&all);
-            return yaml_text(y, k, NULL);
-        }
+    find_pending(&f->r, &all);
+    struct unknown_walk walk = {&all, i, item, f};
+    const char *name = walk_unknown(&walk, &f->r);
     array_free(&all);
-    return NULL;
+    return name;
+}
+
+/* Could a file of the task at `body` have this name? */
+static bool output_may_be(const struct native_reading *r, yaml_ref body, const char *name)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref out = yaml_type(y, body) == YAML_MAPPING ? yaml_get(y, body, "out") : YAML_NONE;
+    struct strbuf outer = {0};
+    bool meets = false;
+    for (yaml_ref o = out; out != YAML_NONE && o < y->at[out].next && !meets; o++) {
+        if (yaml_type(y, o) != YAML_SCALAR)
+            continue;
+        const char *text = yaml_text(y, o, NULL);
+        native_outer_name(r, NULL, text, strlen(text), &outer);
+        meets = native_may_meet(outer.at, name);
+    }
+    strbuf_free(&outer);
+    return meets;
 }
 
 /* By its name, as a member of a family, or by a file that it makes. */
-static bool native_future_may_make(struct future *base, const char *name)
+static bool reading_may_make(const struct native_reading *r, const char *name)
 {
-    const struct native_reading *r = &future_of(base)->r;
     const struct yaml *y = &r->file.y;
-    yaml_ref tasks = yaml_get(y, 0, "tasks");
-    size_t entry = 0;
-    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k), entry++) {
-        if (!is_unknown(r, entry, k))
-            continue;
+    yaml_ref tasks = native_tasks(r);
+    size_t entry = 0, prefix = strlen(native_prefix(r));
+    bool inside = strncmp(name, native_prefix(r), prefix) == 0;
+    for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks); k != YAML_NONE;
+         k = yaml_next(y, tasks, k), entry++) {
         size_t length;
         const char *task = yaml_text(y, k, &length);
-        yaml_ref out = yaml_get(y, yaml_value(k), "out");
-        if (strncmp(name, task, length) == 0 && (!name[length] || name[length] == '@'))
+        if (!is_unknown(r, entry, k))
+            continue;
+        if (inside && strncmp(name + prefix, task, length) == 0 &&
+            (!name[prefix + length] || strchr("@/", name[prefix + length])))
             return true;
-        for (yaml_ref o = out; out != YAML_NONE && o < y->at[out].next; o++)
-            if (yaml_type(y, o) == YAML_SCALAR && native_may_meet(yaml_text(y, o, NULL), name))
-                return true;
+        if (output_may_be(r, yaml_value(k), name))
+            return true;
     }
+    for (size_t i = 0; i < r->open.n; i++) {
+        const struct native_reading *child = r->modules.at[r->open.at[i]];
+        size_t length = strlen(child->module->prefix) - 1;
+        if ((strncmp(name, child->module->prefix, length) == 0 && !name[length]) ||
+            reading_may_make(child, name))
+            return true;
+    }
+    for (; entry < r->entry.n; entry++) /* a module whose names nobody knows yet */
+        if (r->entry.at[entry] == ENTRY_LATER)
+            return true;
     return false;
+}
+
+static bool native_future_may_make(struct future *base, const char *name)
+{
+    return reading_may_make(&future_of(base)->r, name);
 }
 
 static const struct future_ops native_future_ops = {
@@ -334,6 +505,19 @@ static struct option_value *copy_given(const struct option_value *given)
     return copy;
 }
 
+/* Values that were given stand in scopes by address: of our copies from now on. */
+static void keep_given(struct native_future *f, struct native_reading *r,
+                       const struct option_value *given)
+{
+    for (size_t i = 0; i < r->scope.parameters.n; i++)
+        for (size_t g = 0; f->given[g].name; g++)
+            if (r->scope.parameters.at[i].value == given[g].text)
+                r->scope.parameters.at[i].value = f->given[g].text;
+    r->given.at = f->given;
+    for (size_t i = 0; i < r->modules.n; i++)
+        keep_given(f, r->modules.at[i], given);
+}
+
 struct workflow *native_begin_future(struct native_future *f, struct error *err)
 {
     struct native_reading *r = &f->r;
@@ -341,14 +525,9 @@ struct workflow *native_begin_future(struct native_future *f, struct error *err)
     f->given = copy_given(r->given.at);
     f->w = builder_finish(r->b, err);
     r->b = NULL;
-    /* values that were given stand in the scope by address: of our copies from now on */
-    for (size_t i = 0; i < r->scope.parameters.n; i++)
-        for (size_t g = 0; f->given[g].name; g++)
-            if (r->scope.parameters.at[i].value == r->given.at[g].text)
-                r->scope.parameters.at[i].value = f->given[g].text;
-    r->given.at = f->given;
-    r->file.outside = NULL;
+    keep_given(f, r, r->given.at);
     native_settle(r, 0);
+    set_outside(r, NULL);
     if (f->w) {
         f->w->future = &f->base;
         return f->w;
@@ -361,7 +540,11 @@ struct workflow *native_begin_future(struct native_future *f, struct error *err)
 void native_tell_unknown(struct native_reading *r)
 {
     const struct yaml *y = &r->file.y;
-    yaml_ref tasks = yaml_get(y, 0, "tasks");
+    yaml_ref tasks = native_tasks(r);
+    for (size_t i = 0; i < r->open.n; i++)
+        native_tell_unknown(r->modules.at[r->open.at[i]]);
+    if (tasks == YAML_NONE)
+        return;
     for (uint32_t i = 0; i < r->lists.at.n; i++) {
         const struct list *l = &r->lists.at.at[i];
         struct strbuf names = {0};

@@ -6,6 +6,16 @@
  * give counts as made by it, so that nobody runs too early; that somebody waits a little longer than
  * he must costs time and nothing else.
  *
+ * Modules that the file includes are entries, too, behind its tasks: one reads and makes what its tasks
+ * read and make, and goes on while something in it is not known. A task that is repeated goes on while
+ * rounds are to come. Who comes after what goes on is later itself.
+ *
+ *     entry     itself known?    goes on?       its followers
+ *     list      no               -              LATER: wait for the list
+ *     solve     yes              rounds         LATER: wait for the entry
+ *     qc        yes              its module     LATER: wait for the entry
+ *     others    yes              no             NOW
+ *
  * Cost: a walk over the file, and for each task that is not known one over those that are. Most pairs
  * differ in their first characters. */
 #include "base/file.h"
@@ -31,17 +41,59 @@ const char *native_joined_after(const struct native_reading *r, yaml_ref key)
     return after == YAML_NONE ? "" : yaml_text(y, after, NULL);
 }
 
-/* One look at the file, so that others are not asked of every task. */
-void native_find_joined(struct native_reading *r, yaml_ref tasks)
+/* Does a module of this entry grow while it runs? It was made, or could. */
+static bool entry_may_grow(struct native_reading *r, yaml_ref key, bool include)
 {
     const struct yaml *y = &r->file.y;
-    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k)) {
+    yaml_ref file = yaml_value(key);
+    if (yaml_type(y, file) == YAML_MAPPING)
+        file = yaml_get(y, file, include ? "file" : "flow");
+    return file != YAML_NONE && yaml_type(y, file) == YAML_SCALAR &&
+           native_may_grow(r, file, yaml_text(y, file, NULL));
+}
+
+/* One look at the file, so that others are not asked of every task. False: an error. */
+bool native_find_joined(struct native_reading *r, yaml_ref tasks)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref includes = native_includes(r), said = yaml_get(y, 0, "include");
+    for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks); k != YAML_NONE;
+         k = yaml_next(y, tasks, k)) {
         if (yaml_type(y, yaml_value(k)) != YAML_MAPPING)
             continue;
         r->joins = r->joins || yaml_get(y, yaml_value(k), "tasks") != YAML_NONE;
         r->repeats = r->repeats || yaml_get(y, yaml_value(k), "repeat") != YAML_NONE;
         r->repeats_openly = r->repeats_openly || (r->lists.waits && native_is_open_repeat(r, k));
+        r->opens = r->opens || (native_is_flow(r, k) && entry_may_grow(r, k, false));
     }
+    for (yaml_ref k = includes == YAML_NONE ? YAML_NONE : yaml_first(y, includes);
+         k != YAML_NONE && !r->opens; k = yaml_next(y, includes, k))
+        r->opens = entry_may_grow(r, k, true);
+    return said == YAML_NONE || yaml_is_null(y, said) ||
+           native_is_mapping(&r->file, said, "include");
+}
+
+/* ---- modules ---- */
+
+bool native_is_open(const struct native_reading *r)
+{
+    for (size_t i = 0; i < r->entry.n; i++)
+        if (r->entry.at[i] == ENTRY_LATER)
+            return true;
+    for (size_t i = 0; i < r->chains.n; i++)
+        if (!r->chains.at[i]->over)
+            return true;
+    for (size_t i = 0; i < r->open.n; i++) /* modules are MODULE_DEPTH deep at most */
+        if (native_is_open(r->modules.at[r->open.at[i]]))
+            return true;
+    return false;
+}
+
+void native_note_open(struct native_reading *r)
+{
+    for (; r->noted < r->modules.n; r->noted++)
+        if (native_is_open(r->modules.at[r->noted]))
+            array_push(&r->open, r->noted);
 }
 
 /* Keys, and a task that it is read after. */
@@ -72,7 +124,7 @@ static bool check_joined(const struct native_reading *r, yaml_ref tasks, yaml_re
 
 bool native_has_pending(const struct native_reading *r)
 {
-    if ((r->joins || r->repeats_openly) && !r->entry.n)
+    if ((r->joins || r->repeats_openly || r->opens) && !r->entry.n)
         return true;
     for (size_t i = 0; i < r->lists.at.n; i++)
         if (r->lists.at.at[i].pending)
@@ -229,33 +281,62 @@ static bool decides(const struct native_reading *r, const char *name)
     return false;
 }
 
-/* Does the task at `key` come after the one at `later`, or read what it makes? */
-static bool comes_after(const struct native_reading *r, yaml_ref key, yaml_ref later)
+/* An entry of the file as the others see it. */
+struct later_entry {
+    yaml_ref key;
+    bool include;                /* a module that the file includes */
+    struct peeked_files in, out; /* of that: what its tasks read, make */
+};
+
+/* Does `entry` read what `maker` makes? By the texts of tasks, and what modules were seen to have. */
+static bool reads_from(const struct native_reading *r, const struct later_entry *entry,
+                       const struct later_entry *maker)
 {
     const struct yaml *y = &r->file.y;
-    yaml_ref body = yaml_value(key), other = yaml_value(later);
-    const char *name = yaml_text(y, later, NULL);
-    struct strbuf member = {0};
+    struct peeked_files in = {0}, out = {0};
+    bool meet = false;
+    bool exact = !entry->include && decides(r, yaml_text(y, entry->key, NULL));
+    if (!entry->include && yaml_type(y, yaml_value(entry->key)) == YAML_MAPPING)
+        each_text(y, yaml_value(entry->key), "in", i)
+            array_push(&in, (char *)yaml_text(y, i, NULL));
+    if (!maker->include && yaml_type(y, yaml_value(maker->key)) == YAML_MAPPING)
+        each_text(y, yaml_value(maker->key), "out", o)
+            array_push(&out, (char *)yaml_text(y, o, NULL));
+    const struct peeked_files *reads = entry->include ? &entry->in : &in;
+    const struct peeked_files *makes = maker->include ? &maker->out : &out;
+    for (size_t i = 0; i < reads->n && !meet; i++)
+        for (size_t o = 0; o < makes->n && !meet; o++)
+            meet = exact ? strcmp(reads->at[i], makes->at[o]) == 0
+                         : files_meet(reads->at[i], makes->at[o]);
+    array_free(&in);
+    array_free(&out);
+    return meet;
+}
+
+/* Does the entry come after `later`, or read what it makes? */
+static bool comes_after(const struct native_reading *r, const struct later_entry *entry,
+                        const struct later_entry *later)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref body = yaml_value(entry->key);
+    const char *name = yaml_text(y, later->key, NULL);
     bool after = false;
-    if (yaml_type(y, body) != YAML_MAPPING)
+    if (!entry->include && yaml_type(y, body) != YAML_MAPPING)
         return false;
-    strbuf_printf(&member, "%s@{x}", name);
-    each_text(y, body, "after", a) after = after || native_may_meet(yaml_text(y, a, NULL), name) ||
-                                           native_may_meet(yaml_text(y, a, NULL), member.at);
-    bool exact = decides(r, yaml_text(y, key, NULL));
-    if (!after)
-        each_text(y, body, "in", i)
+    if (!entry->include) {
+        struct strbuf member = {0}, inside = {0};
+        strbuf_printf(&member, "%s@{x}", name);
+        strbuf_printf(&inside, "%s/{x}", name);
+        each_text(y, body, "after", a)
         {
-            const char *in = yaml_text(y, i, NULL);
-            if (yaml_type(y, other) == YAML_MAPPING)
-                each_text(y, other, "out", o)
-                {
-                    const char *out = yaml_text(y, o, NULL);
-                    after = after || (exact ? strcmp(in, out) == 0 : files_meet(in, out));
-                }
+            const char *text = yaml_text(y, a, NULL);
+            after = after || native_may_meet(text, name) || native_may_meet(text, member.at) ||
+                    native_may_meet(text, inside.at);
         }
-    strbuf_free(&member);
-    return after;
+        strbuf_free(&member);
+        strbuf_free(&inside);
+    }
+    return after || reads_from(r, entry, later);
 }
 
 /* ---- all of them ---- */
@@ -269,11 +350,17 @@ static bool check_deciders(const struct native_reading *r, yaml_ref tasks)
         if (!l->pending)
             continue;
         const char *after = lists_after(&r->lists, &r->file, i);
-        char *entry = mem_copy_bytes(after, strcspn(after, "@"));
-        bool known = yaml_get(y, tasks, entry) != YAML_NONE;
+        char *entry = mem_copy_bytes(after, strcspn(after, "@/"));
+        yaml_ref includes = native_includes(r);
+        bool known = (tasks != YAML_NONE && yaml_get(y, tasks, entry) != YAML_NONE) ||
+                     (includes != YAML_NONE && yaml_get(y, includes, entry) != YAML_NONE);
         free(entry);
         if (known)
             continue;
+        if (tasks == YAML_NONE)
+            return native_error(&r->file, l->at,
+                                "list '%.80s' is read after '%.80s', which is no task",
+                                lists_name(&r->lists, l->name), after);
         const char **names = mem_new(const char *, yaml_size(y, tasks) + 1), *near;
         size_t count = 0;
         for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k))
@@ -295,13 +382,19 @@ static bool check_progress(const struct native_reading *r, yaml_ref tasks)
     const struct list *first = NULL;
     uint32_t which = 0;
     for (size_t i = 0; i < r->entry.n; i++)
-        if (r->entry.at[i] == ENTRY_LATER && r->waits_for.at[i] == WAITS_FOR_ENTRY(i))
-            return true; /* its own task was looked at */
+        if (r->entry.at[i] == ENTRY_LATER && r->waits_for.at[i] >= r->lists.at.n)
+            return true; /* that one was looked at */
     for (uint32_t i = 0; i < r->lists.at.n; i++) {
         if (!r->lists.at.at[i].pending)
             continue;
         const char *after = lists_after(&r->lists, &r->file, i);
-        size_t length = strcspn(after, "@"), entry = 0;
+        size_t length = strcspn(after, "@/"), entry = 0;
+        char *decider = mem_copy_bytes(after, length);
+        bool module =
+            tasks == YAML_NONE || after[length] == '/' || yaml_get(y, tasks, decider) == YAML_NONE;
+        free(decider);
+        if (module)
+            return true; /* it is known, or waits itself */
         for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE;
              k = yaml_next(y, tasks, k), entry++) {
             const char *name = yaml_text(y, k, NULL);
@@ -321,80 +414,149 @@ static bool check_progress(const struct native_reading *r, yaml_ref tasks)
 }
 
 /* Who waits for the rounds of a task that is not known itself waits for what that waits for. */
-static bool resolve_waits(struct native_reading *r, const yaml_ref *keys)
+static bool resolve_waits(struct native_reading *r, const struct later_entry *all)
 {
     for (size_t e = 0; e < r->entry.n; e++) {
         size_t steps = 0;
         while (r->entry.at[e] == ENTRY_LATER && r->waits_for.at[e] >= r->lists.at.n) {
             size_t next = WAITS_FOR_ENTRY(r->waits_for.at[e]);
             bool own = r->waits_for.at[next] == WAITS_FOR_ENTRY(next); /* its file */
-            if (r->entry.at[next] != ENTRY_LATER || (own && native_is_joined(r, keys[next])))
+            if (r->entry.at[next] != ENTRY_LATER || (own && native_is_joined(r, all[next].key)))
                 break;
             if (own || steps++ > r->entry.n)
-                return native_error(&r->file, keys[e],
-                                    "task '%.80s' needs what a repeated task makes, which needs "
-                                    "what it makes: a cycle",
-                                    yaml_text(&r->file.y, keys[e], NULL));
+                return native_error(&r->file, all[e].key,
+                                    "'%.80s' needs what a repeated task or a module makes that is "
+                                    "not known yet, and that needs what it makes: a cycle",
+                                    yaml_text(&r->file.y, all[e].key, NULL));
             r->waits_for.at[e] = r->waits_for.at[next];
         }
     }
     return true;
 }
 
-bool native_find_later(struct native_reading *r, yaml_ref tasks)
+/* The file that the entry names, if it stands there already (of who does not wait). */
+static void release_standing(struct native_reading *r, size_t entry, yaml_ref key)
+{
+    struct strbuf path = {0};
+    yaml_ref file = yaml_get(&r->file.y, yaml_value(key), "tasks");
+    r->released.at[entry] =
+        file_exists(path_in(r->folder, yaml_text(&r->file.y, file, NULL), &path));
+    strbuf_free(&path);
+}
+
+/* What the entry waits for by itself. False: an error. */
+static bool judge_entry(struct native_reading *r, yaml_ref tasks, const struct later_entry *x,
+                        size_t entry)
+{
+    bool joined = !x->include && native_is_joined(r, x->key);
+    if (joined && !check_joined(r, tasks, x->key))
+        return false;
+    if (joined && !r->lists.waits && !r->released.at[entry])
+        release_standing(r, entry, x->key);
+    r->waits_for.at[entry] = !joined                 ? pending_in_task(r, yaml_value(x->key))
+                             : r->released.at[entry] ? UINT32_MAX
+                                                     : WAITS_FOR_ENTRY(entry);
+    r->entry.at[entry] = r->waits_for.at[entry] != UINT32_MAX ? ENTRY_LATER : ENTRY_NOW;
+    return true;
+}
+
+struct later_list {
+    struct later_entry *at;
+    size_t n, cap;
+};
+
+/* Tasks of the file, then what it includes. */
+static void list_entries(struct native_reading *r, yaml_ref tasks, struct later_list *all)
 {
     const struct yaml *y = &r->file.y;
-    ARRAY(yaml_ref) keys = {0};
-    ARRAY(uint32_t) later = {0}; /* those whose followers are to be found */
-    if (!check_deciders(r, tasks))
-        return false;
-    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k)) {
-        size_t entry = keys.n;
-        array_push(&keys, k);
-        if (entry == r->entry.n) {
-            array_push(&r->entry, ENTRY_NOW);
-            array_push(&r->waits_for, UINT32_MAX);
-            array_push(&r->released, false);
-        }
-        if (r->entry.at[entry] == ENTRY_MADE) {
-            if (native_goes_on(r, k))
-                array_push(&later, (uint32_t)entry);
-            continue;
-        }
-        bool joined = native_is_joined(r, k);
-        if (joined && !check_joined(r, tasks, k)) {
-            array_free(&keys);
-            array_free(&later);
-            return false;
-        }
-        if (joined && !r->lists.waits && !r->released.at[entry]) {
-            struct strbuf path = {0}; /* as it stands, if it does */
-            yaml_ref file = yaml_get(y, yaml_value(k), "tasks");
-            r->released.at[entry] =
-                file_exists(path_in(r->folder, yaml_text(y, file, NULL), &path));
-            strbuf_free(&path);
-        }
-        r->waits_for.at[entry] = !joined                 ? pending_in_task(r, yaml_value(k))
-                                 : r->released.at[entry] ? UINT32_MAX
-                                                         : WAITS_FOR_ENTRY(entry);
-        bool waits = r->waits_for.at[entry] != UINT32_MAX;
-        r->entry.at[entry] = waits ? ENTRY_LATER : ENTRY_NOW;
-        if (waits || native_goes_on(r, k))
-            array_push(&later, (uint32_t)entry);
+    yaml_ref includes = native_includes(r);
+    for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks); k != YAML_NONE;
+         k = yaml_next(y, tasks, k))
+        array_push(all, (struct later_entry){.key = k});
+    for (yaml_ref k = includes == YAML_NONE ? YAML_NONE : yaml_first(y, includes); k != YAML_NONE;
+         k = yaml_next(y, includes, k)) {
+        array_push(all, (struct later_entry){.key = k, .include = true});
+        native_peek_files(r, k, false, &array_last(all).in);
+        native_peek_files(r, k, true, &array_last(all).out);
     }
+    while (r->entry.n < all->n) {
+        array_push(&r->entry, ENTRY_NOW);
+        array_push(&r->waits_for, UINT32_MAX);
+        array_push(&r->released, false);
+        array_push(&r->pass, 0);
+    }
+}
+
+static void free_entries(struct later_list *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        for (size_t k = 0; k < all->at[i].in.n; k++)
+            free(all->at[i].in.at[k]);
+        for (size_t k = 0; k < all->at[i].out.n; k++)
+            free(all->at[i].out.at[k]);
+        array_free(&all->at[i].in);
+        array_free(&all->at[i].out);
+    }
+    array_free(all);
+}
+
+/* Was it made, now or before? Then it stays so. */
+static bool is_made(const struct native_reading *r, size_t entry)
+{
+    return r->entry.at[entry] == ENTRY_MADE || r->pass.at[entry];
+}
+
+bool native_goes_on(struct native_reading *r, yaml_ref key, bool made)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref includes = native_includes(r);
+    bool include = includes != YAML_NONE && key > includes && key < y->at[includes].next;
+    if (!include && native_is_repeated(r, key))
+        return native_has_rounds(r, key);
+    if (!r->opens || (!include && !native_is_flow(r, key)))
+        return false;
+    for (size_t i = 0; i < r->open.n; i++)
+        if (r->modules.at[r->open.at[i]]->module->key == key &&
+            native_is_open(r->modules.at[r->open.at[i]]))
+            return true;
+    return !made && entry_may_grow(r, key, include);
+}
+
+/* Those who come after what is not known, and so on. What was made stays: nothing of it waits for what is
+ * to come, or it would not have been made. */
+static void spread_later(struct native_reading *r, const struct later_list *all)
+{
+    ARRAY(uint32_t) later = {0}; /* those whose followers are to be found */
+    for (uint32_t e = 0; e < all->n; e++)
+        if (r->entry.at[e] == ENTRY_LATER || native_goes_on(r, all->at[e].key, is_made(r, e)))
+            array_push(&later, e);
     for (size_t i = 0; i < later.n; i++) {
         uint32_t known = later.at[i];
-        for (uint32_t e = 0; e < keys.n; e++)
-            if (e != known && r->entry.at[e] == ENTRY_NOW &&
-                comes_after(r, keys.at[e], keys.at[known])) {
-                bool rounds = r->entry.at[known] != ENTRY_LATER; /* of a task that is known */
+        for (uint32_t e = 0; e < all->n; e++)
+            if (e != known && r->entry.at[e] == ENTRY_NOW && !is_made(r, e) &&
+                comes_after(r, &all->at[e], &all->at[known])) {
+                bool waits =
+                    r->entry.at[known] == ENTRY_LATER; /* else for its rounds, its module */
                 r->entry.at[e] = ENTRY_LATER;
-                r->waits_for.at[e] = rounds ? WAITS_FOR_ENTRY(known) : r->waits_for.at[known];
+                r->waits_for.at[e] = waits ? r->waits_for.at[known] : WAITS_FOR_ENTRY(known);
                 array_push(&later, e);
             }
     }
-    bool good = resolve_waits(r, keys.at);
-    array_free(&keys);
     array_free(&later);
+}
+
+bool native_find_later(struct native_reading *r, yaml_ref tasks)
+{
+    struct later_list all = {0};
+    bool good = check_deciders(r, tasks);
+    native_note_open(r);
+    list_entries(r, tasks, &all);
+    for (size_t e = 0; e < all.n && good; e++)
+        if (!is_made(r, e))
+            good = judge_entry(r, tasks, &all.at[e], e);
+    if (good)
+        spread_later(r, &all);
+    good = good && resolve_waits(r, all.at);
+    free_entries(&all);
     return good && (!r->lists.waits || check_progress(r, tasks));
 }

@@ -29,10 +29,35 @@ bool native_add_group(struct native_reading *r, const char *name, uint32_t first
     struct native_shared *s = r->shared;
     size_t length = strlen(name);
     const char *full = full_name(r, name, &length);
+    struct task_group range = {first, builder_task_count(r->b) - first};
     uint32_t i = intern_number(&s->group_names, full, length);
-    if (i == s->groups.n) /* else a task of that name is there, too, and the builder says so */
-        array_push(&s->groups, (struct task_group){first, builder_task_count(r->b) - first});
+    if (i == s->groups.n)
+        array_push(&s->groups, range);
+    else /* a module that goes on; or a task of that name is there, too, and the builder says so */
+        array_push(&s->more_groups, (struct group_more){i, range});
     return true;
+}
+
+struct task_group native_group_hull(const struct native_reading *r, const struct task_group *g)
+{
+    const struct native_shared *s = r->shared;
+    struct task_group hull = *g;
+    for (size_t i = 0; i < s->more_groups.n; i++) {
+        const struct task_group *x = &s->more_groups.at[i].range;
+        if (s->more_groups.at[i].group != (uint32_t)(g - s->groups.at))
+            continue;
+        uint32_t end = hull.first + hull.count, to = x->first + x->count;
+        hull.first = x->first < hull.first ? x->first : hull.first;
+        hull.count = (to > end ? to : end) - hull.first;
+    }
+    return hull;
+}
+
+yaml_ref native_tasks(const struct native_reading *r)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref tasks = yaml_get(y, 0, "tasks");
+    return tasks == YAML_NONE || yaml_type(y, tasks) != YAML_MAPPING ? YAML_NONE : tasks;
 }
 
 uint32_t native_find_base(struct native_reading *r, const char *name, size_t length)
@@ -120,39 +145,95 @@ static bool make_members(struct native_reading *r, yaml_ref key)
     return good && (repeated || native_add_group(r, name, f.first));
 }
 
+/* May it be made in this pass? It is noted then. */
+static bool takes_entry(struct native_reading *r, size_t entry)
+{
+    if (native_entry_of(r, entry) != ENTRY_NOW || (entry < r->pass.n && r->pass.at[entry]))
+        return false;
+    if (entry < r->pass.n)
+        r->pass.at[entry] = r->passes;
+    return true;
+}
+
+/* Tasks of the file that can be made now, then what it includes. False: an error; *any: some were. */
+static bool make_entries(struct native_reading *r, bool *any)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref tasks = native_tasks(r), includes = native_includes(r);
+    bool good = true;
+    size_t entry = 0;
+    for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks); k != YAML_NONE && good;
+         k = yaml_next(y, tasks, k)) {
+        if (!takes_entry(r, entry++))
+            continue;
+        size_t length;
+        const char *name = yaml_text(y, k, &length);
+        size_t whole = length;
+        const char *full = full_name(r, name, &whole);
+        name_place(&r->file, full, whole);
+        *any = true;
+        if (is_family(r, k))
+            good = make_members(r, k);
+        else
+            good = make_task(r, k, name, length) || builder_failed(r->b);
+    }
+    r->file.where[0] = 0;
+    for (yaml_ref k = includes == YAML_NONE ? YAML_NONE : yaml_first(y, includes);
+         k != YAML_NONE && good; k = yaml_next(y, includes, k))
+        if (takes_entry(r, entry++)) {
+            *any = true;
+            good = native_include_module(r, k);
+        }
+    r->file.where[0] = 0;
+    return good;
+}
+
+/* Modules that were there, and grow: what has become known of them. */
+static bool continue_modules(struct native_reading *r)
+{
+    bool good = true;
+    r->continued.n = 0;
+    for (size_t i = 0; i < r->open.n && good; i++) {
+        struct native_reading *child = r->modules.at[r->open.at[i]];
+        const struct native_module *m = child->module;
+        array_push(&r->continued, r->open.at[i]);
+        child->b = r->b;
+        child->file.err = r->file.err;
+        good = native_make_tasks(child);
+        if (good && m->instance)
+            native_collect_made(child, child);
+        if (good && child->ntasks)
+            good = native_add_group(r, m->name, child->first) &&
+                   (strcmp(m->name, m->title) == 0 || native_add_group(r, m->title, child->first));
+    }
+    return good;
+}
+
 bool native_make_tasks(struct native_reading *r)
 {
     const struct yaml *y = &r->file.y;
     yaml_ref tasks = yaml_get(y, 0, "tasks");
-    bool good = true;
     r->first = builder_task_count(r->b);
-    if (tasks != YAML_NONE && !yaml_is_null(y, tasks)) {
-        if (!native_is_mapping(&r->file, tasks, "tasks"))
-            return false;
-        if (!r->entry.n)
-            native_find_joined(r, tasks);
-        if ((r->entry.n || native_has_pending(r)) && !native_find_later(r, tasks))
-            return false;
+    if (tasks != YAML_NONE && !yaml_is_null(y, tasks) &&
+        !native_is_mapping(&r->file, tasks, "tasks"))
+        return false;
+    tasks = native_tasks(r);
+    if (!r->entry.n && !native_find_joined(r, tasks))
+        return false;
+    if (tasks != YAML_NONE)
         builder_expect(r->b, r->first + (size_t)yaml_size(y, tasks), 0);
-        size_t entry = 0;
-        for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE && good;
-             k = yaml_next(y, tasks, k)) {
-            if (native_entry_of(r, entry++) != ENTRY_NOW)
-                continue;
-            size_t length;
-            const char *name = yaml_text(y, k, &length);
-            size_t whole = length;
-            const char *full = full_name(r, name, &whole);
-            name_place(&r->file, full, whole);
-            if (is_family(r, k))
-                good = make_members(r, k);
-            else
-                good = make_task(r, k, name, length) || builder_failed(r->b);
-        }
+    bool good = continue_modules(r), any = true;
+    for (r->passes = 0; good && any;) {
+        any = false;
+        if (r->entry.n || native_has_pending(r))
+            good = native_find_later(r, tasks);
+        r->passes++;
+        good = good && make_entries(r, &any);
+        any = any && r->opens && r->passes < UINT8_MAX;
     }
     good = good && (!r->repeats || native_make_rounds(r));
+    native_note_open(r);
     r->file.where[0] = 0;
-    good = good && ((r->shared->base && !r->module) || native_include_modules(r)); /* once */
     r->ntasks = builder_task_count(r->b) - r->first;
     return good;
 }
@@ -236,10 +317,13 @@ static void walk_made(struct output_walk *walk)
     yaml_ref tasks = yaml_get(y, 0, "tasks");
     size_t entry = 0;
     for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks); k != YAML_NONE;
-         k = yaml_next(y, tasks, k))
-        if (native_entry_of(r, entry++) == ENTRY_NOW && !is_family(r, k) &&
-            (!native_is_flow(r, k) || native_is_repeated(r, k)))
+         k = yaml_next(y, tasks, k)) {
+        enum native_entry state = native_entry_of(r, entry++);
+        bool to_come = state == ENTRY_LATER && walk->what == WALK_COLLECT;
+        if (to_come || (state == ENTRY_NOW && !is_family(r, k) &&
+                        (!native_is_flow(r, k) || native_is_repeated(r, k))))
             walk_outputs(walk, yaml_value(k));
+    }
     for (size_t i = r->first_family; i < r->families.n; i++)
         if (!native_is_flow(r, r->families.at[i].key))
             walk_family(walk, &r->families.at[i]);
@@ -267,6 +351,8 @@ static void enter_left_out(struct native_reading *r)
         }
     for (size_t i = r->first_module; i < r->modules.n; i++)
         enter_left_out(r->modules.at[i]);
+    for (size_t i = 0; i < r->continued.n; i++)
+        enter_left_out(r->modules.at[r->continued.at[i]]);
 }
 
 static void strike_out_made(struct native_reading *r)
@@ -275,6 +361,8 @@ static void strike_out_made(struct native_reading *r)
     walk_made(&walk);
     for (size_t i = r->first_module; i < r->modules.n; i++)
         strike_out_made(r->modules.at[i]);
+    for (size_t i = 0; i < r->continued.n; i++)
+        strike_out_made(r->modules.at[r->continued.at[i]]);
 }
 
 /* Only where a family has exceptions: what they would make, then what is made in spite of them. */
@@ -365,23 +453,46 @@ static bool read_members(struct native_reading *r, struct bodies_cursor *at)
     return good;
 }
 
-bool native_read_bodies(struct native_reading *r)
+/* Those that were made in this pass, as make_entries() made them. */
+static bool read_entries(struct native_reading *r, uint8_t pass, struct bodies_cursor *at)
 {
     const struct yaml *y = &r->file.y;
-    yaml_ref tasks = yaml_get(y, 0, "tasks");
+    yaml_ref tasks = native_tasks(r), includes = native_includes(r);
+    size_t entry = 0;
+    bool good = true;
+#define READ_NOW(e)                                                                                \
+    ((e) < r->pass.n ? r->entry.at[e] == ENTRY_NOW && r->pass.at[e] == pass : pass == 1)
+    for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks);
+         k != YAML_NONE && good && !builder_failed(r->b); k = yaml_next(y, tasks, k), entry++)
+        if (READ_NOW(entry))
+            good = is_family(r, k) ? read_members(r, at) : read_one(r, k, NULL, at);
+    r->scope.task = r->scope.kind = NULL;
+    r->file.where[0] = 0;
+    for (yaml_ref k = includes == YAML_NONE ? YAML_NONE : yaml_first(y, includes);
+         k != YAML_NONE && good && !builder_failed(r->b); k = yaml_next(y, includes, k), entry++)
+        if (READ_NOW(entry)) {
+            struct native_reading *module = r->modules.at[at->module++];
+            at->task += module->ntasks;
+            good = native_read_bodies(module) && native_check_module(module);
+        }
+#undef READ_NOW
+    return good;
+}
+
+bool native_read_bodies(struct native_reading *r)
+{
+    bool good = true;
     struct bodies_cursor at = {
         .task = r->first, .family = r->first_family, .module = r->first_module};
-    bool good = true;
-    size_t entry = 0;
-    for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks);
-         k != YAML_NONE && good && !builder_failed(r->b); k = yaml_next(y, tasks, k))
-        if (native_entry_of(r, entry++) == ENTRY_NOW)
-            good = is_family(r, k) ? read_members(r, &at) : read_one(r, k, NULL, &at);
+    for (size_t i = 0; i < r->continued.n && good && !builder_failed(r->b); i++) {
+        struct native_reading *module = r->modules.at[r->continued.at[i]];
+        at.task += module->ntasks;
+        good = native_read_bodies(module) && native_check_module(module);
+    }
+    for (uint8_t pass = 1; pass <= r->passes && good && !builder_failed(r->b); pass++)
+        good = read_entries(r, pass, &at);
     good = good && (!r->repeats || native_read_rounds(r, &at.module));
     r->scope.task = r->scope.kind = NULL;
     r->file.where[0] = 0;
-    for (; good && at.module < r->modules.n; at.module++) /* what it includes */
-        good = native_read_bodies(r->modules.at[at.module]) &&
-               native_check_module(r->modules.at[at.module]);
     return good;
 }

@@ -30,6 +30,7 @@ void shared_free(struct native_shared *s)
     array_free(&s->left_out_by);
     array_free(&s->made_elsewhere);
     array_free(&s->groups);
+    array_free(&s->more_groups);
     intern_free(&s->left_out);
     pool_free(&s->families);
     intern_free(&s->group_names);
@@ -52,6 +53,7 @@ static void free_module(struct native_module *m)
     intern_free(&m->inner);
     intern_free(&m->made);
     free(m->name);
+    free(m->title);
     free(m->prefix);
     free(m->kinds);
     free(m->folder);
@@ -114,38 +116,33 @@ static bool check_module_chain(const struct native_reading *r, yaml_ref at, cons
     return true;
 }
 
-/* Loads it, the first time that it is named. NULL: an error. */
-static const struct module_source *load_module(struct native_reading *r, yaml_ref at,
-                                               const char *file, struct strbuf *path)
+struct module_source *native_load_module(struct native_reading *r, yaml_ref at, const char *path)
 {
     struct native_shared *shared = r->shared;
     struct stat s = {0};
     struct error err = {0};
     struct text text;
-    path_in(r->beside, file, path);
-    if (strcmp(path->at, "-") == 0)
-        path_in("./", "-", path); /* a file of that name, and not the standard input */
     struct outside *outside = r->file.outside;
     bool played = outside && outside->plays;
-    bool there = played ? outside_number(outside, path->at) : stat(path->at, &s) == 0;
+    bool there = played ? outside_number(outside, path) : stat(path, &s) == 0;
     if (played) /* by its name: who noted it has looked for circles */
-        s.st_ino = (ino_t)hash_bytes(path->at, strlen(path->at));
+        s.st_ino = (ino_t)hash_bytes(path, strlen(path));
     if (!played && there && !S_ISREG(s.st_mode)) {
         native_error(&r->file, at, "%.200s is no regular file; a workflow's text is expected",
-                     path->at);
+                     path);
         return NULL;
     }
-    if (there && !check_module_chain(r, at, path->at, &s))
+    if (there && !check_module_chain(r, at, path, &s))
         return NULL;
     for (size_t i = 0; there && i < shared->sources.n; i++)
         if (shared->sources.at[i]->device == s.st_dev && shared->sources.at[i]->inode == s.st_ino)
             return shared->sources.at[i];
-    if (!outside_read(outside, path->at, &text, &err)) {
+    if (!outside_read(outside, path, &text, &err)) {
         native_error(&r->file, at, "%.400s", err.text);
         return NULL;
     }
     struct native n;
-    struct format_source source = {.path = path->at, .text = text.at, .length = text.n};
+    struct format_source source = {.path = path, .text = text.at, .length = text.n};
     bool good = native_open(&n, &source, "tasks", r->file.err);
     text_free(&text);
     if (!good)
@@ -157,10 +154,10 @@ static const struct module_source *load_module(struct native_reading *r, yaml_re
         return NULL;
     }
     struct module_source *x = mem_new_zero(struct module_source, 1);
-    *x = (struct module_source){s.st_dev, s.st_ino, n.y};
+    *x = (struct module_source){s.st_dev, s.st_ino, n.y, GROWTH_UNKNOWN};
     x->y.base = shared->lines;
     shared->lines += lines;
-    builder_source(r->b, path->at, x->y.base);
+    builder_source(r->b, path, x->y.base);
     array_push(&shared->sources, x);
     return x;
 }
@@ -186,7 +183,10 @@ static struct native_reading *open_module(struct native_reading *r, yaml_ref at,
                                           const char *name, const char *file)
 {
     struct strbuf path = {0};
-    const struct module_source *source = load_module(r, at, file, &path);
+    path_in(r->beside, file, &path);
+    if (strcmp(path.at, "-") == 0)
+        path_in("./", "-", &path); /* a file of that name, and not the standard input */
+    const struct module_source *source = native_load_module(r, at, path.at);
     if (!source) {
         strbuf_free(&path);
         return NULL;
@@ -194,6 +194,7 @@ static struct native_reading *open_module(struct native_reading *r, yaml_ref at,
     struct native_module *m = mem_new_zero(struct native_module, 1);
     *m = (struct native_module){.parent = r, .at = at, .source = source};
     m->name = mem_copy_string(name);
+    m->title = mem_copy_string(title);
     m->prefix = join_texts(native_prefix(r), name, "/");
     m->kinds = join_texts(r->module ? r->module->kinds : "", title, "/");
     m->folder = mem_copy_bytes(file, (size_t)(file_basename(file) - file));
@@ -212,6 +213,7 @@ static struct native_reading *open_module(struct native_reading *r, yaml_ref at,
     path_in(r->folder, file, &path);
     child->folder = folder_of(path.at);
     lists_init(&child->lists);
+    child->lists.waits = r->lists.waits;
     strbuf_free(&path);
     r->shared->modules++;
     builder_outside(r->b);
@@ -394,6 +396,8 @@ static bool check_made(const struct native_reading *r, const struct native_readi
 bool native_check_module(const struct native_reading *child)
 {
     const struct native_module *m = child->module;
+    if (native_is_open(child))
+        return true; /* what is not known yet may name the rest */
     snprintf(m->parent->file.where, sizeof m->parent->file.where, "%s '%.120s'",
              m->instance ? "task" : "module", m->name);
     static const char *const key[] = {"as", "in", "out"};
@@ -409,8 +413,7 @@ bool native_check_module(const struct native_reading *child)
 
 /* ---- include ---- */
 
-/* One entry: `qc: FILE`, or `qc: { file: FILE, as: ..., with: ... }`. */
-static bool include_module(struct native_reading *r, yaml_ref k)
+bool native_include_module(struct native_reading *r, yaml_ref k)
 {
     static const char *const keys[] = {"file", "as", "with", NULL};
     const struct yaml *y = &r->file.y;
@@ -446,25 +449,18 @@ static bool include_module(struct native_reading *r, yaml_ref k)
     free(path);
     if (!child)
         return false;
+    child->module->key = k;
     child->first = builder_task_count(r->b);
     return read_with(r, child->module, with) &&
            read_mapping(r, child->module, as, MODULE_AS, "as") && native_prepare(child) &&
            check_with(r, child) && native_add_group(r, name, child->first);
 }
 
-bool native_include_modules(struct native_reading *r)
+yaml_ref native_includes(const struct native_reading *r)
 {
     const struct yaml *y = &r->file.y;
     yaml_ref v = yaml_get(y, 0, "include");
-    if (v == YAML_NONE || yaml_is_null(y, v))
-        return true;
-    if (!native_is_mapping(&r->file, v, "include"))
-        return false;
-    for (yaml_ref k = yaml_first(y, v); k != YAML_NONE; k = yaml_next(y, v, k))
-        if (!include_module(r, k))
-            return false;
-    r->file.where[0] = 0;
-    return true;
+    return v == YAML_NONE || yaml_type(y, v) != YAML_MAPPING ? YAML_NONE : v;
 }
 
 /* ---- sub-workflows ---- */
@@ -507,6 +503,7 @@ bool native_make_joined(struct native_reading *r, yaml_ref key)
     struct native_reading *child = open_module(r, v, name, name, file);
     if (!child)
         return false;
+    child->module->key = key;
     child->first = builder_task_count(r->b);
     return native_prepare(child) && native_add_group(r, name, child->first);
 }
@@ -528,6 +525,7 @@ bool native_make_flow(struct native_reading *r, yaml_ref key, const char *name)
     if (!child)
         return false;
     struct native_module *m = child->module;
+    m->key = key;
     struct strbuf folder = {0};
     module_add_folder(name, &folder);
     m->instance = strbuf_steal(&folder);

@@ -29,11 +29,18 @@ struct module_source {
     dev_t device;
     ino_t inode;
     struct yaml y;
+    enum module_growth { GROWTH_UNKNOWN, GROWTH_NONE, GROWTH_MAYBE } grows; /* native_peek.c */
 };
 
 /* A range of tasks that `after` may name: a family, a module, an instance. */
 struct task_group {
     uint32_t first, count;
+};
+
+/* Further tasks of a group whose module grows. */
+struct group_more {
+    uint32_t group;
+    struct task_group range;
 };
 
 /* What all readings of a workflow share. */
@@ -46,13 +53,14 @@ struct native_shared {
     struct pool families;
     struct intern group_names;
     ARRAY(struct task_group) groups; /* parallel to group_names */
+    ARRAY(struct group_more) more_groups;
     struct intern known; /* names of parameters and lists, with the prefixes of modules */
     ARRAY(struct module_source *) sources;
     /* While it grows (native_future.c): what is there already, edges from there, and the first group
      * that is not there yet. */
     const struct workflow *base;
     struct future_part *part;
-    uint32_t first_group;
+    uint32_t first_group, first_more;
     size_t lines; /* of all files so far */
     uint32_t modules;
     dev_t device; /* of the workflow's own file; both 0: it has none */
@@ -70,6 +78,8 @@ struct module_name {
 struct native_module {
     struct native_reading *parent;
     yaml_ref at;          /* where the parent names it */
+    yaml_ref key;         /* of its entry: the task, or of `include` */
+    char *title;          /* that entry's name: "align" */
     char *name;           /* "qc", "align@s=a" */
     char *prefix, *kinds; /* "b/align@s=a/" of its tasks; "b/align/" of kinds and parameters */
     char *folder;         /* where its names of files begin, seen from the parent: "" or "lib/" */
@@ -86,8 +96,24 @@ void shared_init(struct native_shared *s);
 void shared_free(struct native_shared *s);
 
 /* native_module.c */
-/* `include`, after the file's own tasks were made. */
-bool native_include_modules(struct native_reading *r);
+/* One entry of `include`: `qc: FILE`, or `qc: { file: FILE, as: ..., with: ... }`. */
+bool native_include_module(struct native_reading *r, yaml_ref key);
+/* The mapping of `include`; YAML_NONE: there is none, or it is empty. */
+yaml_ref native_includes(const struct native_reading *r);
+/* Loads the file at `path`, the first time that it is named. NULL: an error at `at`. */
+struct module_source *native_load_module(struct native_reading *r, yaml_ref at, const char *path);
+
+/* native_peek.c: what a module would be, seen from its text. */
+/* Could the file, or a module of it, grow while it runs? `at`: where it is named in this file. */
+bool native_may_grow(struct native_reading *r, yaml_ref at, const char *file);
+/* Names and patterns of files that the tasks of the included module read (make), as this file has
+ * them. The caller frees them and the array. */
+struct peeked_files {
+    char **at;
+    size_t n, cap;
+};
+void native_peek_files(struct native_reading *r, yaml_ref include, bool out,
+                       struct peeked_files *files);
 /* Is the task at `key` a sub-workflow? */
 bool native_is_flow(const struct native_reading *r, yaml_ref key);
 /* Tasks of a file that a task wrote (native_is_joined()): as included, under the entry's name. */

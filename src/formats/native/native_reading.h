@@ -65,10 +65,18 @@ struct native_reading {
      * the pending list that it waits for. Empty: all are ENTRY_NOW. */
     ARRAY(uint8_t) entry;
     ARRAY(uint32_t) waits_for;
-    bool joins;           /* some task stands for those of a file: native_is_joined() */
-    bool repeats;         /* some task is repeated: native_is_repeated() */
-    bool repeats_openly;  /* and nobody knows how often */
-    ARRAY(bool) released; /* by task of the file: `tasks: FILE`, and the file may be read */
+    bool joins;          /* some task stands for those of a file: native_is_joined() */
+    bool repeats;        /* some task is repeated: native_is_repeated() */
+    bool repeats_openly; /* and nobody knows how often */
+    bool opens;          /* a module may grow while it runs */
+    /* Of such a file: entries are made in passes, those that need what a module makes after it, if it
+     * turned out not to grow. By entry: the pass that made it with this reading; 0: none. */
+    ARRAY(uint8_t) pass;
+    uint8_t passes;
+    uint32_t noted;            /* modules that were looked at for `open` */
+    ARRAY(uint32_t) open;      /* modules that grow still */
+    ARRAY(uint32_t) continued; /* those that went on with this reading */
+    ARRAY(bool) released;      /* by task of the file: `tasks: FILE`, and the file may be read */
     uint32_t first_family, first_module; /* while it grows: the first that is not there yet */
     ARRAY(struct native_chain *) chains; /* of repeated tasks, those of one beside each other */
     ARRAY(struct native_round) rounds;   /* that are made with this reading */
@@ -144,17 +152,25 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body);
 void native_keep_parameters(struct native_reading *r);
 
 /* native_later.c */
+/* Is something of the file, or of a module of it, not known yet? */
+bool native_is_open(const struct native_reading *r);
+/* Does the entry at `key` go on after it was made: rounds that are to come, a module that grows (or may,
+ * where it was not made yet)? */
+bool native_goes_on(struct native_reading *r, yaml_ref key, bool made);
+/* Modules that were made and grow become known as such. */
+void native_note_open(struct native_reading *r);
 /* What an entry waits for: a list; or an entry, for its file or its rounds. */
 #define WAITS_FOR_ENTRY(entry) (UINT32_MAX - 1 - (uint32_t)(entry))
 /* A task of the file that stands for the tasks of another, which is read when a task is done: `more: {
  * tasks: more.yaml, after: plan }`. */
-void native_find_joined(struct native_reading *r, yaml_ref tasks);
+bool native_find_joined(struct native_reading *r, yaml_ref tasks);
 bool native_is_joined(const struct native_reading *r, yaml_ref key);
 /* The name of the task that it is read after. */
 const char *native_joined_after(const struct native_reading *r, yaml_ref key);
 /* Is a list pending? */
 bool native_has_pending(const struct native_reading *r);
-/* Fill `entry` and `waits_for`: which tasks of the file can be read now. False: an error. */
+/* Fill `entry` and `waits_for`: which tasks of the file, and behind them which modules that it includes,
+ * can be read now. `tasks`: YAML_NONE: it has none. False: an error. */
 bool native_find_later(struct native_reading *r, yaml_ref tasks);
 /* The task of this file in what is there already; NONE: there is none. */
 uint32_t native_find_base(struct native_reading *r, const char *name, size_t length);
@@ -172,12 +188,13 @@ struct native_future {
     struct native_shared shared;
     struct workflow *w;
     struct option_value *given; /* copies: the reader's caller has freed its own */
-    char text[200];             /* of the item that was asked for last */
+    char text[400];             /* of the item that was asked for last */
+    char unknown[400];          /* the name that was asked for last */
 };
 
 /* Of a file whose reading goes on while it runs: takes `f` over, and builds what is known. */
 struct workflow *native_begin_future(struct native_future *f, struct error *err);
-/* Of one that nobody will run: says what is left out. */
+/* Of one that nobody will run: says what is left out, of modules, too. */
 void native_tell_unknown(struct native_reading *r);
 
 /* native_members.c */
@@ -204,6 +221,10 @@ uint32_t native_find_task(struct native_reading *r, const char *name, size_t len
 /* NULL: there is none. */
 const struct task_group *native_find_group(struct native_reading *r, const char *name,
                                            size_t length);
+/* From the first to the last task of a group that may have several ranges, those between among them. */
+struct task_group native_group_hull(const struct native_reading *r, const struct task_group *g);
+/* All tasks of the file: the mapping; YAML_NONE: it has none. */
+yaml_ref native_tasks(const struct native_reading *r);
 /* The family that would make this file but for its `except`; NULL: none, or another task does. */
 const char *native_left_out(struct native_reading *r, const char *file, size_t length);
 /* What stands before the names of its tasks, and before its kinds and parameters. */

@@ -436,7 +436,7 @@ bool native_round_holds(struct native_reading *r, const struct native_chain *c, 
         return ask_round(r, c, round, condition, holds, err);
     struct strbuf name = {0};
     struct error why = {0};
-    strbuf_printf(&name, "until %s %u", c->name, round);
+    strbuf_printf(&name, "until %s%s %u", native_prefix(r), c->name, round);
     const struct outside_entry *e = outside_find(o, name.at);
     bool good = e ? e->there : !o->plays && ask_round(r, c, round, condition, holds, &why);
     if (!e && !o->plays)

@@ -45,6 +45,7 @@ struct native_chain {
     uint32_t last_time;    /* rounds that there were, as things stand; 0: nobody knows */
     uint32_t round;        /* the last that was made */
     uint32_t first, count; /* its tasks */
+    uint32_t module;       /* of a sub-workflow: the last round's, in r->modules */
     uint32_t settled;      /* the last round whose tasks have the workflow's numbers */
     char *condition;       /* `until` of that round, everything filled in */
     bool due;              /* the next round is to be made */
@@ -89,7 +90,7 @@ bool native_read_rounds(struct native_reading *r, uint32_t *module);
 /* Its round is done: is there another? */
 void native_decide_rounds(struct native_reading *r, struct native_chain *c);
 /* Is a round of this task still to come? */
-bool native_goes_on(const struct native_reading *r, yaml_ref key);
+bool native_has_rounds(const struct native_reading *r, yaml_ref key);
 /* While a round is read: the name that its next file has, in or out. `*length` changes with it. */
 const char *native_round_name(struct native_reading *r, bool out, const char *name, size_t *length);
 /* Of its last output: is it gone once the next round has read it? */

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool native_goes_on(const struct native_reading *r, yaml_ref key)
+bool native_has_rounds(const struct native_reading *r, yaml_ref key)
 {
     bool any = false;
     for (size_t i = 0; i < r->chains.n; i++) {
@@ -32,11 +32,6 @@ bool native_goes_on(const struct native_reading *r, yaml_ref key)
 
 bool native_make_chain(struct native_reading *r, yaml_ref key, const char *name)
 {
-    if (r->module && native_is_open_repeat(r, key))
-        return native_error(&r->file, key,
-                            "repeat with until joins while the workflow runs, and this file is a "
-                            "module; repeat the task with `flow` in the file that is run, or leave "
-                            "out until");
     struct native_chain *c = native_read_repeat(r, key, name);
     if (!c)
         return false;
@@ -114,6 +109,7 @@ static bool make_round(struct native_reading *r, struct native_chain *c)
     r->round_place[0] = r->round_place[1] = 0;
     if (native_is_flow(r, c->key)) {
         good = native_make_flow(r, c->key, title.at);
+        c->module = (uint32_t)r->modules.n - 1;
     } else {
         good = native_add_task(r, c->key, title.at, title.n);
     }

@@ -283,6 +283,17 @@ struct native_after {
 
 enum { AFTER_EDGES = 10000000 }; /* of one family after another: more is a slip */
 
+/* `there`: they were there before this part, and so are their numbers. */
+static void add_after_range(struct native_reading *r, uint32_t task, const struct task_group *g,
+                            bool there, size_t line)
+{
+    for (uint32_t t = g->first; t < g->first + g->count; t++)
+        if (there)
+            array_push(&r->shared->part->links, (struct growth_link){t, task});
+        else
+            builder_edge(r->b, t, task, line);
+}
+
 /* A task, or a whole family. All tasks exist by now: the first pass made them. */
 static bool add_after(void *context, const char *name, size_t length)
 {
@@ -308,12 +319,12 @@ static bool add_after(void *context, const char *name, size_t length)
                             "after: %u tasks of '%s' before each of %u; name the member that "
                             "matters, as in \"%s@...={...}\"",
                             g->count, name, (unsigned)mine, name);
-    for (uint32_t t = g->first; t < g->first + g->count; t++)
-        if (g <
-            r->shared->groups.at + r->shared->first_group) /* it was there, and so its numbers */
-            array_push(&r->shared->part->links, (struct growth_link){t, a->task});
-        else
-            builder_edge(r->b, t, a->task, line);
+    const struct native_shared *s = r->shared;
+    uint32_t number = (uint32_t)(g - s->groups.at);
+    add_after_range(r, a->task, g, number < s->first_group, line);
+    for (uint32_t i = 0; i < s->more_groups.n; i++)
+        if (s->more_groups.at[i].group == number)
+            add_after_range(r, a->task, &s->more_groups.at[i].range, i < s->first_more, line);
     return true;
 }
 
