@@ -26,6 +26,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -58,7 +59,7 @@ class Round:
         self.environment = dict(os.environ, SOAK_LOG=self.log, WEFT_HISTORY=os.path.join(self.outside, "history.db"), TMPDIR=self.outside,
                                 WEFT_KEY=os.path.join(self.outside, "key"), SOAK_MARK=self.mark.split("=")[1])
         self.said, self.agents, self.retired, self.leaving, self.later, self.excused = [], [], [], [], [], []
-        self.may_repeat, self.attach_next, self.client = set(), False, None
+        self.may_repeat, self.attach_next, self.client, self.damaged = set(), False, None, False
         self.shared = self.rng.random() < 0.2
         self.write_flow()
 
@@ -148,6 +149,10 @@ class Round:
     def message(self):
         with open(os.path.join(self.outside, "stderr"), encoding="utf-8", errors="replace") as f:
             f.seek(self.heard)
+            return f.read()
+
+    def printed(self):
+        with open(os.path.join(self.outside, "stdout"), encoding="utf-8", errors="replace") as f:
             return f.read()
 
     def call(self, *words):
@@ -289,9 +294,11 @@ class Round:
             self.said[-1] += " (detached)"
         elif status == 0:
             self.check_done("under faults")
-        elif status is not None:
+        elif status is not None and -status not in (signal.SIGTERM, signal.SIGINT):  # before it had its handlers
             if not self.message().strip():
                 self.wrong(f"exit status {status} without a word")
+            if self.damaged and " while it ran: " in self.printed():
+                self.excused.append("an input was damaged under a task")
             if not self.excused:
                 self.wrong(f"exit status {status}, and nothing excuses it: {self.message()[-1500:]}")
             self.said[-1] += f" ({'; '.join(self.excused)})"

@@ -190,7 +190,7 @@ def cut_client(r):
 # ---- data ----
 
 def damage_cache(r):
-    """A byte of what an agent keeps is another one; or the file is gone, or cut off."""
+    """A byte of what an agent keeps is another one; or the file is gone, or cut off. While a task reads it, that voids the attempt."""
     if r.shared:
         return
     holders = [a for a in r.agents if a.lives() and a.data_files()]
@@ -209,6 +209,7 @@ def damage_cache(r):
             flip_byte(path, r.rng)
     except OSError:  # deleted meanwhile
         pass
+    r.damaged = True
     r.tell(f"damaged {a.name} {kind} {path}")
 
 

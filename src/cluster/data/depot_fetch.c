@@ -1,7 +1,8 @@
 /* Incoming: fetches, from asking to their place. Their states are drawn in depot_fetch.h.
  *
  * A large file that is cut off stays in `partial` with a note of its digest, also over a restart.
- * When it goes on, its beginning is read and hashed again, a little with each piece that comes.
+ * When it goes on, its beginning is read and hashed again. Large files are hashed by a thread
+ * (depot_hash.c) where there is a loop; else as they come, and a beginning a little with each piece.
  *
  * Invariants:
  *   I1. At most one fetch of an object at a time; it is in fetches[object] and in one ring: waiting
@@ -181,6 +182,7 @@ static void fetch_forget(struct depot *d, struct depot_fetch *f)
     d->nfetches[f->state]--;
     if (f->fd >= 0)
         close(f->fd);
+    depot_hash_free(f->apart);
     depot_unpack_free(&f->unpack);
     free(f);
 }
@@ -382,7 +384,8 @@ static bool fetch_catch_up(struct depot *d, struct depot_fetch *f, uint64_t most
     return true;
 }
 
-/* A file that came in one go is hashed already; one that was resumed catches up, at most
+/* What a thread hashes is finished by depot_fetch_hashed(). Else a file that came in one go is hashed
+ * already; one that was resumed catches up, at most
  * CATCH_UP_LAST bytes now and the rest by the ticks, so that the loop is not held up. */
 static void fetch_finish_if_whole(struct depot *d, struct depot_fetch *f)
 {
@@ -390,9 +393,20 @@ static void fetch_finish_if_whole(struct depot *d, struct depot_fetch *f)
         return;
     if (!fetch_is_folder(f)) {
         fetch_change(d, f, FETCH_IS_WHOLE);
-        if (!fetch_catch_up(d, f, CATCH_UP_LAST) || f->hashed < f->total)
+        if (f->apart || !fetch_catch_up(d, f, CATCH_UP_LAST) || f->hashed < f->total)
             return;
     }
+    fetch_finish(d, f);
+}
+
+void depot_fetch_hashed(struct depot *d, uint32_t object, const struct digest_state *hash)
+{
+    struct depot_fetch *f = d->fetches[object];
+    if (!hash) {
+        fetch_give_up(d, f, false, "what had come of it cannot be read again");
+        return;
+    }
+    f->hash = *hash;
     fetch_finish(d, f);
 }
 
@@ -508,13 +522,17 @@ bool depot_fetch_head(struct depot *d, struct depot_fetch *f, struct bytes *in)
     } else if (!fetch_open_partial(d, f, &err)) {
         fetch_give_up(d, f, false, err.text);
     } else {
+        if (f->fd >= 0 && f->total >= NOTED_FROM)
+            f->apart = depot_hash_new(d, f->object, f->fd, f->total);
+        if (f->apart)
+            depot_hash_written(f->apart, f->written); /* from before a cut */
         fetch_finish_if_whole(d, f);
     }
     return true;
 }
 
-/* The bytes go into the file as they come. Hashing goes along unless the beginning still has to be
- * caught up with. */
+/* The bytes go into the file as they come. Hashing goes along unless a thread does it, or the beginning
+ * still has to be caught up with. */
 bool depot_fetch_data(struct depot *d, struct depot_fetch *f, struct bytes *in)
 {
     if (f->state != FETCH_RECEIVING || !in->n || in->n > f->total - f->written)
@@ -536,7 +554,9 @@ bool depot_fetch_data(struct depot *d, struct depot_fetch *f, struct bytes *in)
         }
         bool level = f->hashed == f->written;
         f->written += in->n;
-        if (level) {
+        if (f->apart) {
+            depot_hash_written(f->apart, f->written);
+        } else if (level) {
             digest_bytes(&f->hash, in->at, in->n);
             f->hashed += in->n;
         } else if (!fetch_catch_up(d, f, CATCH_UP)) {
@@ -627,9 +647,9 @@ void depot_fetch_tick(struct depot *d, double now)
     ARRAY(uint32_t) objects = {0};
     for (struct depot_ring *r = d->begun.next; r != &d->begun; r = r->next) {
         struct depot_fetch *f = (struct depot_fetch *)r;
-        if (f->state == FETCH_CHECKING)
+        if (f->state == FETCH_CHECKING && !f->apart)
             array_push(&objects, f->object);
-        else if (f->state == FETCH_LATER || !link_is_open(f->from))
+        else if (f->state == FETCH_CHECKING || f->state == FETCH_LATER || !link_is_open(f->from))
             f->silent = -1;
         else if (f->silent < 0)
             f->silent = now;

@@ -22,7 +22,7 @@ enum fetch_state {
     FETCH_ASKED,     /* FETCH was sent */
     FETCH_LATER,     /* they compute it */
     FETCH_RECEIVING, /* HEAD came */
-    FETCH_CHECKING,  /* all came; the beginning, from before a cut, is still being hashed */
+    FETCH_CHECKING,  /* all came; it is still being hashed */
     FETCH_STATES,
 };
 
@@ -53,6 +53,7 @@ struct depot_fetch {
     uint64_t hashed; /* < written after a resume */
     int fd;          /* of a file; -1: none */
     struct digest_state hash;
+    struct depot_hash *apart;   /* of a large file, that a thread hashes; NULL: as it comes */
     struct depot_unpack unpack; /* of a folder */
 };
 
@@ -68,6 +69,8 @@ bool depot_fetch_is_stale(const struct depot *d, const struct link *l, uint32_t 
 /* It has answered now. False: nobody asked. */
 bool depot_fetch_unfetched(struct depot *d, struct link *l, uint32_t object, struct bytes *in);
 
+/* A thread has hashed all of it; NULL: it cannot be read again. */
+void depot_fetch_hashed(struct depot *d, uint32_t object, const struct digest_state *hash);
 void depot_fetch_closed(struct depot *d, struct link *l);
 void depot_fetch_tick(struct depot *d, double now);
 /* It is not needed any more: it came into being here, or the depot ends. */

@@ -51,6 +51,12 @@ struct depot {
     char *piece; /* DEPOT_PIECE */
 };
 
+/* depot_hash.c: hashes a file behind those who write it, and tells depot_fetch_hashed(). NULL: it is not to
+ * be, there is no loop or no descriptor. */
+struct depot_hash *depot_hash_new(struct depot *d, uint32_t object, int fd, uint64_t total);
+void depot_hash_written(struct depot_hash *h, uint64_t written); /* so many bytes stand there now */
+void depot_hash_free(struct depot_hash *h);
+
 /* depot_check.c */
 void depot_check_free(struct depot *d); /* those that go on end without a word */
 

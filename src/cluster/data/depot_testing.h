@@ -123,6 +123,7 @@ static inline void depot_open(struct place *p)
                                                 .partial = p->partial,
                                                 .memo = p->memo,
                                                 .most = 3,
+                                                .loop = &loop,
                                                 .arrived = on_arrived,
                                                 .make = on_make,
                                                 .lost = on_lost,
