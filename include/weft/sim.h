@@ -121,11 +121,15 @@ struct weft_schedulers_options {
     uint64_t seed;
     weft_progress progress;
     void *context;
+    /* Nodes as a platform has them, for a workflow: cores, memory, speed, attributes and things of each,
+     * bandwidth and latency of its network. `schedulers`: the first so many that are up, 0: all of them;
+     * `cores` is not looked at. NULL: nodes are alike */
+    const struct weft_platform *platform;
 };
 #define WEFT_SCHEDULERS_INIT                                                                       \
     {                                                                                              \
         sizeof(struct weft_schedulers_options), NULL, 100, 2, "flds", "best", NULL, "last", 1,     \
-            NULL, NULL                                                                             \
+            NULL, NULL, NULL                                                                       \
     }
 /* Name of policy number `i`, "auto" among them; NULL: there are no more. */
 const char *weft_policy(size_t i);
@@ -143,6 +147,26 @@ struct weft_schedulers_figures {
     double bytes_moved, hit_rate;
 };
 void weft_schedulers_figures(const struct weft_schedulers *s, struct weft_schedulers_figures *out);
+/* Several runs on the same nodes, submitted one by one. Their cores are shared as real agents share them:
+ * each more of priority doubles the share of a run. */
+struct weft_sim_run {
+    const struct weft_workflow *workflow;
+    double at, priority; /* seconds; -20 to 20 */
+};
+struct weft_schedulers *weft_sim_runs(const struct weft_sim_run *runs, size_t n,
+                                      const struct weft_schedulers_options *options,
+                                      struct weft_error *error);
+struct weft_run_figures {
+    uint64_t tasks;
+    double first, finish; /* when its first task began, and its last one ended */
+    double core_seconds;  /* that its tasks had */
+    double alone;         /* seconds that it takes with the nodes to itself */
+    double slowdown;      /* from submission to end, over `alone` */
+};
+/* Run number `i` of weft_sim_runs(); false: there are no more. */
+bool weft_schedulers_run(const struct weft_schedulers *s, size_t i, struct weft_run_figures *out);
+/* Jain's index of the runs' speeds (1 / slowdown): 1 when all are slowed down alike. */
+double weft_schedulers_fairness(const struct weft_schedulers *s);
 struct weft_bound {
     double recursion, area, path; /* seconds */
     double timespan;              /* no schedule is much shorter */

@@ -97,4 +97,8 @@ struct weft_schedulers {
     const char *policy; /* its name */
     struct schedulers_result result;
     double seconds; /* real */
+    uint32_t nodes;
+    double cores;   /* of all nodes */
+    uint32_t nruns; /* of weft_sim_runs(); 0: one alone */
+    struct schedulers_run *runs;
 };

@@ -41,6 +41,7 @@ static const struct option cluster_options[] = {
     ROW("cache", BYTES, 0, 1e18, "bytes a node keeps of what it fetched; 0: nothing"),
     ROW("prefetch", COUNT, 0, 32, "tasks a core whose data are fetched ahead; 0: none"),
     ROW("task-size", BYTES, 0, 1e9, "bytes of a task's description, for the bound"),
+    ROW("has", TEXT, 0, 0, "attributes of each node that tasks may need: avx512,ssd"),
     ROW("resources", TEXT, 0, 0, "things of each node that tasks may hold: gpu=0,1 licence=4"),
 #undef ROW
     {0},
@@ -91,11 +92,30 @@ static bool cluster_set(const struct workload *d, void *const *field,
  * move. */
 struct cluster_problem {
     struct weft_schedulers_options options;
-    struct workload dag;
+    struct workload dag; /* of the first run */
     struct schedulers_config config;
     struct bound_config bound;
-    char resources[1024]; /* of --set resources */
+    char resources[1024], has[1024]; /* of --set resources, has */
+    uint32_t *platform_node;         /* of nodes that are up */
+    /* of weft_sim_runs(), else 0 */
+    size_t nruns;
+    struct workload *run_dag;
+    struct schedulers_entry *entry;
 };
+
+static void cluster_free(struct cluster_problem *s)
+{
+    free(s->platform_node);
+    free(s->run_dag);
+    free(s->entry);
+    free(s);
+}
+
+/* The workflow of run `i`; NULL: there are no more. */
+static const struct workflow *cluster_workflow(const struct cluster_problem *s, size_t i)
+{
+    return i < s->nruns ? s->entry[i].dag->workflow : i == 0 ? s->dag.workflow : NULL;
+}
 
 /* Benchmarks ask for none. */
 static bool cluster_resources(struct cluster_problem *s, const char *value, struct error *err)
@@ -111,11 +131,45 @@ static bool cluster_resources(struct cluster_problem *s, const char *value, stru
     thing_list_free(&list);
     if (!good)
         return error_set(err, ERROR_INPUT, "--set resources=%s: %s", value, wrong.text);
-    if (s->dag.kind != WORKLOAD_WORKFLOW || !s->dag.workflow->asks)
+    bool asked = false;
+    for (size_t i = 0; cluster_workflow(s, i); i++)
+        asked |= cluster_workflow(s, i)->asks != NULL;
+    if (!asked)
         return error_set(err, ERROR_INPUT,
                          "--set resources does nothing here: no task asks for any (`resources:`)");
     s->config.resources = s->resources;
     return true;
+}
+
+static bool cluster_has(struct cluster_problem *s, const char *value, struct error *err)
+{
+    bool asked = false;
+    for (size_t i = 0; cluster_workflow(s, i); i++)
+        asked |= cluster_workflow(s, i)->needs != NULL;
+    if (!asked)
+        return error_set(err, ERROR_INPUT,
+                         "--set has does nothing here: no task needs any attribute (`needs:`)");
+    if (strlen(value) >= sizeof s->has)
+        return error_set(err, ERROR_INPUT, "--set has: %zu characters are too many", strlen(value));
+    snprintf(s->has, sizeof s->has, "%s", value);
+    s->config.has = s->has;
+    return true;
+}
+
+/* What the nodes of a platform have is not set besides. */
+static bool cluster_setting(struct cluster_problem *s, void *const *field,
+                            const struct option_value *value, struct error *err)
+{
+    static const char *const of_nodes[] = {"memory", "large", "factor", "resources", "has"};
+    for (size_t i = 0; s->config.platform && i < sizeof of_nodes / sizeof *of_nodes; i++)
+        if (strcmp(value->name, of_nodes[i]) == 0)
+            return error_set(err, ERROR_INPUT,
+                             "--set %s does nothing with a platform (--on), which says what its "
+                             "nodes have",
+                             value->name);
+    return strcmp(value->name, "resources") == 0 ? cluster_resources(s, value->text, err)
+           : strcmp(value->name, "has") == 0     ? cluster_has(s, value->text, err)
+                                                 : cluster_set(&s->dag, field, value, err);
 }
 
 static bool cluster_settings(struct cluster_problem *s, struct error *err)
@@ -132,7 +186,7 @@ static bool cluster_settings(struct cluster_problem *s, struct error *err)
         &c->steal_bound,      &rigid,      &c->latency,
         &c->bandwidth,        &c->servers, &c->store_service,
         &c->dispatch,         &cache,      &prefetch,
-        &s->bound.task_bytes, NULL,
+        &s->bound.task_bytes, NULL,        NULL,
     };
     _Static_assert(sizeof field / sizeof *field + 1 ==
                        sizeof cluster_options / sizeof *cluster_options,
@@ -140,9 +194,7 @@ static bool cluster_settings(struct cluster_problem *s, struct error *err)
     struct api_pairs pairs;
     bool good = api_pairs_split(&pairs, s->options.settings, err);
     for (size_t i = 0; i < pairs.n && good; i++)
-        good = strcmp(pairs.at[i].name, "resources") == 0
-                   ? cluster_resources(s, pairs.at[i].text, err)
-                   : cluster_set(d, field, &pairs.at[i], err);
+        good = cluster_setting(s, field, &pairs.at[i], err);
     api_pairs_free(&pairs);
     c->rigid_steal = rigid;
     c->prefetch = prefetch ? prefetch : SCHEDULERS_NO_PREFETCH;
@@ -198,10 +250,42 @@ static bool cluster_graph(struct cluster_problem *s, const struct weft_workflow 
     return true;
 }
 
+/* Nodes that are up, and the network. */
+static bool cluster_platform(struct cluster_problem *s, struct error *err)
+{
+    const struct platform *p = s->options.platform ? inside_platform(s->options.platform) : NULL;
+    if (!p)
+        return s->options.schedulers > 0 ||
+               error_set(err, ERROR_INPUT, "--schedulers all needs a platform (--on)");
+    if (!s->dag.workflow)
+        return error_set(err, ERROR_INPUT,
+                         "a platform (--on) is for a workflow; a benchmark has --cores");
+    if (!platform_is_uniform(p))
+        return error_set(err, ERROR_INPUT,
+                         "the platform has links of their own; a cluster of schedulers has one "
+                         "bandwidth and one latency: leave them out, or plan and replay");
+    uint32_t n = 0;
+    s->platform_node = mem_new(uint32_t, p->nnodes);
+    for (uint32_t i = 0; i < p->nnodes; i++)
+        if (p->up[i])
+            s->platform_node[n++] = i;
+    if (!n || s->options.schedulers > n)
+        return error_set(err, ERROR_INPUT,
+                         "--schedulers is %u; the platform has %u nodes that are up",
+                         s->options.schedulers, n);
+    s->config.nodes = s->options.schedulers ? s->options.schedulers : n;
+    s->config.cores = 1; /* each says its own */
+    s->config.platform = p;
+    s->config.platform_node = s->platform_node;
+    s->config.bandwidth = p->bandwidth;
+    s->config.latency = p->latency;
+    return true;
+}
+
 static bool cluster_prepare(struct cluster_problem *s, const struct weft_workflow *w,
                             const struct weft_schedulers_options *options, struct error *err)
 {
-    *s = (struct cluster_problem){.options = WEFT_SCHEDULERS_INIT};
+    s->options = (struct weft_schedulers_options)WEFT_SCHEDULERS_INIT;
     if (!api_options(&s->options, options, err))
         return false;
     uint64_t cores = (uint64_t)s->options.schedulers * s->options.cores;
@@ -212,11 +296,34 @@ static bool cluster_prepare(struct cluster_problem *s, const struct weft_workflo
     s->config.seed = s->dag.seed = s->options.seed;
     s->config.bandwidth = 125e6; /* the gigabit of the paper's machine */
     s->bound.task_bytes = 1024;
-    if (!cluster_settings(s, err) || !workload_init(&s->dag, err))
+    if (!cluster_platform(s, err) || !cluster_settings(s, err) || !workload_init(&s->dag, err))
         return false;
+    if (s->config.platform)
+        cores = 0;
+    for (uint32_t n = 0; s->config.platform && n < s->config.nodes; n++)
+        cores += s->config.platform->cores[s->platform_node[n]];
     s->config.dag = s->bound.dag = &s->dag;
     s->bound.cores = cores;
     s->bound.bandwidth = s->config.bandwidth;
+    return true;
+}
+
+/* What each run brings with it. */
+static bool cluster_runs(struct cluster_problem *s, const struct weft_sim_run *runs, size_t n,
+                         struct error *err)
+{
+    if (!n || n > SCHEDULERS_ENTRIES)
+        return error_set(err, ERROR_INPUT, "%zu runs; expected 1 to %d", n, SCHEDULERS_ENTRIES);
+    s->run_dag = mem_new_zero(struct workload, n);
+    s->entry = mem_new_zero(struct schedulers_entry, n);
+    for (size_t i = 0; i < n; i++) {
+        s->run_dag[i] =
+            (struct workload){.kind = WORKLOAD_WORKFLOW, .workflow = runs[i].workflow->model};
+        s->entry[i] = (struct schedulers_entry){&s->run_dag[i], runs[i].at, runs[i].priority};
+        if (!workload_init(&s->run_dag[i], err))
+            return false;
+    }
+    s->nruns = n;
     return true;
 }
 
@@ -225,32 +332,45 @@ EXPORT const char *weft_policy(size_t i)
     return i < SCHED_POLICY_CHOICES ? sched_policy_choice((uint32_t)i).name : NULL;
 }
 
+static bool cluster_run(struct cluster_problem *s, struct weft_schedulers *sim, struct error *err)
+{
+    struct sched_policy_choice policy;
+    if (!sched_policy_choose(s->options.policy, &policy))
+        return error_set(err, ERROR_INPUT,
+                         "--policy is '%s'; expected " SCHED_POLICY_NAMES "auto or all",
+                         s->options.policy);
+    struct progress progress = {s->options.progress, s->options.context};
+    s->config.progress = s->options.progress ? &progress : NULL;
+    s->config.policy = policy.policy;
+    s->config.adapt = policy.adapt;
+    sim->policy = policy.name;
+    sim->nodes = s->config.nodes;
+    sim->cores = (double)s->bound.cores;
+    double began = clock_seconds();
+    sim->nruns = (uint32_t)s->nruns;
+    sim->runs = mem_new_zero(struct schedulers_run, s->nruns);
+    bool good = s->nruns ? schedulers_run_beside(&s->config, s->entry, sim->nruns, &sim->result,
+                                                 sim->runs, err)
+                         : schedulers_run(&s->config, &sim->result, err);
+    sim->seconds = clock_seconds() - began;
+    return good;
+}
+
+/* `runs` NULL: `w`, or a benchmark, alone. */
 static struct weft_schedulers *cluster_simulate(const struct weft_workflow *w,
+                                                const struct weft_sim_run *runs, size_t n,
                                                 const struct weft_schedulers_options *options,
                                                 struct error *err)
 {
-    struct cluster_problem *s = mem_new(struct cluster_problem, 1);
+    struct cluster_problem *s = mem_new_zero(struct cluster_problem, 1);
     struct weft_schedulers *sim = mem_new_zero(struct weft_schedulers, 1);
-    struct sched_policy_choice policy;
-    bool good = cluster_prepare(s, w, options, err);
-    if (good && !sched_policy_choose(s->options.policy, &policy))
-        good = error_set(err, ERROR_INPUT,
-                         "--policy is '%s'; expected " SCHED_POLICY_NAMES "auto or all",
-                         s->options.policy);
-    if (good) {
-        struct progress progress = {s->options.progress, s->options.context};
-        s->config.progress = s->options.progress ? &progress : NULL;
-        s->config.policy = policy.policy;
-        s->config.adapt = policy.adapt;
-        sim->policy = policy.name;
-        double began = clock_seconds();
-        good = schedulers_run(&s->config, &sim->result, err);
-        sim->seconds = clock_seconds() - began;
-    }
-    free(s);
+    bool good = (!runs || cluster_runs(s, runs, n, err)) &&
+                cluster_prepare(s, runs ? runs[0].workflow : w, options, err) &&
+                cluster_run(s, sim, err);
+    cluster_free(s);
     if (good)
         return sim;
-    free(sim);
+    weft_schedulers_free(sim);
     return NULL;
 }
 
@@ -259,13 +379,44 @@ EXPORT struct weft_schedulers *weft_sim_schedulers(const struct weft_workflow *w
                                                    struct weft_error *error)
 {
     API_CALL(call, error)
-    call.result = cluster_simulate(w, options, &call.err);
+    call.result = cluster_simulate(w, NULL, 0, options, &call.err);
+    return api_result(&call);
+}
+
+EXPORT struct weft_schedulers *weft_sim_runs(const struct weft_sim_run *runs, size_t n,
+                                             const struct weft_schedulers_options *options,
+                                             struct weft_error *error)
+{
+    API_CALL(call, error)
+    call.result = cluster_simulate(NULL, runs, n, options, &call.err);
     return api_result(&call);
 }
 
 EXPORT void weft_schedulers_free(struct weft_schedulers *s)
 {
+    if (s)
+        free(s->runs);
     free(s);
+}
+
+EXPORT bool weft_schedulers_run(const struct weft_schedulers *s, size_t i,
+                                struct weft_run_figures *out)
+{
+    if (i >= s->nruns)
+        return false;
+    const struct schedulers_run *r = &s->runs[i];
+    *out = (struct weft_run_figures){.tasks = r->tasks,
+                                     .first = r->first,
+                                     .finish = r->finish,
+                                     .core_seconds = r->used,
+                                     .alone = r->alone,
+                                     .slowdown = r->slowdown};
+    return true;
+}
+
+EXPORT double weft_schedulers_fairness(const struct weft_schedulers *s)
+{
+    return s->nruns ? schedulers_fairness(s->runs, s->nruns) : 1;
 }
 
 EXPORT void weft_schedulers_figures(const struct weft_schedulers *s,
@@ -293,7 +444,7 @@ EXPORT bool weft_schedulers_bound(const struct weft_workflow *w,
 {
     API_CALL(call, error)
     {
-        struct cluster_problem *s = mem_new(struct cluster_problem, 1);
+        struct cluster_problem *s = mem_new_zero(struct cluster_problem, 1);
         struct bound_result r;
         call.good =
             cluster_prepare(s, w, options, &call.err) && bound_compute(&s->bound, &r, &call.err);
@@ -310,7 +461,7 @@ EXPORT bool weft_schedulers_bound(const struct weft_workflow *w,
                 .bandwidth = s->bound.bandwidth,
                 .levels = r.levels,
             };
-        free(s);
+        cluster_free(s);
     }
     return api_end(&call);
 }

@@ -39,8 +39,12 @@ static const struct cli_option options[] = {
     {"vanish", 0, "SHARE", "clients: so many never answer"},
     {"timeout", 0, "TIME", "clients: when a task of one that vanished is given again (default 10)"},
     {"fifo", 0, NULL, "clients: first in, first out instead of the plan's order"},
-    {"schedulers", 0, "N",
-     "a cluster of so many distributed schedulers runs the graph, without a plan"},
+    {"schedulers", 0, "N|all",
+     "a cluster of so many distributed schedulers runs the graph, without a plan; all: one on each "
+     "node of --on"},
+    {"beside", 0, "FLOW[@TIME[:PRIORITY]]",
+     "schedulers: another run on the same nodes, submitted then; each more of priority doubles its "
+     "share; may be repeated"},
     {"dag", 0, "NAME",
      "schedulers: a benchmark instead of FLOW: bot, fan-out, fan-in, pipeline, stacking, "
      "all-pairs"},
@@ -64,7 +68,7 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_rule sim_rules[] = {
-    {"policy cores submit", "schedulers dag", NULL},
+    {"policy cores submit beside", "schedulers dag", NULL},
     {"confidence threads", "repeat schedulers dag",
      NULL}, /* the last two have words of their own */
     {"repair", "mtbf schedulers dag", NULL},
@@ -405,6 +409,8 @@ const struct command command_sim = {
         "  weft sim flow.yaml --on cluster.yaml --fail fast1@10+5 --trace trace.json\n"
         "  weft sim stream-plan.json --items 1000 --period 0.5\n"
         "  weft sim --schedulers 100 --dag fan-in --policy all\n"
+        "  weft sim long.yaml --schedulers 4 --beside short.yaml@10m --beside urgent.yaml@1h:2\n"
+        "  weft sim flow.yaml --schedulers all --on cluster.yaml\n"
         "  weft sim flow.yaml --clients --interarrival 1 --batch 16 --repeat 500\n",
     .options = options,
     .rules = sim_rules,

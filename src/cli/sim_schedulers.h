@@ -4,6 +4,12 @@
 
 struct schedulers_question {
     struct weft_workflow *workflow; /* NULL: a benchmark DAG */
+    struct weft_platform *platform; /* of --on, or NULL */
+    /* the workflow and those of --beside; 0: it is alone */
+    size_t nruns;
+    struct weft_sim_run *runs;
+    struct schedulers_entry *entry; /* the same for the view: times and priorities */
+    char (*run_name)[256];
     struct weft_schedulers_options options;
     const char **settings;
     char name[256]; /* of the graph, for people */

@@ -236,21 +236,21 @@ bool capacity_refuse(const struct workflow *w, const struct capacity_misfits *mi
     capacity_bytes(most.memory, there, sizeof there);
     if (asks->cores > most.cores)
         return error_set(err, ERROR_INFEASIBLE,
-                         "task '%s' asks for %u cores; %s%s has %u%s: lower its `cores`, or %s -j "
+                         "task '%s' asks for %u cores; %s%s has %u%s: lower its `cores`, or %s %s"
                          "%u%s",
                          name, asks->cores, largest, words->where, most.cores, more, words->before,
-                         asks->cores, words->after);
+                         words->cores ? words->cores : "-j ", asks->cores, words->after);
     if (asks->memory > most.memory)
         return error_set(err, ERROR_INFEASIBLE,
                          "task '%s' asks for %s of memory; %s%s has %s%s: lower its `memory`, or "
-                         "%s -m %s%s",
-                         name, wanted, largest, words->where, there, more, words->before, wanted,
-                         words->after);
+                         "%s %s%s%s",
+                         name, wanted, largest, words->where, there, more, words->before,
+                         words->memory ? words->memory : "-m ", wanted, words->after);
     if (asks->has & ~most.has)
-        return error_set(
-            err, ERROR_INFEASIBLE, "task '%s' needs %s, which %s%s has not%s: %s --has %s%s", name,
-            capacity_words_of(w, asks->has & ~most.has, text, sizeof text), n > 1 ? "none of " : "",
-            words->where, more, words->before, text, words->after);
+        return error_set(err, ERROR_INFEASIBLE, "task '%s' needs %s, which %s%s has%s%s: %s %s%s%s",
+                         name, capacity_words_of(w, asks->has & ~most.has, text, sizeof text),
+                         n > 1 ? "none of " : "", words->where, n > 1 ? "" : " not", more,
+                         words->before, words->has ? words->has : "--has ", text, words->after);
     double amount = 0;
     uint32_t thing = capacity_lacking(asks, nodes, n, &amount);
     if (thing != NONE)

@@ -62,7 +62,8 @@ struct capacity_words {
     const char *before, *after; /* of the option that would help: "run with", "" */
     const char
         *nodes; /* what to do for more nodes: "start more agents"; NULL: there is one alone */
-    const char *things; /* before "gpu=1" [--resources ] */
+    /* before a number of cores, of bytes, a list of attributes, "gpu=1" */
+    const char *cores, *memory, *has, *things; /* [-j , -m , --has , --resources ] */
 };
 /* ERROR_INFEASIBLE: which task asks for what, what the largest node has, and what to do about it.
  * Always false. */

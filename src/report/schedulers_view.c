@@ -12,11 +12,14 @@ void schedulers_view_chart(const struct schedulers_view *s, struct strbuf *out)
 {
     char title[200];
     uint32_t last = s->n - 1;
-    snprintf(title, sizeof title, "%s, %u schedulers, policy %s", s->name, s->nodes,
+    char beside[64] = "";
+    if (s->nruns)
+        snprintf(beside, sizeof beside, " and %u other runs", s->nruns - 1);
+    snprintf(title, sizeof title, "%s%s, %u schedulers, policy %s", s->name, beside, s->nodes,
              s->policy[last]);
     const struct schedulers_result *r = s->result[last];
     report_utilization_chart(&(struct utilization_chart){.title = title,
-                                                         .cores = (double)s->nodes * s->cores,
+                                                         .cores = s->all_cores,
                                                          .makespan = r->makespan,
                                                          .bin_width = r->bin_width,
                                                          .nbins = r->nbins,
@@ -28,20 +31,68 @@ void schedulers_view_chart(const struct schedulers_view *s, struct strbuf *out)
 
 /* ---- text ---- */
 
+/* Several runs on the same nodes: a row each. */
+static void schedulers_runs(const struct schedulers_view *s, struct strbuf *out)
+{
+    char x[HUMAN_SIZE];
+    struct table *t = table_new();
+    table_column(t, "run", TABLE_LEFT);
+    static const char *const columns[] = {"priority", "submitted", "first task", "end",
+                                          "takes",    "alone",     "slowdown",   "cores"};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        table_column(t, columns[i], TABLE_RIGHT);
+    for (uint32_t i = 0; i < s->nruns; i++) {
+        const struct schedulers_run *r = &s->figures[i];
+        double takes = r->finish - s->entries[i].at;
+        table_row(t);
+        table_cell(t, s->run_name[i]);
+        table_number(t, s->entries[i].priority);
+        table_seconds(t, s->entries[i].at);
+        table_seconds(t, r->first);
+        table_seconds(t, r->finish);
+        table_seconds(t, takes);
+        table_seconds(t, r->alone);
+        table_number(t, r->slowdown);
+        table_number(t, takes > 0 ? r->used / takes : 0);
+    }
+    strbuf_add_char(out, '\n');
+    table_print(t, out, &(struct table_style){.colour = s->colour, .indent = 2});
+    table_free(t);
+    strbuf_printf(out, "\n  fairness %s (Jain's index of the speeds, 1 / slowdown)\n",
+                  human_number(x, schedulers_fairness(s->figures, s->nruns)));
+}
+
+/* What ran, where. */
+static void schedulers_head(const struct schedulers_view *s, struct strbuf *out)
+{
+    const struct schedulers_result *r = s->result[0];
+    char x[HUMAN_SIZE], y[HUMAN_SIZE];
+    if (s->nruns)
+        report_line(out, "runs", "%u: %s tasks, %s of work", s->nruns, human_count(x, r->tasks),
+                    human_seconds(y, r->work));
+    else
+        report_line(out, "graph", "%s: %s tasks, %s of work", s->name, human_count(x, r->tasks),
+                    human_seconds(y, r->work));
+    if (s->platform)
+        report_line(out, "cluster", "%s schedulers, %s cores in all, policy %s",
+                    human_count(x, s->nodes), human_count(y, (uint64_t)s->all_cores), s->policy[0]);
+    else
+        report_line(out, "cluster", "%s schedulers of %u cores, policy %s",
+                    human_count(x, s->nodes), s->cores, s->policy[0]);
+}
+
 /* One policy: everything that was counted, in words. */
 static void schedulers_one(const struct schedulers_view *s, struct strbuf *out)
 {
     const struct schedulers_result *r = s->result[0];
     char x[HUMAN_SIZE], y[HUMAN_SIZE], z[HUMAN_SIZE], u[HUMAN_SIZE];
-    report_line(out, "graph", "%s: %s tasks, %s of work", s->name, human_count(x, r->tasks),
-                human_seconds(y, r->work));
-    report_line(out, "cluster", "%s schedulers of %u cores, policy %s", human_count(x, s->nodes),
-                s->cores, s->policy[0]);
+    schedulers_head(s, out);
     report_line(out, "makespan", "%s, efficiency %s", human_seconds(x, r->makespan),
                 human_percent(y, r->efficiency));
     report_line(out, "throughput", "%s tasks a second", human_number(x, r->throughput));
-    report_line(out, "bound", "%s (section 3): this is %s of it", human_seconds(x, s->bound),
-                human_percent(y, r->makespan > 0 ? s->bound / r->makespan : 1));
+    if (s->bound > 0)
+        report_line(out, "bound", "%s (section 3): this is %s of it", human_seconds(x, s->bound),
+                    human_percent(y, r->makespan > 0 ? s->bound / r->makespan : 1));
     report_line(out, "data",
                 "%s moved in %s transfers; %s of %s reads were local, %s of the others hits",
                 human_bytes(x, r->bytes_moved), human_count(y, r->transfers),
@@ -57,15 +108,20 @@ static void schedulers_one(const struct schedulers_view *s, struct strbuf *out)
                 (double)r->messages / r->tasks);
     report_line(out, "simulated", "%s events in %s, %s", human_count(x, r->events),
                 human_seconds(y, s->seconds[0]), human_bytes(z, r->memory));
+    if (s->nruns)
+        schedulers_runs(s, out);
 }
 
 /* Several policies: a row each, the columns that tell them apart. */
 static void schedulers_table(const struct schedulers_view *s, struct strbuf *out)
 {
     char x[HUMAN_SIZE], y[HUMAN_SIZE];
-    strbuf_printf(out, "%s: %s tasks on %u schedulers of %u cores; bound %s\n\n", s->name,
-                  human_count(x, s->result[0]->tasks), s->nodes, s->cores,
-                  human_seconds(y, s->bound));
+    strbuf_printf(out, "%s: %s tasks on %u schedulers", s->name,
+                  human_count(x, s->result[0]->tasks), s->nodes);
+    if (s->platform)
+        strbuf_printf(out, ", %s cores in all\n\n", human_count(x, (uint64_t)s->all_cores));
+    else
+        strbuf_printf(out, " of %u cores; bound %s\n\n", s->cores, human_seconds(y, s->bound));
     static const char *const columns[] = {"makespan",  "efficiency", "of bound", "tasks/s", "moved",
                                           "transfers", "cache hits", "stolen",   "pushed"};
     struct table *t = table_new();
@@ -78,7 +134,9 @@ static void schedulers_table(const struct schedulers_view *s, struct strbuf *out
         table_cell(t, s->policy[i]);
         table_seconds(t, r->makespan);
         table_cell(t, human_percent(x, r->efficiency));
-        table_cell(t, human_percent(x, r->makespan > 0 ? s->bound / r->makespan : 1));
+        table_cell(t, !(s->bound > 0)
+                          ? "-"
+                          : human_percent(x, r->makespan > 0 ? s->bound / r->makespan : 1));
         table_number(t, r->throughput);
         table_bytes(t, r->bytes_moved);
         table_cell(t, human_count(x, r->transfers));
@@ -100,7 +158,8 @@ static void schedulers_put_run(struct json_writer *j, const struct schedulers_vi
     json_put_string(j, "policy", s->policy[i]);
     json_put_number(j, "makespan", r->makespan);
     json_put_number(j, "efficiency", r->efficiency);
-    json_put_number(j, "of_bound", r->makespan > 0 ? s->bound / r->makespan : 1);
+    if (s->bound > 0)
+        json_put_number(j, "of_bound", r->makespan > 0 ? s->bound / r->makespan : 1);
     json_put_number(j, "throughput", r->throughput);
     json_put_number(j, "seconds", s->seconds[i]);
     json_put_integer(j, "events", (int64_t)r->events);
@@ -122,6 +181,28 @@ static void schedulers_put_run(struct json_writer *j, const struct schedulers_vi
     json_write_end_object(j);
 }
 
+static void schedulers_put_beside(struct json_writer *j, const struct schedulers_view *s)
+{
+    json_put_number(j, "fairness", schedulers_fairness(s->figures, s->nruns));
+    json_write_key(j, "beside");
+    json_write_array(j);
+    for (uint32_t i = 0; i < s->nruns; i++) {
+        const struct schedulers_run *r = &s->figures[i];
+        json_write_object(j);
+        json_put_string(j, "workflow", s->run_name[i]);
+        json_put_number(j, "priority", s->entries[i].priority);
+        json_put_number(j, "submitted", s->entries[i].at);
+        json_put_integer(j, "tasks", (int64_t)r->tasks);
+        json_put_number(j, "first", r->first);
+        json_put_number(j, "end", r->finish);
+        json_put_number(j, "alone", r->alone);
+        json_put_number(j, "slowdown", r->slowdown);
+        json_put_number(j, "core_seconds", r->used);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+}
+
 void schedulers_view_json(const struct schedulers_view *s, struct strbuf *out)
 {
     struct json_writer j;
@@ -132,9 +213,15 @@ void schedulers_view_json(const struct schedulers_view *s, struct strbuf *out)
     json_put_integer(&j, "tasks", (int64_t)s->result[0]->tasks);
     json_put_number(&j, "work", s->result[0]->work);
     json_put_integer(&j, "schedulers", s->nodes);
-    json_put_integer(&j, "cores", s->cores);
+    if (s->platform)
+        json_put_number(&j, "cores_in_all", s->all_cores);
+    else
+        json_put_integer(&j, "cores", s->cores);
     json_put_integer(&j, "seed", (int64_t)s->seed);
-    json_put_number(&j, "bound", s->bound);
+    if (s->bound > 0)
+        json_put_number(&j, "bound", s->bound);
+    if (s->nruns)
+        schedulers_put_beside(&j, s);
     json_write_key(&j, "runs");
     json_write_array(&j);
     for (uint32_t i = 0; i < s->n; i++)

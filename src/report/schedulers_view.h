@@ -7,8 +7,15 @@ struct schedulers_view {
     const char *name; /* of the graph */
     uint32_t nodes, cores;
     uint64_t seed;
-    double bound; /* seconds */
-    uint32_t n;   /* runs: */
+    double bound;  /* seconds; 0: there is none */
+    bool platform; /* its nodes differ; else all have `cores` */
+    double all_cores;
+    /* several runs on the same nodes; 0: one alone */
+    uint32_t nruns;
+    const struct schedulers_entry *entries; /* when, and with which priority */
+    const struct schedulers_run *figures;
+    const char (*run_name)[256];
+    uint32_t n; /* runs: */
     const char *policy[SCHED_POLICY_CHOICES];
     const struct schedulers_result *result[SCHED_POLICY_CHOICES];
     double seconds[SCHED_POLICY_CHOICES]; /* real */

@@ -29,6 +29,7 @@ struct run_share {
     bool competes;  /* fact: it has something to start, or runs something */
 };
 
+enum { SHARE_PRIORITY_MOST = 20 }; /* either way */
 /* Each more doubles the share: two cores for priority 1 to one for priority 0. */
 double share_weight(double priority);
 

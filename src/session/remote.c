@@ -48,9 +48,9 @@ static bool remote_work_options(const struct remote_options *o, struct client_wo
     work->adapt = choice.adapt;
     work->shared = o->shared;
     work->priority_of_run = o->priority;
-    if (!(fabs(o->priority) <= TICKET_PRIORITY_MOST))
+    if (!(fabs(o->priority) <= SHARE_PRIORITY_MOST))
         return error_set(err, ERROR_INPUT, "the run's priority is %g; expected -%d to %d",
-                         o->priority, TICKET_PRIORITY_MOST, TICKET_PRIORITY_MOST);
+                         o->priority, SHARE_PRIORITY_MOST, SHARE_PRIORITY_MOST);
     return true;
 }
 

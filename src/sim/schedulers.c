@@ -21,16 +21,15 @@
 #include <stdio.h>
 
 #define SUBMIT_CHUNK 64 /* tasks a submission message; bounds what is on its way at the start */
-/* Every 65,536 events, about 30 ms: a line of progress needs no more. */
-#define PROGRESS_EVERY 65536
 
 /* ---- cores over time ---- */
 
 /* Add [from, to] to a histogram of fixed length whose bins double in width when time runs past its
  * end: bounded memory and O(bins) a doubling, whatever the makespan will be. */
-static void account_cores(struct schedulers *c, double *bins, double from, double to)
+static void account_cores(struct schedulers *c, double *bins, double from, double to,
+                          uint32_t cores)
 {
-    struct schedulers_result *r = c->result;
+    struct schedulers_result *r = c->total;
     while (to >= r->bin_width * SCHEDULERS_BINS) { /* two bins become one */
         for (uint32_t i = 0; i < SCHEDULERS_BINS; i++) {
             bool there = i < SCHEDULERS_BINS / 2;
@@ -46,7 +45,7 @@ static void account_cores(struct schedulers *c, double *bins, double from, doubl
             end = (++i + 1) * r->bin_width;
         if (end > to)
             end = to;
-        bins[i < SCHEDULERS_BINS ? i : SCHEDULERS_BINS - 1] += end - from;
+        bins[i < SCHEDULERS_BINS ? i : SCHEDULERS_BINS - 1] += cores * (end - from);
         from = end;
     }
 }
@@ -110,7 +109,7 @@ static bool tell_children(struct schedulers *c, uint32_t server, uint32_t task)
     for (uint32_t i = 0, n = workload_children(c->dag, task); i < n; i++) {
         uint32_t other = server_of(
             c, &(struct meta_op){.task = workload_child(c->dag, task, i), .node = server});
-        double *free_at = &c->nodes[other].server_free;
+        double *free_at = &c->links[other].server_free;
         *free_at = (*free_at > c->now ? *free_at : c->now) + c->config.store_service;
         away |= other != server;
     }
@@ -132,7 +131,7 @@ static void server_apply(struct schedulers *c, uint32_t server, uint32_t node,
         }
     }
     c->result->store_operations += n;
-    double *free_at = &c->nodes[server].server_free;
+    double *free_at = &c->links[server].server_free;
     *free_at = (*free_at > c->now ? *free_at : c->now) + n * c->config.store_service;
     size_t heads = c->answers.at.n * sizeof *c->answers.at.at,
            items = c->answers.items.n * sizeof *c->answers.items.at;
@@ -180,15 +179,20 @@ static void task_started(struct schedulers *c, uint32_t node, const struct sched
     uint32_t run = pool_take(&c->runs);
     c->runs.all.at[run] = (struct schedulers_running){
         .task = s->task, .slot = s->slot, .node = node, .started = c->now};
-    schedulers_data_need(c, run);
+    if (c->rooms)
+        schedulers_room_wait(c, run);
+    else
+        schedulers_data_need(c, run);
 }
 
 void schedulers_begin(struct schedulers *c, uint32_t run)
 {
     struct schedulers_running *r = &c->runs.all.at[run];
+    double length =
+        c->costs ? costs_time(c->costs, r->task, schedulers_platform_node(&c->config, r->node))
+                 : workload_length(c->dag, r->task);
     r->begun = c->now;
-    schedulers_later(c, c->now + c->config.dispatch + workload_length(c->dag, r->task), EVENT_ENDED,
-                     run, 0);
+    schedulers_later(c, c->now + c->config.dispatch + length, EVENT_ENDED, run, 0);
 }
 
 /* All that was gathered leaves as one parcel. */
@@ -237,6 +241,9 @@ static void scheduler_handle(struct schedulers *c, uint32_t node, struct sched_e
     bool started = out->starts.n > 0;
     for (size_t i = 0; i < out->starts.n; i++)
         task_started(c, node, &out->starts.at[i]);
+    for (size_t i = 0; i < out->parts.n;
+         i++) /* of a run alone there are none: nobody else is there */
+        schedulers_room_part(c, node, &out->parts.at[i]);
     sched_actions_clear(out);
     /* only a start changes what comes next */
     if (started && c->has_data && c->config.prefetch)
@@ -265,14 +272,15 @@ static void submit_share(struct schedulers *c, uint32_t node)
         uint64_t next = (uint64_t)n->share.first + n->share.step;
         n->share.first = next < n->share.end ? (uint32_t)next : n->share.end;
     }
-    if (!count && c->now > 0)
+    if (!count && c->now > c->at)
         return; /* at the start even those without a share get word, and go stealing */
     struct sched_event e = {.kind = SCHED_EVENT_SUBMIT};
     e.submit.tasks = tasks;
     e.submit.n = count;
     scheduler_handle(c, node, &e);
     if (count)
-        schedulers_later(c, fmax(n->server_free, c->now + count * c->config.store_service),
+        schedulers_later(c,
+                         fmax(c->links[node].server_free, c->now + count * c->config.store_service),
                          EVENT_SUBMIT, node, 0);
 }
 
@@ -281,15 +289,20 @@ static void task_ended(struct schedulers *c, uint32_t run)
 {
     struct schedulers_running r = c->runs.all.at[run];
     pool_give(&c->runs, run);
-    account_cores(c, c->result->fetching, r.started, r.begun);
-    account_cores(c, c->result->running, r.begun, c->now);
+    uint32_t cores = c->dag->workflow ? c->dag->workflow->cores[r.task] : 1;
+    account_cores(c, c->total->fetching, r.started, r.begun, cores);
+    account_cores(c, c->total->running, r.begun, c->now, cores);
     c->result->waited += r.begun - r.started;
+    if (c->rooms)
+        schedulers_room_leave(c, &r);
     struct sched_ended e = {
         .task = r.task, .slot = r.slot, .start = r.begun, .finish = c->now, .fetched = r.fetched};
     struct sched_event event = {.kind = SCHED_EVENT_ENDED};
     event.ended.at = &e;
     event.ended.n = 1;
     scheduler_handle(c, r.node, &event);
+    if (c->rooms)
+        schedulers_room_advance(c, r.node);
 }
 
 /* A round of stealing asks hundreds of schedulers that nobody has touched for long: bring the next
@@ -326,7 +339,7 @@ static void parcel_delivered(struct schedulers *c, uint32_t index)
 }
 
 /* Take the next event; layout of its value: kind in the top 4 bits, b in 28, a in 32. */
-static void schedulers_step(struct schedulers *c)
+void schedulers_step(struct schedulers *c)
 {
     struct queue_item next = queue_pop(&c->queue);
     uint32_t a = (uint32_t)next.value, b = (uint32_t)(next.value >> 32) & 0xFFFFFFF;
@@ -372,222 +385,11 @@ static void schedulers_step(struct schedulers *c)
     case EVENT_FETCHED:
         schedulers_data_fetched(c, a);
         break;
+    case EVENT_ROOM:
+        e.kind = SCHED_EVENT_ROOM;
+        e.room = c->told.at[a];
+        scheduler_handle(c, b, &e);
+        schedulers_room_advance(c, b);
+        break;
     }
-}
-
-/* ---- a run ---- */
-
-/* Also when it is negative or not a number. */
-static void default_when_zero(double *field, double value)
-{
-    if (!(*field > 0))
-        *field = value;
-}
-
-/* Fill in defaults. Node numbers share 28 bits of an event with a timer's kind (3): 24 are used. */
-static bool check_config(struct schedulers_config *c, struct error *err)
-{
-    c->nodes = c->nodes ? c->nodes : 1;
-    c->cores = c->cores ? c->cores : 2;
-    c->servers = c->servers && c->servers < c->nodes ? c->servers : c->nodes;
-    c->prefetch = c->prefetch == SCHEDULERS_NO_PREFETCH ? 0 : c->prefetch ? c->prefetch : 2;
-    c->factor = c->factor ? c->factor : 4;
-    default_when_zero(&c->memory, INFINITY);
-    default_when_zero(&c->t, 0.5);
-    default_when_zero(&c->tt, 10);
-    default_when_zero(&c->steal_bound, 50);
-    default_when_zero(&c->bandwidth, 125e6);
-    default_when_zero(&c->latency, 100e-6);
-    default_when_zero(&c->store_service, 10e-6);
-    if (!(c->dispatch > 0))
-        c->dispatch = 0;
-    if (!(c->cache < 0))
-        default_when_zero(&c->cache, 8e9);
-    if (c->nodes > 1u << 24 || (uint64_t)c->nodes * c->cores > UINT32_MAX)
-        return error_set(err, ERROR_INPUT, "%u schedulers of %u cores; at most %u schedulers",
-                         c->nodes, c->cores, 1u << 24);
-    return true;
-}
-
-/* Input files stand on their nodes before anything begins: as copies in the store's table. */
-static void place_files(struct schedulers *c)
-{
-    const struct workload *d = c->dag;
-    uint32_t first = d->workflow ? 0 : d->ntasks;
-    if (d->workflow ? !d->workflow->input_off : d->nobjects == d->ntasks)
-        return;
-    for (uint32_t o = first; o < d->nobjects; o++)
-        if (!d->workflow || d->workflow->producer[o] == NONE) {
-            struct meta_op copy = {.kind = META_COPY,
-                                   .status = 1,
-                                   .task = o,
-                                   .node = workload_file_node(d, o, c->config.nodes)};
-            store_table_apply(&c->table, &copy, NULL);
-        }
-}
-
-/* What a node has; the workflow's attributes are nobody's here, things are the same everywhere. */
-static struct capacity node_capacity(const struct schedulers_config *k, uint32_t node)
-{
-    uint32_t factor = node < k->large ? k->factor : 1;
-    struct capacity c = {.cores = k->cores * factor, .memory = k->memory * factor};
-    if (k->dag && k->dag->workflow && k->dag->workflow->asks)
-        capacity_set_things(&c, k->dag->workflow, k->resources);
-    return c;
-}
-
-uint32_t schedulers_cores(const struct schedulers *c, uint32_t node)
-{
-    return node_capacity(&c->config, node).cores;
-}
-
-/* Is there a node for each task? Benchmarks ask for one core each. */
-static bool check_fits(const struct schedulers_config *k, struct error *err)
-{
-    static const struct capacity_words words = {.where = "the nodes",
-                                                .before = "simulate",
-                                                .after = "",
-                                                .nodes = "simulate more --schedulers",
-                                                .things = "with --set resources="};
-    const struct workflow *w = k->dag->workflow;
-    if (!w)
-        return true;
-    /* a large and a small one are enough, unless tasks span several */
-    uint32_t n = w->nodes ? k->nodes : 2;
-    struct capacity *there = mem_new(struct capacity, n);
-    for (uint32_t i = 0; i < n; i++)
-        there[i] = node_capacity(k, i + 1 < n ? i : k->nodes - 1);
-    struct capacity_misfits misfits = capacity_find_misfits(w, NULL, there, n);
-    bool good = !misfits.count || capacity_refuse(w, &misfits, there, n, &words, err);
-    free(there);
-    return good;
-}
-
-/* Tables, files, one scheduler a node. `mean` is what a scheduler takes for the length of a task
- * that it knows nothing of. */
-static void open_cluster(struct schedulers *c, double mean)
-{
-    const struct schedulers_config *k = &c->config;
-    c->has_data = workload_has_data(c->dag);
-    c->nodes = mem_new_zero(struct schedulers_node, k->nodes);
-    if (c->dag->workflow)
-        store_table_init(&c->table, c->dag->workflow);
-    else
-        store_table_init_graph(&c->table, &c->dag->graph);
-    place_files(c);
-    struct capacity *capacity = k->large ? mem_new(struct capacity, k->nodes) : NULL;
-    for (uint32_t n = 0; capacity && n < k->nodes; n++)
-        capacity[n] = node_capacity(k, n);
-    for (uint32_t n = 0; n < k->nodes; n++) {
-        struct sched_config s = {.node = n,
-                                 .nodes = k->nodes,
-                                 .seed = k->seed,
-                                 .cores = node_capacity(k, n).cores,
-                                 .memory = node_capacity(k, n).memory,
-                                 .capacity = capacity,
-                                 .policy = k->policy,
-                                 .t = k->t,
-                                 .tt = k->tt,
-                                 .bandwidth = k->bandwidth,
-                                 .default_length = mean,
-                                 .share_local = !k->rigid_steal,
-                                 .adapt_policy = k->adapt,
-                                 .adapt_tt = k->adapt,
-                                 .steal_bound = k->steal_bound,
-                                 /* a reply takes two latencies here: never reached */
-                                 .reply_timeout = 5,
-                                 .wait_poll = -1}; /* no word is lost here */
-        if (c->dag->workflow) {
-            s.task_cores = c->dag->workflow->cores;
-            s.task_nodes = c->dag->workflow->nodes;
-            s.task_asks = c->dag->workflow->asks;
-            s.amount = c->dag->workflow->amount;
-            struct capacity there = node_capacity(k, n);
-            s.things = there.things;
-            memcpy(s.thing, there.thing, sizeof s.thing);
-            s.task_memory = isfinite(k->memory) ? c->dag->workflow->memory : NULL;
-        }
-        c->nodes[n].sched = sched_new(&s);
-        schedulers_later(c, 0, EVENT_SUBMIT, n, 0);
-    }
-    free(capacity);
-}
-
-/* Collect what the schedulers counted, then free everything. */
-static void close_cluster(struct schedulers *c)
-{
-    struct schedulers_result *r = c->result;
-    r->memory = store_table_bytes(&c->table) + c->queue.cap * sizeof *c->queue.at;
-    for (uint32_t n = 0; n < c->config.nodes; n++) {
-        struct sched_counts counts;
-        sched_snapshot(c->nodes[n].sched, &counts);
-        r->steals += counts.steals;
-        r->failed_steals += counts.failed_steals;
-        r->stolen += counts.stolen;
-        r->pushed += counts.pushed;
-        r->relaxed += counts.relaxed;
-        r->policies[counts.policy]++;
-        r->memory += sched_bytes(c->nodes[n].sched) + sizeof *c->nodes;
-        sched_free(c->nodes[n].sched);
-        schedulers_cache_free(&c->nodes[n].cache);
-    }
-    free(c->nodes);
-    store_table_free(&c->table);
-    answers_free(&c->answers);
-    queue_free(&c->queue);
-    sched_actions_free(&c->out);
-    array_free(&c->sends);
-    array_free(&c->sent_items);
-    for (size_t i = 0; i < c->parcels.all.n; i++)
-        free(c->parcels.all.at[i]);
-    array_free(&c->parcels.all);
-    array_free(&c->parcels.unused);
-    array_free(&c->runs.all);
-    array_free(&c->runs.unused);
-    array_free(&c->fetches.all);
-    array_free(&c->fetches.unused);
-    array_free(&c->waiters.all);
-    array_free(&c->waiters.unused);
-    free(c->copies);
-    free(c->flying);
-}
-
-bool schedulers_run(const struct schedulers_config *config, struct schedulers_result *out,
-                    struct error *err)
-{
-    struct schedulers c = {.config = *config, .dag = config->dag, .result = out};
-    *out = (struct schedulers_result){.tasks = config->dag->ntasks, .bin_width = 1e-3};
-    if (!check_config(&c.config, err) || !check_fits(&c.config, err))
-        return false;
-    double mean = workload_mean_length(c.dag);
-    out->work = mean * c.dag->ntasks;
-    open_cluster(&c, mean);
-    bool stopped = false;
-    while (c.done < c.dag->ntasks && c.queue.n && !stopped) {
-        schedulers_step(&c);
-        if (out->events % PROGRESS_EVERY == 0) {
-            char what[64];
-            snprintf(what, sizeof what, "%llu tasks done at %.3g s", (unsigned long long)c.done,
-                     c.now);
-            stopped = !progress_report(c.config.progress, (double)c.done / c.dag->ntasks, what);
-        }
-    }
-    uint32_t large = c.config.large < c.config.nodes ? c.config.large : c.config.nodes;
-    double cores =
-        ((double)c.config.nodes + (double)large * (c.config.factor - 1)) * c.config.cores;
-    uint64_t left = c.dag->ntasks - c.done;
-    out->makespan = c.now;
-    out->efficiency = c.now > 0 ? out->work / cores / c.now : 1;
-    out->throughput = c.now > 0 ? c.dag->ntasks / c.now : 0;
-    out->remote_reads = out->reads - out->local_reads;
-    out->hit_rate =
-        out->remote_reads > out->transfers ? 1 - (double)out->transfers / out->remote_reads : 0;
-    out->nbins = (uint32_t)fmin(SCHEDULERS_BINS, ceil(c.now / out->bin_width));
-    close_cluster(&c);
-    if (stopped)
-        return error_set(err, ERROR_FAILED, "stopped");
-    if (left)
-        return error_set(err, ERROR_FAILED, "%llu tasks were not done and nothing is left to do",
-                         (unsigned long long)left);
-    return true;
 }

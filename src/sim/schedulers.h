@@ -15,6 +15,7 @@
 #pragma once
 #include "base/error.h"
 #include "base/progress.h"
+#include "model/platform.h"
 #include "sched/sched.h"
 #include "sim/workload.h"
 
@@ -23,8 +24,13 @@ struct schedulers_config {
     const struct workload *dag;
     uint32_t nodes, cores; /* schedulers [1]; cores of each [2] */
     double memory;         /* bytes of each [no limit] */
+    const char *has;       /* attributes of each, "avx512,ssd" [none] */
     const char *
         resources; /* things of each node, "gpu=[0,1],licence=4" [none]; a workflow's tasks hold them */
+    /* Nodes as a platform has them, instead of the three above: cores, memory, speed, attributes and
+     * things of each; `nodes` of them [none] */
+    const struct platform *platform;
+    const uint32_t *platform_node; /* their numbers there [the first] */
     uint32_t large;   /* the first so many have `factor` times the cores and memory [0] */
     uint32_t factor;  /* [4] */
     uint32_t servers; /* of the store [one a node] */
@@ -71,3 +77,29 @@ struct schedulers_result {
  * the user stopped it. */
 bool schedulers_run(const struct schedulers_config *config, struct schedulers_result *out,
                     struct error *err);
+
+/* Several runs on the same nodes, each with schedulers of its own, as real agents have them: the network,
+ * the servers of the store and the cores are shared, the cores fairly (sched/share.h). */
+struct schedulers_entry {
+    const struct workload *dag;
+    double at, priority; /* when it is submitted; each more of priority doubles its share */
+};
+
+struct schedulers_run {
+    uint64_t tasks;
+    double first, finish; /* when its first task began, and its last ended */
+    double used;          /* core seconds that its tasks had */
+    double alone;         /* seconds that it takes with the cluster to itself */
+    double slowdown;      /* (finish - at) / alone */
+};
+
+/* `total`: all together, its figures summed up. `config->dag` is not looked at. At most
+ * SCHEDULERS_ENTRIES of them. */
+#define SCHEDULERS_ENTRIES 1000
+bool schedulers_run_beside(const struct schedulers_config *config,
+                           const struct schedulers_entry *entries, uint32_t n,
+                           struct schedulers_result *total, struct schedulers_run *runs,
+                           struct error *err);
+/* Jain's index of the runs' speeds, 1 / slowdown: 1 when all are slowed down alike, 1 / n when one has
+ * everything. */
+double schedulers_fairness(const struct schedulers_run *runs, uint32_t n);

@@ -66,7 +66,7 @@ static uint32_t nearest_source(const struct schedulers *c, uint32_t object, uint
     uint32_t best = object_owner(c, object, producer);
     const struct schedulers_copies *k = c->copies ? copies_of(c, object) : NULL;
     for (uint32_t i = 0; k && k->object != NONE && i < SCHEDULERS_COPIES && k->at[i] != NONE; i++)
-        if (c->nodes[k->at[i]].out_free < c->nodes[best].out_free &&
+        if (c->links[k->at[i]].out_free < c->links[best].out_free &&
             schedulers_cache_has(&c->nodes[k->at[i]].cache, object))
             best = k->at[i];
     return best;
@@ -125,7 +125,7 @@ static uint32_t fetch_start(struct schedulers *c, uint32_t node, uint32_t object
     c->flying_used++;
     /* to the store and back, then to the sender; the data's own latency is added below */
     double asked = c->now + 3 * c->config.latency + c->config.store_service;
-    double *free_at = &c->nodes[from].out_free;
+    double *free_at = &c->links[from].out_free;
     double start = *free_at > asked ? *free_at : asked;
     *free_at = start + bytes / c->config.bandwidth;
     schedulers_later(c, start + c->config.latency, EVENT_ARRIVES, index, 0);
@@ -138,7 +138,7 @@ static uint32_t fetch_start(struct schedulers *c, uint32_t node, uint32_t object
 void schedulers_data_arrives(struct schedulers *c, uint32_t index)
 {
     const struct schedulers_fetch *f = &c->fetches.all.at[index];
-    double *free_at = &c->nodes[f->node].in_free;
+    double *free_at = &c->links[f->node].in_free;
     double start = *free_at > c->now ? *free_at : c->now;
     *free_at = start + f->bytes / c->config.bandwidth;
     schedulers_later(c, *free_at, EVENT_FETCHED, index, 0);
@@ -213,7 +213,7 @@ void schedulers_data_need(struct schedulers *c, uint32_t run)
  * vain, as it would be in reality. */
 void schedulers_data_ahead(struct schedulers *c, uint32_t node)
 {
-    uint32_t tasks[AHEAD_MOST], most = c->config.prefetch * schedulers_cores(c, node);
+    uint32_t tasks[AHEAD_MOST], most = c->config.prefetch * schedulers_cores(&c->config, node);
     most = sched_upcoming(c->nodes[node].sched, tasks, most < AHEAD_MOST ? most : AHEAD_MOST);
     for (uint32_t k = 0; k < most; k++)
         for (uint32_t i = 0, n = workload_needs(c->dag, tasks[k]); i < n; i++) {

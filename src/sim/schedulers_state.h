@@ -1,7 +1,9 @@
-/* What the files of the simulation of schedulers share: schedulers.c owns time, events and the
- * store, schedulers_data.c the objects and their transfers. */
+/* What the files of the simulation of schedulers share: schedulers.c owns events and the store,
+ * schedulers_data.c the objects and their transfers, schedulers_open.c the beginning and the end of a
+ * run, schedulers_rooms.c the cores that several runs share, schedulers_runs.c time. */
 #pragma once
 #include "base/array.h"
+#include "model/costs.h"
 #include "sim/schedulers.h"
 #include "sim/schedulers_cache.h"
 #include "sim/queue.h"
@@ -16,6 +18,7 @@ enum schedulers_event {
     EVENT_ANSWERS,  /* a: parcel, at its node */
     EVENT_ARRIVES,  /* a: fetch, at the receiver's interface */
     EVENT_FETCHED,  /* a: fetch */
+    EVENT_ROOM,     /* a: part of its node, as `told` has it; b: node */
 };
 
 /* Things on their way: messages (`n` heads, then items), operations, or answers and items. */
@@ -41,9 +44,13 @@ struct schedulers_fetch {
 
 #define SCHEDULERS_COPIES 6
 
+/* When the interfaces of a node and its server of the store are free. All runs have the same. */
+struct schedulers_link {
+    double out_free, in_free, server_free;
+};
+
 struct schedulers_node {
     struct sched *sched;
-    double out_free, in_free, server_free; /* when the interfaces and the server are free */
     struct schedulers_cache cache;
     uint32_t range; /* of its share that is being submitted */
     struct workload_range share;
@@ -69,11 +76,21 @@ struct schedulers_node {
     })
 #define pool_give(p, index) array_push(&(p)->unused, (index))
 
+struct schedulers_rooms;
+
+/* One run on the cluster. */
 struct schedulers {
     struct schedulers_config config;
     const struct workload *dag;
+    double at; /* when it is submitted */
     bool has_data;
+    struct costs *costs; /* of its tasks on the nodes of the platform; NULL: they are all alike */
     struct schedulers_node *nodes;
+    struct schedulers_link *links; /* by node */
+    struct schedulers_rooms
+        *rooms;      /* cores that it shares with other runs; NULL: they are its own */
+    uint32_t number; /* among them */
+    ARRAY(struct sched_part) told; /* parts that have room, until their scheduler knows */
     struct store_table table;
     struct answers answers;
     struct queue queue;
@@ -100,7 +117,9 @@ struct schedulers {
     uint32_t copies_mask, copies_used;
 
     uint64_t done;
-    struct schedulers_result *result;
+    double first, used; /* when its first task began; core seconds that its tasks had */
+    struct schedulers_result *result; /* of this run */
+    struct schedulers_result *total;  /* of all: cores over time */
 };
 
 static inline void schedulers_later(struct schedulers *c, double when, enum schedulers_event kind,
@@ -116,6 +135,33 @@ void schedulers_data_need(struct schedulers *c, uint32_t run);
 void schedulers_data_ahead(struct schedulers *c, uint32_t node);
 void schedulers_data_arrives(struct schedulers *c, uint32_t fetch);
 void schedulers_data_fetched(struct schedulers *c, uint32_t fetch);
-/* schedulers.c: everything is there. */
-uint32_t schedulers_cores(const struct schedulers *c, uint32_t node); /* of this node */
-void schedulers_begin(struct schedulers *c, uint32_t run);
+/* schedulers.c */
+void schedulers_begin(struct schedulers *c, uint32_t run); /* everything that it reads is there */
+void schedulers_step(struct schedulers *c);                /* the next event */
+
+/* schedulers_open.c */
+/* Defaults; is there a node for each task? */
+bool schedulers_check(struct schedulers_config *k, struct error *err);
+/* Tables and schedulers. `links`, `rooms` and `total` are there, and stay the caller's. */
+bool schedulers_open(struct schedulers *c, struct error *err);
+void schedulers_close(struct schedulers *c); /* what the schedulers counted is in its result */
+static inline uint32_t schedulers_platform_node(const struct schedulers_config *k, uint32_t node)
+{
+    return k->platform_node ? k->platform_node[node] : node;
+}
+uint32_t schedulers_cores(const struct schedulers_config *k, uint32_t node); /* of this node */
+double schedulers_memory(const struct schedulers_config *k, uint32_t node);
+double schedulers_all_cores(const struct schedulers_config *k); /* times their speed */
+
+/* schedulers_rooms.c */
+struct schedulers_rooms *schedulers_rooms_new(const struct schedulers_config *k,
+                                              struct schedulers *runs, const double *priority,
+                                              uint32_t n);
+void schedulers_rooms_free(struct schedulers_rooms *r);
+/* The scheduler has started it: it begins when its run has its turn and there is room. */
+void schedulers_room_wait(struct schedulers *c, uint32_t run);
+/* It has ended. Who comes next is decided when its scheduler has seen that. */
+void schedulers_room_leave(struct schedulers *c, const struct schedulers_running *r);
+void schedulers_room_part(struct schedulers *c, uint32_t node, const struct sched_part *part);
+void schedulers_room_advance(struct schedulers *c, uint32_t node);
+void schedulers_room_over(struct schedulers *c); /* all its tasks are done */

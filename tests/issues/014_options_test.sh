@@ -173,6 +173,7 @@ sim||--dag bot|-
 sim|flow.yaml|--policy flds|--schedulers 2
 sim|flow.yaml|--cores 2|--schedulers 2
 sim|flow.yaml|--submit best|--schedulers 2
+sim|flow.yaml|--beside flow.yaml@1:2|--schedulers 2
 sim|plan.json|--repeat 2|-
 sim|plan.json|--confidence 0.9|--repeat 2
 sim|plan.json|--threads 1|--repeat 2

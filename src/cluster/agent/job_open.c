@@ -111,7 +111,7 @@ static bool check_ticket(struct job *j, struct error *err)
     struct stat s;
     bool good = (!t->priority.n || t->priority.n == w->ntasks) &&
                 (!t->seconds.n || t->seconds.n == w->ntasks) && t->policy < SCHED_POLICIES &&
-                fabs(t->priority_of_run) <= TICKET_PRIORITY_MOST;
+                fabs(t->priority_of_run) <= SHARE_PRIORITY_MOST;
     for (size_t i = 0; i < t->files.n; i++)
         good &= t->files.at[i].object < w->nobjects;
     if (!good || !w->command)

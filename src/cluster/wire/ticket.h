@@ -9,13 +9,12 @@
 #include "base/strbuf.h"
 #include "model/environment.h"
 #include "sched/policies.h"
+#include "sched/share.h"
 #include <stdbool.h>
 #include <stdint.h>
 
 /* The submitter as a node of the store: it holds what was done before the run, and sends no heartbeats. */
 #define TICKET_CLIENT_NODE ((1u << 24) - 2)
-
-enum { TICKET_PRIORITY_MOST = 20 };
 
 /* An object that the submitter has: an input of the workflow, or made by a task that is done. */
 struct ticket_file {
