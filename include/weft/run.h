@@ -60,6 +60,9 @@ enum weft_outcome {
     WEFT_OUTCOME_MEMORY,      /* past its memory limit */
     WEFT_OUTCOME_CANCELLED,   /* a stop or a failed sibling ended it */
     WEFT_OUTCOME_NOT_STARTED, /* could not be started: command not found, folder gone */
+    /* its machine failed it (a full disk): another takes it, and no attempt counts. status: 1 no space on
+     * a disk, 2 a disk fails, 3 no process can be started, 4 out of memory, 5 no shell */
+    WEFT_OUTCOME_NODE_FAILED,
 };
 
 /* Remarks (enum weft_remark): INFO tells how things go, and a program that was told to be quiet
@@ -380,7 +383,8 @@ enum weft_agent_state {
     WEFT_AGENT_LEAVING,
     WEFT_AGENT_SILENT, /* it has not said for a while that it lives */
     WEFT_AGENT_DEAD,
-    WEFT_AGENT_LEFT, /* in order, as it was told to */
+    WEFT_AGENT_LEFT,  /* in order, as it was told to */
+    WEFT_AGENT_ASIDE, /* its machine fails tasks: others come first, until that is over */
 };
 
 struct weft_agent_info {
@@ -394,6 +398,7 @@ struct weft_agent_info {
     int64_t pid;
     const struct weft_agent_work *work; /* by run */
     size_t nwork;
+    const char *aside; /* why it is set aside; NULL: it is not */
 };
 
 enum weft_cluster_run_state {

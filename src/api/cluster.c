@@ -214,6 +214,7 @@ static void cluster_fill_agents(struct weft_cluster *c, uint64_t only)
                                              : !client_is_alive(c->client, &m[i])
                                                  ? WEFT_AGENT_SILENT
                                              : m[i].state == BOARD_LEAVING ? WEFT_AGENT_LEAVING
+                                             : m[i].state == BOARD_ASIDE   ? WEFT_AGENT_ASIDE
                                                                            : WEFT_AGENT_UP,
                                     .age = m[i].age,
                                     .known = m[i].text != NULL,
@@ -224,7 +225,8 @@ static void cluster_fill_agents(struct weft_cluster *c, uint64_t only)
                                     .memory = m[i].memory,
                                     .started = m[i].started,
                                     .cache_limit = m[i].cache_limit,
-                                    .pid = m[i].pid};
+                                    .pid = m[i].pid,
+                                    .aside = m[i].aside};
         for (size_t k = 0; k < m[i].works.n; k++)
             if (!only || m[i].works.at[k].run == only) {
                 array_push(&c->work, agent_work(&m[i].works.at[k]));

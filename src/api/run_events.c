@@ -95,9 +95,9 @@ static void run_on_trace_event(void *context, const struct trace_event *e)
         out.cpu = e->cpu;
         out.memory = e->memory;
         run_count_task(run, e->id,
-                       e->outcome == TRACE_DONE        ? COUNTED_DONE
-                       : e->outcome == TRACE_CANCELLED ? COUNTED_NOT
-                                                       : COUNTED_FAILED);
+                       e->outcome == TRACE_DONE       ? COUNTED_DONE
+                       : trace_is_failure(e->outcome) ? COUNTED_FAILED
+                                                      : COUNTED_NOT);
     }
     run->counts.seconds = out.time;
     out.counts = run->counts;

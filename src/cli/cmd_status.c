@@ -99,6 +99,8 @@ static void status_agents_json(const struct weft_cluster_status *s, struct json_
         json_put_integer(j, "node", m->node);
         json_put_integer(j, "life", m->life);
         json_put_string(j, "state", status_agent_state(m->state));
+        if (m->aside)
+            json_put_string(j, "aside", m->aside);
         json_put_number(j, "age", m->age);
         json_put_string(j, "host", m->host);
         json_put_string(j, "address", m->address);

@@ -19,7 +19,7 @@ static const double FORGOTTEN = 600;
 
 const char *status_agent_state(enum weft_agent_state state)
 {
-    static const char *const names[] = {"up", "leaving", "silent", "dead", "left"};
+    static const char *const names[] = {"up", "leaving", "silent", "dead", "left", "aside"};
     return (size_t)state < sizeof names / sizeof *names ? names[state] : "?";
 }
 
@@ -44,13 +44,12 @@ struct agent_row {
  * belongs to others by now. */
 static struct agent_row agent_row_of(const struct weft_agent_info *m)
 {
-    static const int places[] = {[WEFT_AGENT_UP] = 3,
-                                 [WEFT_AGENT_LEAVING] = 2,
-                                 [WEFT_AGENT_SILENT] = 0,
-                                 [WEFT_AGENT_DEAD] = 1,
-                                 [WEFT_AGENT_LEFT] = 5};
+    static const int places[] = {
+        [WEFT_AGENT_UP] = 3,   [WEFT_AGENT_LEAVING] = 2, [WEFT_AGENT_SILENT] = 0,
+        [WEFT_AGENT_DEAD] = 1, [WEFT_AGENT_LEFT] = 5,    [WEFT_AGENT_ASIDE] = 1};
     struct agent_row r = {.m = m,
-                          .lives = m->state == WEFT_AGENT_UP || m->state == WEFT_AGENT_LEAVING,
+                          .lives = m->state == WEFT_AGENT_UP || m->state == WEFT_AGENT_LEAVING ||
+                                   m->state == WEFT_AGENT_ASIDE,
                           .place = places[m->state]};
     for (size_t i = 0; i < m->nwork; i++) {
         const struct weft_agent_work *w = &m->work[i];
@@ -156,7 +155,7 @@ static void agents_headline(const struct agent_row *r, size_t n, unsigned column
 {
     struct strbuf load = {0};
     size_t begin = out->n;
-    uint32_t count[WEFT_AGENT_LEFT + 1] = {0};
+    uint32_t count[WEFT_AGENT_ASIDE + 1] = {0};
     double cores = 0, running = 0, ready = 0, waiting = 0;
     char a[HUMAN_SIZE];
     bool first = true;
@@ -167,7 +166,7 @@ static void agents_headline(const struct agent_row *r, size_t n, unsigned column
         ready += r[i].sum.local + r[i].sum.shared;
         waiting += r[i].sum.waiting;
     }
-    for (int s = 0; s <= WEFT_AGENT_LEFT; s++) {
+    for (int s = 0; s <= WEFT_AGENT_ASIDE; s++) {
         if (!count[s] && (s != WEFT_AGENT_UP || n > count[WEFT_AGENT_LEFT]))
             continue;
         strbuf_printf(out, "%s%s %s%s", first ? "" : ", ", human_count(a, count[s]),
@@ -225,6 +224,11 @@ void status_agents_text(const struct weft_cluster_status *s, const struct status
                                       .columns = style->columns,
                                       .max_cell = style->columns ? style->columns / 4 : 0});
     table_free(t);
+    for (size_t i = 0; i < shown; i++)
+        if (rows[i].m->state == WEFT_AGENT_ASIDE)
+            strbuf_printf(out, "node %u (%s) is set aside: %s\n", rows[i].m->node,
+                          rows[i].m->host ? rows[i].m->host : "?",
+                          rows[i].m->aside ? rows[i].m->aside : "?");
     if (shown < n)
         strbuf_printf(out, "and %s more agents: `weft status --all`\n", human_count(a, n - shown));
     free(rows);

@@ -18,6 +18,7 @@ enum {
     AHEAD = 256,       /* calls that may wait for each thread: a batch is handed over at once */
     REAPED = 64,       /* children taken at once: what children_reap() gives at most */
     CALLS_TAKEN = 256, /* results of calls taken under one lock */
+    TICKS_A_SECOND = 10,
 };
 
 /* Seconds before the second attempt, doubled each time, up to the second of them: what failed for
@@ -232,6 +233,8 @@ void executor_tick(struct executor *x)
     children_tick(x->children);
     executor_retry_waiting(x);
     executor_give_calls_up(x);
+    if (x->o->node && x->ticks++ % TICKS_A_SECOND == 0)
+        executor_look_at_health(x);
 }
 
 uint32_t executor_sweep(struct executor *x)

@@ -121,7 +121,8 @@ static bool strict_words(struct executor *x, const char **program, struct error 
     bool bash = strcmp(s->text, SHELL_STRICT_TEXT) == 0;
     if (!bash && x->o->same_shell)
         return error_set(err, ERROR_FAILED,
-                         "there is no bash in PATH on this machine, and the command was meant for "
+                         "command not found: there is no bash in PATH on this machine, and the "
+                         "command was meant for "
                          "one; install it, or say `shell: sh`");
     if (!s->sees_pipes && !x->shell_remarked && x->result->remarks.n < RUN_REMARKS)
         array_push(&x->result->remarks,
@@ -165,7 +166,7 @@ bool executor_find_words(struct executor *x, uint32_t task, struct active *a, co
     bool script = strncmp(strbuf_text(&x->command), "#!", 2) == 0;
     *program = NULL;
     x->words.n = 0;
-    a->strict = false;
+    a->strict = a->shelled = false;
     if (!stated && !script) {
         /* without shell syntax there is no shell, which would cost as much as a short task */
         array_reserve(&x->words, x->command.n / 2 + 3);
@@ -173,6 +174,7 @@ bool executor_find_words(struct executor *x, uint32_t task, struct active *a, co
             return true;
     }
     enum shell_delivery delivery = SHELL_SOURCED;
+    a->shelled = true;
     switch (shell_sort_of(x->w, task, x->command.at)) {
     case SHELL_SIMPLE:
         *program = "/bin/sh";

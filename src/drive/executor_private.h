@@ -27,6 +27,7 @@ struct active {
     struct input_marks inputs;           /* as they were when it began */
     char *script;                        /* file that holds the command; NULL: none */
     bool strict;                         /* under the strict shell */
+    bool shelled;                        /* under a shell or an interpreter */
     bool contained;                      /* an engine runs it for us */
     bool lost;                           /* another node of the task's is gone, and it is stopped */
 };
@@ -88,6 +89,11 @@ struct executor {
     ARRAY(uint32_t) lanes; /* free ones, the smallest on top */
     ARRAY(struct waiting_start) waiting;
     bool is_short, short_remarked; /* a start failed for want of something that may come back */
+    bool lacks_shell;              /* and for want of a shell or an interpreter */
+    uint64_t oom_kills[2];         /* of the kernel, when last looked at and before */
+    const char *full_place;        /* a disk that was seen full; NULL: none was */
+    double full_at;                /* driver_now() of that */
+    int ticks;
     uint32_t room;                 /* entries of these arrays by task; 0: one for each task */
     bool has_grown;                /* tasks have joined */
     uint32_t *cores;               /* per task; NULL: as the workflow says */
@@ -147,6 +153,16 @@ void executor_open_calls(struct executor *x); /* if some task is one */
 
 /* executor.c */
 bool executor_takes_room(const struct executor *x, uint32_t task);
+
+/* executor_blame.c */
+/* A task that ran and ended badly, or could not start. True: this machine is to blame, and it is given
+ * back; sandbox, failure and report are dealt with. False: it has failed. */
+bool executor_pass_on(struct executor *x, const struct trace_event *e, uint32_t slot,
+                      uint32_t cores, const char *sandbox, struct run_failure *failure);
+/* The caller's text; on false perhaps another. */
+bool executor_pass_on_start(struct executor *x, const struct sched_start *s, int status,
+                            char **text);
+void executor_look_at_health(struct executor *x); /* once a second */
 
 /* executor_memory.c */
 /* An attempt that ran out of memory, and what the next would get is nowhere to be had: there is no next

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/tree.h"
+#include "exec/health.h"
 #include "exec/sandbox.h"
 #include "model/command.h"
 #include "model/environment.h"
@@ -22,7 +23,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum {
@@ -68,11 +68,7 @@ static void executor_keep_failure(struct executor *x, struct run_failure f)
 /* A task that failed on a full disk cannot say so: its log is there too. */
 static char *full_disk(const struct executor *x, const char *sandbox, int status)
 {
-    enum { BLOCKS = 16 }; /* fewer are as good as none: a file's tail does not fit */
-    const char *at = sandbox ? sandbox : x->o->folder;
-    struct statvfs s;
-    if (statvfs(at, &s) != 0 || s.f_blocks == 0 ||
-        (geteuid() == 0 ? s.f_bfree : s.f_bavail) >= BLOCKS)
+    if (!health_is_full(sandbox ? sandbox : x->o->folder))
         return NULL;
     struct strbuf text = {0};
     strbuf_printf(&text, "status %d; no space left on the disk of %s", status, x->o->folder);
@@ -194,16 +190,28 @@ bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uin
     return true;
 }
 
+static bool is_not_found(const struct error *err)
+{
+    return strncmp(err->text, "command not found", 17) == 0;
+}
+
 /* The attempt ends before it began. */
 static void refuse_start(struct executor *x, const struct sched_start *s, int status, bool last,
                          const struct error *err)
 {
     double now = driver_now(x->driver);
+    char *text = error_copy_text(err);
+    bool passed = x->o->node && executor_pass_on_start(x, s, status, &text);
+    x->lacks_shell = false;
+    if (passed) {
+        free(text);
+        return;
+    }
     executor_keep_failure(x, (struct run_failure){.task = s->task,
                                                   .attempt = s->attempt,
                                                   .outcome = TRACE_NOT_STARTED,
                                                   .status = status,
-                                                  .text = error_copy_text(err),
+                                                  .text = text,
                                                   .last = last});
     outbox_event(x->outbox, &(struct trace_event){.kind = TRACE_TASK,
                                                   .id = s->task,
@@ -219,7 +227,7 @@ static void refuse_start(struct executor *x, const struct sched_start *s, int st
 
 void executor_refuse(struct executor *x, const struct sched_start *s, const struct error *err)
 {
-    int status = strncmp(err->text, "command not found", 17) == 0 ? NOT_FOUND : REFUSED;
+    int status = is_not_found(err) ? NOT_FOUND : REFUSED;
     refuse_start(x, s, status,
                  executor_is_last_failure(x, s->task, s->attempt, TRACE_NOT_STARTED, status), err);
 }
@@ -285,8 +293,9 @@ bool executor_begin_command(struct executor *x, const struct sched_start *s, uin
                             struct error *err)
 {
     struct active *a = &x->active[lane];
-    x->is_short = false;
+    x->is_short = x->lacks_shell = false;
     if (!spawn_command(x, s, lane, err)) {
+        x->lacks_shell = a->shelled && is_not_found(err);
         if (a->sandbox)
             executor_drop_sandbox(x, s->task, a->sandbox);
         active_clear(a);
@@ -504,6 +513,8 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     bool done = event.outcome == TRACE_DONE;
     if (!done && event.outcome != TRACE_NOT_STARTED)
         executor_own_leftovers(x, e->id, wants_sandbox(x, e->id));
+    if (!done && x->o->node && executor_pass_on(x, &event, slot, cores, sandbox, &failure))
+        return;
     /* neither done nor failed: it is left, as what was not started */
     bool ended_by_us = event.outcome == TRACE_CANCELLED && x->stop == EXECUTOR_ENDS_NOW;
     bool last = !done && executor_is_last_failure(x, e->id, e->attempt,

@@ -39,6 +39,16 @@ struct run_gang {
     void *context;
 };
 
+/* What an agent makes of attempts for which this machine is to blame, not the task. */
+struct run_node {
+    /* `place`: a full disk, else NULL; `text`: what is known besides, may be NULL; `cost`: 1, or more
+     * when the task may be to blame after all. True: another machine takes the task, and no attempt was
+     * made. False: nobody can; it has failed, and `why` says so. */
+    bool (*failed)(void *context, uint32_t task, enum trace_trouble trouble, const char *place,
+                   uint32_t cost, const char *text, struct strbuf *why);
+    void *context;
+};
+
 /* How a run grows while it goes on (model/growth.h). The owner appends to the workflow, to `needs` and to
  * the priorities; the run then takes the new tasks in. Called from run_step(), never for a task that
  * could be of no account to it. */
@@ -74,6 +84,7 @@ struct run_options {
     const double *task_disk; /* expected bytes of a task's outputs [as stated in the workflow] */
     const struct predictor *predictor;
     const struct run_gang *gang; /* NULL: this machine is alone, and no task spans several */
+    const struct run_node *node; /* NULL: what fails here fails for good */
 
     bool keep_going; /* after a failure, run what does not depend on it */
     bool unlimited;  /* memory is measured, not enforced */

@@ -40,12 +40,12 @@ static bool is_lost(sqlite3_stmt *s, const char *host)
 /* What a lost run had done, from its rows: its head says nothing of it. */
 static bool count_attempts(struct history *h, struct run_record *r, struct error *err)
 {
-    sqlite3_stmt *s =
-        database_prepare(h,
-                         "SELECT count(DISTINCT CASE WHEN outcome = 0 THEN task END),"
-                         " count(DISTINCT CASE WHEN outcome <> 0 THEN task END) FROM attempts"
-                         " WHERE id BETWEEN ?1 AND ?1 + 4294967295",
-                         err);
+    sqlite3_stmt *s = database_prepare(
+        h,
+        "SELECT count(DISTINCT CASE WHEN outcome = 0 THEN task END),"
+        " count(DISTINCT CASE WHEN outcome NOT IN (0, 7) THEN task END) FROM attempts"
+        " WHERE id BETWEEN ?1 AND ?1 + 4294967295",
+        err);
     if (!s)
         return false;
     sqlite3_bind_int64(s, 1, database_row(r->run, 0));

@@ -38,9 +38,22 @@ const char *record_outcome_name(enum record_outcome outcome)
 
 const char *trace_outcome_name(int outcome)
 {
-    static const char *const names[] = {"done",   "failed",    "killed",     "timeout",
-                                        "memory", "cancelled", "not-started"};
-    return outcome >= 0 && outcome <= TRACE_NOT_STARTED ? names[outcome] : "failed";
+    static const char *const names[] = {"done",   "failed",    "killed",      "timeout",
+                                        "memory", "cancelled", "not-started", "node-failed"};
+    return outcome >= 0 && outcome <= TRACE_NODE_FAILED ? names[outcome] : "failed";
+}
+
+const char *trace_trouble_text(int trouble)
+{
+    static const char *const texts[TROUBLES] = {
+        [TROUBLE_NONE] = "nobody knows why",
+        [TROUBLE_DISK] = "no space left on a disk",
+        [TROUBLE_IO] = "reading or writing a disk fails",
+        [TROUBLE_PROCESSES] = "no process can be started",
+        [TROUBLE_MEMORY] = "the machine is out of memory",
+        [TROUBLE_SHELL] = "a shell or interpreter is missing",
+    };
+    return texts[trouble > 0 && trouble < TROUBLES ? trouble : TROUBLE_NONE];
 }
 
 /* qsort_r's order of event numbers by the end of the event. */

@@ -61,6 +61,7 @@ const char *record_outcome_name(enum record_outcome outcome); /* "running", "don
 /* Of an attempt (enum trace_outcome): "done", "failed", "killed", "timeout", "memory", "cancelled",
  * "not-started". */
 const char *trace_outcome_name(int outcome);
+const char *trace_trouble_text(int trouble); /* enum trace_trouble, for people */
 
 /* The path that really happened: from the task that ended last back along the input (or the core)
  * that each waited for. Task numbers, first to last, into `out` (room for ntasks). Every hop is a

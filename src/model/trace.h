@@ -2,6 +2,7 @@
  * trace_sink; history, report and the page supply one and cannot tell simulated from real. */
 #pragma once
 #include "base/digest.h"
+#include "model/trouble.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,13 +29,21 @@ enum trace_counter {
 /* How an attempt ended. */
 enum trace_outcome {
     TRACE_DONE,
-    TRACE_FAILED,     /* exit status not 0, missing output, or lost */
-    TRACE_KILLED,     /* by a signal that weft did not send: `status` is 128 + its number */
-    TRACE_TIMEOUT,    /* past its time limit */
-    TRACE_MEMORY,     /* past its memory limit */
-    TRACE_CANCELLED,  /* the user or a failed sibling ended it */
-    TRACE_NOT_STARTED /* could not be started: command not found, directory gone */
+    TRACE_FAILED,      /* exit status not 0, missing output, or lost */
+    TRACE_KILLED,      /* by a signal that weft did not send: `status` is 128 + its number */
+    TRACE_TIMEOUT,     /* past its time limit */
+    TRACE_MEMORY,      /* past its memory limit */
+    TRACE_CANCELLED,   /* the user or a failed sibling ended it */
+    TRACE_NOT_STARTED, /* could not be started: command not found, directory gone */
+    TRACE_NODE_FAILED, /* its node failed, not the task: another takes it, and no attempt counts.
+                          `status` is an enum trace_trouble */
 };
+
+/* Has an attempt that ended so failed, for the task's sake? */
+static inline bool trace_is_failure(int outcome)
+{
+    return outcome != TRACE_DONE && outcome != TRACE_CANCELLED && outcome != TRACE_NODE_FAILED;
+}
 
 /* Real runs fill everything; the simulator leaves what it does not know at 0. Times are seconds
  * since the start of the run. */
@@ -60,13 +69,20 @@ struct trace_file {
 };
 
 /* An agent of a run on several machines came or went. */
-enum trace_node_change { TRACE_NODE_JOINED, TRACE_NODE_LEFT, TRACE_NODE_DIED };
+enum trace_node_change {
+    TRACE_NODE_JOINED,
+    TRACE_NODE_LEFT,
+    TRACE_NODE_DIED,
+    TRACE_NODE_ASIDE, /* its machine fails tasks: others come first, until it is BACK */
+    TRACE_NODE_BACK,
+};
 
 struct trace_node {
     uint32_t node;
     enum trace_node_change change;
     double time;      /* as in events */
     const char *host; /* valid during the call */
+    const char *why;  /* ASIDE: for people; else NULL */
     uint32_t cores;
     uint32_t running; /* tasks that it ran, and that others run again */
     uint32_t needed; /* tasks done there whose results others still need, and may have only there */

@@ -90,6 +90,10 @@ void report_ending(const struct trace_event *e, double limit, struct strbuf *out
     case TRACE_CANCELLED:
         strbuf_add(out, "cancelled");
         break;
+    case TRACE_NODE_FAILED:
+        strbuf_printf(out, "its machine failed it (%s), and another takes it",
+                      trace_trouble_text(e->status));
+        break;
     case TRACE_NOT_STARTED:
         strbuf_add(out, "could not be started");
         if (e->status == 127)

@@ -164,6 +164,8 @@ static void event_on_event(void *context, const struct trace_event *event)
         put_task(e, &j, event->id);
         json_put_string(&j, "outcome", trace_outcome_name(event->outcome));
         json_put_integer(&j, "status", event->status);
+        if (event->outcome == TRACE_NODE_FAILED)
+            json_put_string(&j, "trouble", trace_trouble_text(event->status));
         json_put_integer(&j, "attempt", event->attempt);
         put_where(e, &j, event);
         json_put_number(&j, "start", event->start);
@@ -199,7 +201,7 @@ static void on_file(void *context, const struct trace_file *file)
 /* Which host a node is, and what its end costs. */
 static void on_node(void *context, const struct trace_node *n)
 {
-    static const char *const changes[] = {"joined", "left", "died"};
+    static const char *const changes[] = {"joined", "left", "died", "aside", "back"};
     struct event_json *e = context;
     struct json_writer j = event_line_of(e, "agent");
     json_put_number(&j, "time", n->time);
@@ -207,7 +209,9 @@ static void on_node(void *context, const struct trace_node *n)
     json_put_string(&j, "host", n->host ? n->host : "");
     json_put_string(&j, "change", changes[n->change]);
     json_put_integer(&j, "cores", n->cores);
-    if (n->change != TRACE_NODE_JOINED) {
+    if (n->why)
+        json_put_string(&j, "why", n->why);
+    if (n->change == TRACE_NODE_LEFT || n->change == TRACE_NODE_DIED) {
         json_put_integer(&j, "running", n->running);
         json_put_integer(&j, "needed", n->needed);
     }

@@ -131,7 +131,7 @@ static void add_attempt(struct run_figures *f, const struct trace_event *e)
     k->cpu += e->cpu > 0 ? e->cpu : 0;
     k->memory = e->memory > k->memory ? e->memory : k->memory;
     if (e->outcome != TRACE_DONE) {
-        k->failed += e->outcome != TRACE_CANCELLED;
+        k->failed += trace_is_failure(e->outcome);
         return;
     }
     k->ran++;
@@ -228,7 +228,7 @@ void figures_of(struct run_figures *f, const struct run_record *r)
     for (uint32_t i = 0; i < r->events.n; i++) {
         const struct trace_event *e = &r->events.at[i];
         if (e->kind == TRACE_TASK && e->id < f->ntasks && f->last[e->id] == i &&
-            e->outcome != TRACE_DONE && e->outcome != TRACE_CANCELLED)
+            trace_is_failure(e->outcome))
             array_push(&f->failures, i);
     }
     figures_rank(f);

@@ -307,7 +307,10 @@ static void attempts_table(const struct trace_event **at, size_t n, const struct
         table_cell(table, history_task_kind(t, e->id));
         if (endings) {
             table_cell(table, trace_outcome_name(e->outcome));
-            table_printf(table, "%d", e->status);
+            if (e->outcome == TRACE_NODE_FAILED)
+                table_cell(table, trace_trouble_text(e->status));
+            else
+                table_printf(table, "%d", e->status);
             table_printf(table, "%u", e->attempt);
             table_seconds(table, e->start);
             table_seconds(table, e->finish - e->start);

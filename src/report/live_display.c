@@ -240,7 +240,7 @@ static void display_task_ended(struct live_display *d, const struct trace_event 
         d->state[e->id] = DONE;
         d->done++;
         d->weight_done += weight_of(d, e->id);
-    } else if (e->outcome != TRACE_CANCELLED) {
+    } else if (trace_is_failure(e->outcome)) {
         d->state[e->id] = FAILED;
         d->failed++;
         display_report_failure(d, e);

@@ -111,7 +111,7 @@ void page_graph(struct page *p)
         int outcome = p->f.last[t] == NONE ? -1 : p->r->events.at[p->f.last[t]].outcome;
         if (outcome == TRACE_DONE)
             *c = shade_of(seconds[t], longest);
-        else if (outcome == -1 || outcome == TRACE_CANCELLED)
+        else if (outcome == -1 || !trace_is_failure(outcome))
             *c = p->f.reused[t] ? REUSED : NOT_RUN;
         else
             *c = FAILED;

@@ -105,7 +105,9 @@ static void picture_describe(void *context, const struct timeline_bar *bar, bool
     if (e->attempt > 1)
         strbuf_printf(out, ", attempt %u", e->attempt);
     if (e->outcome != TRACE_DONE)
-        strbuf_add(out, e->outcome == TRACE_CANCELLED ? ", cancelled" : ", failed");
+        strbuf_add(out, e->outcome == TRACE_CANCELLED     ? ", cancelled"
+                        : e->outcome == TRACE_NODE_FAILED ? ", its machine failed"
+                                                          : ", failed");
 }
 
 void page_timeline(struct page *p)
@@ -134,7 +136,7 @@ void page_timeline(struct page *p)
         const struct trace_event *e = &r->events.at[i];
         if (!picture_drawable(p, e))
             continue;
-        bool bad = e->outcome != TRACE_DONE && e->outcome != TRACE_CANCELLED;
+        bool bad = trace_is_failure(e->outcome);
         failed = failed || bad;
         array_push(&t.bars,
                    (struct timeline_bar){.start = e->start,
@@ -142,7 +144,7 @@ void page_timeline(struct page *p)
                                          .lane = find_lane(&l, lane_key(e)),
                                          .span = 1,
                                          .id = i,
-                                         .faint = e->outcome == TRACE_CANCELLED,
+                                         .faint = e->outcome != TRACE_DONE && !bad,
                                          .colour = bad               ? SVG_FAILED
                                                    : p->kinds.colour ? p->kinds.colour[e->id]
                                                                      : 0});

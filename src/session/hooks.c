@@ -268,8 +268,8 @@ static void hooks_on_event(void *context, const struct trace_event *e)
 {
     struct hooks *h = context;
     const struct workflow *w = h->s->w;
-    if (e->kind != TRACE_TASK || e->outcome == TRACE_DONE || e->outcome == TRACE_CANCELLED ||
-        e->id >= w->ntasks || e->attempt <= (w->retries ? w->retries[e->id] : 0))
+    if (e->kind != TRACE_TASK || !trace_is_failure(e->outcome) || e->id >= w->ntasks ||
+        e->attempt <= (w->retries ? w->retries[e->id] : 0))
         return;
     if (h->waiting.n >= HOOKS_WAITING)
         h->left_out++;

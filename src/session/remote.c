@@ -160,7 +160,7 @@ static bool remote_fits(const struct remote *r, struct error *err)
     size_t n;
     const struct member *m = client_members(r->client, &n);
     for (size_t i = 0; i < n && !r->o.later; i++)
-        if (client_is_alive(r->client, &m[i]) && m[i].state == BOARD_UP)
+        if (client_is_alive(r->client, &m[i]) && m[i].state != BOARD_LEAVING)
             array_push(&there, member_capacity(&m[i], s->w));
     /* of an elastic fleet more are to come, each like the first */
     while (r->fleet && fleet_is_elastic(r->fleet) && there.n && there.n < r->elastic.most)

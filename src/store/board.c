@@ -404,7 +404,7 @@ void board_heartbeat(struct board *b, const struct board_pulse *pulse, board_vie
 {
     struct board_request *q = request_new(b, view_came, context);
     q->seen = seen;
-    if (pulse->n > TEXT_MOST || pulse->state > BOARD_LEAVING) {
+    if (pulse->n > TEXT_MOST || board_is_gone(pulse->state)) {
         request_refuse(q,
                        "a heartbeat: expected UP or LEAVING, and a text of at most 64 KB: it is in "
                        "every view");

@@ -18,6 +18,7 @@ struct board;
 enum board_state {
     BOARD_UP,
     BOARD_LEAVING, /* takes nothing new */
+    BOARD_ASIDE,   /* fails what is run there: others come first */
     BOARD_DEAD,    /* its lease ran out and somebody said so */
     BOARD_LEFT,    /* in order: what it held went to others first */
 };
@@ -119,7 +120,7 @@ void board_join(struct board *b, const struct board_joining *j, board_joined don
  * its life is over, this changes nothing and the view shows it so: it must join again. */
 struct board_pulse {
     uint32_t node, life;
-    uint8_t state; /* UP or LEAVING */
+    uint8_t state; /* UP, LEAVING or ASIDE */
     const void *text;
     size_t n;
 };

@@ -27,7 +27,7 @@
 -- member has a whole lease from the first heartbeat on.
 local B, X, J, W, R, C, F, Q = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local call, pack, unpack = redis.call, struct.pack, struct.unpack
-local SIZE, UP, DEAD, LEFT, MOST, RUN_SIZE = 32, 0, 2, 3, 65536, 49
+local SIZE, UP, DEAD, LEFT, MOST, RUN_SIZE = 32, 0, 3, 4, 65536, 49
 local EXPIRED, EXPIRED_MOST = 5, 200
 local BEGIN = 1577836800 -- 2020: a life counts seconds since then, so that none comes again, though the server forgets all
 local NO_PROOF = string.rep('\0', 32) -- of a run that was never opened

@@ -97,6 +97,7 @@ static void agent_second(struct agent *a)
 {
     double now = clock_seconds();
     bool idle = true;
+    aside_second(a);
     for (size_t i = 0; i < a->jobs.n; i++) {
         struct job *j = a->jobs.at[i];
         job_second(j);
@@ -144,6 +145,7 @@ static void agent_on_turn(uv_prepare_t *prepare)
 {
     struct agent *a = prepare->data;
     bool more = false;
+    aside_turn(a);
     for (size_t i = 0; i < a->jobs.n; i++)
         more |= job_turn(a->jobs.at[i]);
     for (size_t i = 0; a->jobs.n > 1 && i < a->jobs.n; i++) /* who stood back for another's turn */

@@ -137,15 +137,16 @@ static void message_without_job(struct agent *a, struct link *l, uint8_t kind, c
     uint64_t run = bytes_u64(&in);
     const struct ended_run *ended = ended_run(a, run);
     bool may_wake = ended && ended->on_board;
+    bool refused = agent_tell_refused(a, l, run);
     switch (kind) {
     case MESSAGE_KEEP:
-        if (agent_is_staying(a) && (may_wake || !ended))
+        if (agent_is_staying(a) && !refused && (may_wake || !ended))
             keep_early(a, l, run, kind, data, n);
         else
             agent_refuse_keep(l, data, n);
         break;
     case MESSAGE_WATCH: /* it is being read, or will be: later */
-        if (ended ? may_wake && ended->here : true)
+        if (!refused && (ended ? may_wake && ended->here : true))
             keep_early(a, l, run, kind, data, n);
         break;
     case MESSAGE_FETCH:
@@ -196,6 +197,19 @@ static bool agent_take_leave(void *context, struct message_in *m)
     return true;
 }
 
+static bool agent_take_refused(void *context, struct message_in *m)
+{
+    uint32_t node = bytes_u32(&m->in);
+    size_t n;
+    bytes_text(&m->in, &n);
+    struct job *j = agent_job(context, m->run);
+    if (!bytes_end(&m->in))
+        return false;
+    if (j)
+        job_without(j, node);
+    return true;
+}
+
 static bool agent_take_kept(void *context, struct message_in *m)
 {
     agent_handed_over(context, m->from, m->run, bytes_u32(&m->in));
@@ -224,6 +238,7 @@ static const struct message_receiver agent_receiver = {
             [MESSAGE_CANCEL] = agent_take_cancel,
             [MESSAGE_LEAVE] = agent_take_leave,
             [MESSAGE_KEPT] = agent_take_kept,
+            [MESSAGE_REFUSED] = agent_take_refused,
         },
     .otherwise = agent_take_for_job,
 };

@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { REFUSED_MOST = 64 }; /* that are remembered */
+
 /* O(jobs): an agent has few runs at once. */
 struct job *agent_job(struct agent *a, uint64_t run)
 {
@@ -34,12 +36,42 @@ bool agent_is_loading(const struct agent *a, uint64_t run)
     return false;
 }
 
-static bool is_refused(const struct agent *a, uint64_t run)
+static const struct refused_run *find_refused(const struct agent *a, uint64_t run)
 {
     for (size_t i = 0; i < a->refused.n; i++)
-        if (a->refused.at[i] == run)
-            return true;
-    return false;
+        if (a->refused.at[i].run == run)
+            return &a->refused.at[i];
+    return NULL;
+}
+
+bool agent_tell_refused(struct agent *a, struct link *l, uint64_t run)
+{
+    const struct refused_run *r = find_refused(a, run);
+    if (!r)
+        return false;
+    strbuf_clear(&a->scratch);
+    bytes_put_u64(&a->scratch, run);
+    bytes_put_u32(&a->scratch, a->node);
+    bytes_put_text(&a->scratch, r->why, strlen(r->why));
+    link_send(l, MESSAGE_REFUSED, a->scratch.at, a->scratch.n, NULL, 0);
+    return true;
+}
+
+/* For good: others have its tasks from now on. */
+static void refuse_run(struct agent *a, uint64_t run, const char *why)
+{
+    if (a->refused.n == REFUSED_MOST) { /* the oldest is over long since */
+        memmove(a->refused.at, a->refused.at + 1, (REFUSED_MOST - 1) * sizeof *a->refused.at);
+        a->refused.n--;
+    }
+    struct refused_run *r = array_add(&a->refused);
+    r->run = run;
+    snprintf(r->why, sizeof r->why, "%.399s", why);
+    for (uint32_t node = 0; node < a->peers.n; node++) {
+        struct link *l = peer_link(a, node);
+        if (l)
+            agent_tell_refused(a, l, run);
+    }
 }
 
 /* ---- loading ---- */
@@ -62,6 +94,8 @@ static void deliver_early(struct agent *a, uint64_t run, struct job *j)
             agent_refuse_keep(e.link, e.data, e.n);
         if (!j && e.link && e.kind == MESSAGE_FETCH)
             agent_refuse_fetch(e.link, e.data, e.n);
+        if (!j && e.link)
+            agent_tell_refused(a, e.link, run);
         free(e.data);
     }
 }
@@ -85,15 +119,16 @@ static void loading_got_text(void *context, bool good, const void *data, size_t 
             a->loading.at[i--] = array_pop(&a->loading);
     if (!good)
         agent_log(a, "run %llu: %s", (unsigned long long)l->run, why);
-    struct job *j =
-        good && may_open(a, l) && !agent_job(a, l->run) ? job_open(a, l, data, n, &again) : NULL;
+    bool opens = good && may_open(a, l) && !agent_job(a, l->run);
+    struct error err = {0};
+    struct job *j = opens ? job_open(a, l, data, n, &again, &err) : NULL;
     if (j) {
         array_push(&a->jobs, j);
         share_joins(&a->shares, &j->supply.share, j->ticket.priority_of_run);
         if (l->opened)
             job_board_state(j, l->state);
-    } else if (good && !again) {
-        array_push(&a->refused, l->run);
+    } else if (opens && !again) {
+        refuse_run(a, l->run, err.text);
     }
     deliver_early(a, l->run, j);
     free(l);
@@ -102,7 +137,7 @@ static void loading_got_text(void *context, bool good, const void *data, size_t 
 /* Unless it is here, on its way, refused, or not ours to work on. */
 static void agent_load(struct agent *a, struct loading run)
 {
-    if (agent_job(a, run.run) || is_refused(a, run.run) || !may_open(a, &run) ||
+    if (agent_job(a, run.run) || find_refused(a, run.run) || !may_open(a, &run) ||
         (a->o->only && a->o->only != run.run) || agent_is_loading(a, run.run))
         return;
     a->last_run = run.run > a->last_run ? run.run : a->last_run;

@@ -18,6 +18,7 @@
 #include "cluster/agent/agent.h"
 #include "cluster/agent/agent_machine.h"
 #include "cluster/agent/ended.h"
+#include "cluster/agent/aside.h"
 #include "cluster/agent/job.h"
 #include "cluster/agent/peer.h"
 #include "cluster/agent/spent.h"
@@ -39,6 +40,11 @@ struct early { /* a message for a run that is still being read */
     uint8_t kind;
     char *data;
     size_t n;
+};
+
+struct refused_run {
+    uint64_t run;
+    char why[400];
 };
 
 struct loading { /* a run whose text was asked for */
@@ -95,9 +101,11 @@ struct agent {
     bool only_collected; /* fact: the one run it is here for has been collected */
     double idle;         /* since when there is no work */
 
+    struct aside aside; /* of this machine */
+
     ARRAY(struct peer) peers; /* by node */
     ARRAY(struct job *) jobs;
-    ARRAY(uint64_t) refused; /* runs that cannot be worked on here */
+    ARRAY(struct refused_run) refused; /* runs that cannot be worked on here */
     ARRAY(uint64_t) doubted; /* runs of which the board said what is not believed: told once */
     ARRAY(struct keep) keeps;
     ARRAY(struct loading *) loading;
@@ -141,6 +149,8 @@ bool agent_wake_run(struct agent *a, uint64_t run);
 /* All runs of a view were seen: jobs that it does not have are of a store that lost its data. */
 void agent_drop_lost_runs(struct agent *a, const struct board_view *view);
 bool agent_is_loading(const struct agent *a, uint64_t run);
+/* Whoever speaks of a run that is refused here is told; false: it is not. */
+bool agent_tell_refused(struct agent *a, struct link *l, uint64_t run);
 void agent_close_job(struct agent *a, size_t at, bool remove_data);
 
 /* ---- departure.c ---- */

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "cluster/agent/agent_state.h"
 #include "cluster/agent/watch.h"
+#include "exec/health.h"
 
 #include <math.h>
 
@@ -138,15 +139,22 @@ static size_t job_tasks_ended(void *context, struct sched_ended *ended, size_t n
     struct job *j = context;
     size_t kept = 0;
     executor_release(j->executor, ended, n);
-    for (size_t i = 0; i < n; i++)
+    bool well = false;
+    for (size_t i = 0; i < n; i++) {
+        well |= !ended[i].failed && !ended[i].returned && ended[i].finish > ended[i].start;
         if (!supply_ended(j, &ended[i]))
             ended[kept++] = ended[i];
+    }
+    if (well)
+        aside_count_success(j->agent);
     /* before the scheduler starts others in the place of what failed */
     for (size_t i = 0; i < kept; i++)
         j->stop_due |= ended[i].failed && executor_has_failed(j->executor, ended[i].task);
     struct error err = {0};
-    if (j->memo && !memo_flush(j->memo, &err)) /* what is committed is on record here */
+    if (j->memo && !memo_flush(j->memo, &err)) { /* what is committed is on record here */
+        aside_count_trouble(j->agent, health_of_error(err.text), NULL, err.text);
         job_log(j, err.text);
+    }
     job_flush_ops(j);
     return kept;
 }
@@ -459,6 +467,14 @@ static void job_be_idle(struct job *j)
         job_rejoined(j);
 }
 
+static bool is_without(const struct job *j, uint32_t node)
+{
+    for (size_t i = 0; i < j->without.n; i++)
+        if (j->without.at[i] == node)
+            return true;
+    return false;
+}
+
 /* What need not be quicker: the store's return, stalled transfers, what is left of a stopped run,
  * idle time, a thief that gave up. */
 void job_second(struct job *j)
@@ -480,7 +496,7 @@ void job_second(struct job *j)
     sched_snapshot(driver_sched(j->driver), &now);
     if (now.dormant && j->state == JOB_OPEN) /* a thief that gave up: try again */
         for (uint32_t node = 0; node < j->agent->peers.n; node++)
-            if (peer_is_up(j->agent, node)) {
+            if (peer_is_up(j->agent, node) && !is_without(j, node)) {
                 driver_handle(j->driver,
                               &(struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = node});
                 break;
@@ -512,8 +528,22 @@ void job_capacity_changed(struct job *j, uint32_t node)
     driver_handle(j->driver, &e);
 }
 
+void job_without(struct job *j, uint32_t node)
+{
+    if (is_without(j, node) || node == j->agent->node || node >= j->agent->peers.n)
+        return;
+    agent_log(j->agent, "run %llu: node %u does not take part; its tasks are others'",
+              (unsigned long long)j->number, node);
+    array_push(&j->without, node);
+    if (job_is_scheduling(j))
+        job_peer_changed(j, node, false);
+}
+
 void job_peer_changed(struct job *j, uint32_t node, bool up)
 {
+    for (size_t i = 0; up && i < j->without.n; i++) /* another life may do what this one did not */
+        if (j->without.at[i] == node)
+            j->without.at[i--] = array_pop(&j->without);
     driver_handle(j->driver,
                   &(struct sched_event){.kind = up ? SCHED_EVENT_NODE_UP : SCHED_EVENT_NODE_DOWN,
                                         .node = node,
@@ -567,8 +597,11 @@ static void job_begin_scheduling(struct job *j)
     free(capacity);
     job_rejoined(j);
     for (uint32_t node = 0; node < a->peers.n; node++)
-        if (node != a->node && !a->peers.at[node].up)
+        if (node != a->node && (!a->peers.at[node].up || is_without(j, node)))
             job_peer_changed(j, node, false);
+    for (uint32_t node = 0; node < config.nodes; node++)
+        if (aside_is(a, node))
+            aside_tell_job(j, node, true);
 }
 
 void job_board_state(struct job *j, enum board_run_state state)

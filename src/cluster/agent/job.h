@@ -45,6 +45,8 @@ struct job {
     struct run_gang gang_ops;
     ARRAY(struct job_doubt)
     doubts; /* tasks that ended badly, and perhaps with this node (blame.c) */
+    struct run_node node_ops;
+    ARRAY(uint32_t) without; /* nodes that do not take part in it */
     struct job_gangs gangs;
     uint32_t open_parts; /* driver and executor: freed when the loop has seen both close */
 
@@ -77,7 +79,7 @@ struct job {
 /* Begin with a sealed ticket. NULL: it cannot be worked on here; the log says why. `again`: it may
  * be possible later. */
 struct job *job_open(struct agent *a, const struct loading *run, const void *text, size_t n,
-                     bool *again);
+                     bool *again, struct error *err);
 /* The folder of a run: its number, and its id when another run has left a folder of that number. The
  * caller frees. */
 char *job_home(const struct agent *a, uint64_t run, const uint8_t id[static SEAL_ID]);
@@ -92,6 +94,8 @@ bool job_is_scheduling(const struct job *j);
 void job_board_state(struct job *j, enum board_run_state state);
 
 void job_peer_changed(struct job *j, uint32_t node, bool up);
+/* It does not take part in this run: what it holds of it is others'. */
+void job_without(struct job *j, uint32_t node);
 /* What tasks may ask for there, or here, is another. */
 void job_capacity_changed(struct job *j, uint32_t node);
 void job_rejoined(struct job *j); /* the agent has a new life */

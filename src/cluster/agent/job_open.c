@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/tree.h"
 #include "exec/container.h"
+#include "exec/health.h"
 
 #include <errno.h>
 #include <math.h>
@@ -263,9 +264,12 @@ static bool job_open_store(struct job *j, struct error *err)
     return store != NULL;
 }
 
+/* A log of a task that cannot be written. */
 static void job_trouble(void *context, const struct error *err)
 {
-    job_log(context, err->text);
+    struct job *j = context;
+    aside_count_trouble(j->agent, health_of_error(err->text), NULL, err->text);
+    job_log(j, err->text);
 }
 
 /* Inputs that some can do without, and that the submitter did not have. */
@@ -307,6 +311,8 @@ static bool job_open_run(struct job *j, double created, struct error *err)
     j->options.priority = j->ticket.priority.n ? j->ticket.priority.at : NULL;
     j->gang_ops = (struct run_gang){gang_begin, job_blame, j};
     j->options.gang = &j->gang_ops;
+    j->node_ops = (struct run_node){aside_node_failed, j};
+    j->options.node = &j->node_ops;
     j->predictor = (struct predictor){ticket_predict, j};
     struct stat s;
     bool existed = stat(j->home, &s) == 0;
@@ -370,29 +376,30 @@ static bool job_open_ticket(struct job *j, const struct loading *run, const void
 }
 
 struct job *job_open(struct agent *a, const struct loading *run, const void *text, size_t n,
-                     bool *again)
+                     bool *again, struct error *err)
 {
     struct job *j = mem_new_zero(struct job, 1);
-    struct error err = {0};
     j->agent = a;
     j->number = run->run;
     j->loaded = clock_seconds();
-    bool good = job_open_ticket(j, run, text, n, &err);
+    bool good = job_open_ticket(j, run, text, n, err);
     j->home = job_home(a, run->run, j->ticket.id);
     j->files = join_path(j->home, "files");
     j->partial = join_path(j->home, "partial");
     if (good)
-        j->w = a->o->read(strbuf_text(&j->ticket.workflow), j->ticket.workflow.n, &err);
-    good = good && j->w && check_ticket(j, &err) && job_open_run(j, run->created, &err);
+        j->w = a->o->read(strbuf_text(&j->ticket.workflow), j->ticket.workflow.n, err);
+    good = good && j->w && check_ticket(j, err) && job_open_run(j, run->created, err);
     *again = good;
-    good = good && job_open_store(j, &err);
+    good = good && job_open_store(j, err);
     if (good) {
         strbuf_free(&j->ticket.workflow);
         agent_log(a, "run %llu: '%s', %u tasks, from %s", (unsigned long long)run->run,
                   j->ticket.name, j->w->ntasks, j->ticket.host);
         return j;
     }
-    agent_log(a, "run %llu: %s", (unsigned long long)run->run, err.text);
+    agent_log(a, "run %llu: %s", (unsigned long long)run->run, err->text);
+    if (health_of_error(err->text)) /* of this machine: other runs will not find it better */
+        aside_now(a, health_of_error(err->text), err->text);
     job_close(j, false);
     return NULL;
 }
@@ -417,6 +424,7 @@ static void job_free(struct job *j)
     supply_free(j);
     gang_free(j);
     array_free(&j->eviction.candidates);
+    array_free(&j->without);
     run_result_free(&j->result);
     array_free(&j->watchers);
     array_free(&j->doubts);

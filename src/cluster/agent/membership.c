@@ -72,6 +72,8 @@ static void describe_agent(struct agent *a, struct strbuf *sealed)
     json_put_number(&j, "memory", a->o->memory);
     json_put_string(&j, "has", a->o->has ? a->o->has : "");
     json_put_string(&j, "resources", a->o->resources ? a->o->resources : "");
+    if (a->aside.is)
+        json_put_string(&j, "aside", a->aside.why);
     json_put_string(&j, "version", WEFT_VERSION);
     json_put_integer(&j, "pid", getpid());
     json_put_number(&j, "started", a->started);
@@ -265,7 +267,9 @@ void agent_send_heartbeat(struct agent *a)
     board_heartbeat(a->board,
                     &(struct board_pulse){.node = a->node,
                                           .life = a->life,
-                                          .state = agent_is_staying(a) ? BOARD_UP : BOARD_LEAVING,
+                                          .state = !agent_is_staying(a) ? BOARD_LEAVING
+                                                   : a->aside.is        ? BOARD_ASIDE
+                                                                        : BOARD_UP,
                                           .text = text.at,
                                           .n = text.n},
                     membership_seen, a);

@@ -144,8 +144,12 @@ void peer_update(struct agent *a, const struct board_member *m, bool steady)
     p->beaten = clock_seconds() - m->age;
     p->up = up;
     p->leaving = m->state == BOARD_LEAVING;
+    bool was_aside = p->aside;
+    p->aside = m->state == BOARD_ASIDE;
     for (size_t i = 0; up && changed && i < a->jobs.n; i++)
         job_capacity_changed(a->jobs.at[i], m->node);
+    for (size_t i = 0; was_aside != p->aside && i < a->jobs.n; i++)
+        aside_tell_job(a->jobs.at[i], m->node, p->aside);
     if (was_up && !up)
         peer_say_gone(a, p, m);
     if (up != was_up)

@@ -14,6 +14,7 @@ struct peer {
     bool known; /* the board has shown it at all */
     bool up;    /* it lives and has our key */
     bool leaving;
+    bool aside;    /* others come before it (aside.h) */
     bool stranger; /* it has another key: we cannot speak to it, nor it to us */
     uint32_t cores;
     double memory;

@@ -8,6 +8,7 @@
  * I4. The scheduler learns of ends by driver_ended() alone, and never of a recomputation's. */
 #include "base/clock.h"
 #include "cluster/agent/agent_state.h"
+#include "exec/health.h"
 
 #include <stddef.h>
 
@@ -521,11 +522,23 @@ bool supply_ended(struct job *j, struct sched_ended *e)
 
 /* ---- data that comes ---- */
 
+/* Who sends it only reads: what speaks of writing is this machine. */
+static bool is_our_trouble(const char *why)
+{
+    return strstr(why, "writ") && health_of_error(why);
+}
+
 void supply_arrived(struct job *j, uint32_t object, bool good, const char *why)
 {
     agent_answer_keep(j->agent, j->number, object, good, good ? "" : why);
     if (!good) {
-        want_not_fetched(j, object);
+        uint32_t want = j->supply.want_of[object];
+        if (is_our_trouble(why) && want == NONE)
+            aside_count_trouble(j->agent, health_of_error(why), NULL, why);
+        else if (is_our_trouble(why))
+            want_fail(j, want, why); /* other agents may have better luck with those that wait */
+        else
+            want_not_fetched(j, object);
         return;
     }
     j->needs.content[object] = *depot_digest(j->depot, object);

@@ -161,6 +161,7 @@ static uint32_t want_owner(const struct job *j, uint32_t task)
     const struct agent *a = j->agent;
     const struct capacity asks = capacity_demand(j->w, task);
     uint32_t best = NONE;
+    bool best_aside = false;
     uint64_t most = 0;
     for (uint32_t node = 0; node < a->peers.n || node <= a->node; node++) {
         struct capacity there = peer_capacity(a, node, j->w);
@@ -171,9 +172,11 @@ static uint32_t want_owner(const struct job *j, uint32_t task)
         x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
         x = (x ^ x >> 27) * 0x94d049bb133111eb;
         x ^= x >> 31;
-        if (x >= most) {
+        bool aside = aside_is(a, node); /* those come last */
+        if (best == NONE || (best_aside && !aside) || (best_aside == aside && x >= most)) {
             most = x;
             best = node;
+            best_aside = aside;
         }
     }
     return best;

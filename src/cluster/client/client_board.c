@@ -175,7 +175,8 @@ static bool client_has_agents(void *context)
     const struct agents_wanted *e = context;
     uint32_t n = 0;
     for (size_t i = 0; i < e->c->members.n; i++)
-        n += client_is_alive(e->c, &e->c->members.at[i]) && e->c->members.at[i].state == BOARD_UP;
+        n += client_is_alive(e->c, &e->c->members.at[i]) &&
+             e->c->members.at[i].state != BOARD_LEAVING;
     return n >= e->agents;
 }
 

@@ -11,8 +11,11 @@ struct client_peer {
     struct link *link; /* NULL: none now */
     double again;      /* clock_seconds() when it may be tried again */
     bool open, lives;
-    bool told;     /* to leave */
-    char why[160]; /* the last link's end; "": none failed */
+    bool told;                /* to leave */
+    char why[160];            /* the last link's end; "": none failed */
+    uint64_t refuses;         /* this run; 0: none */
+    char refusal[400];        /* why */
+    bool refusal_told, aside; /* its user knows */
 };
 
 /* Links to every agent that lives, from now on. */

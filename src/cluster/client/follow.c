@@ -120,6 +120,8 @@ static void follow_looked(void *context)
     } else {
         follow_check_deserted(f, agents);
         follow_check_unfit(f);
+        follow_check_aside(f);
+        follow_check_refused(f);
     }
     if (f->state == BOARD_RUN_STOPPING && f->stopping < 1)
         f->stopping = 1;

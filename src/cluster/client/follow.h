@@ -119,6 +119,9 @@ uint32_t follow_count_agents(const struct client_follow *f, struct client_load *
 /* Nobody works on it any more, or on tasks that nobody has room for: said once. */
 void follow_check_deserted(struct client_follow *f, uint32_t agents);
 void follow_check_unfit(struct client_follow *f);
+/* Some are set aside; some cannot work on it, and if all cannot, this is the end. */
+void follow_check_aside(struct client_follow *f);
+void follow_check_refused(struct client_follow *f);
 
 /* ---- follow.c ---- */
 

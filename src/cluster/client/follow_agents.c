@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cluster/client/follow.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -255,4 +256,61 @@ void follow_check_unfit(struct client_follow *f)
     }
     if (!tasks)
         f->said_unfit[0] = 0;
+}
+
+/* Agents that cannot work on it, each said once; when all that are there cannot, nobody will. */
+void follow_check_refused(struct client_follow *f)
+{
+    size_t n;
+    uint32_t there = 0, refuse = 0;
+    struct strbuf why = {0};
+    const struct member *m = client_members(f->c, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct client_peer *p = client_peer(f->c, m[i].node);
+        if (!client_is_alive(f->c, &m[i]) || m[i].state == BOARD_LEAVING)
+            continue;
+        there++;
+        if (!p || p->refuses != f->o.run || p->life != m[i].life)
+            continue;
+        strbuf_printf(&why, "%s%s: %s", refuse++ ? "; " : "", m[i].host, p->refusal);
+        if (!p->refusal_told)
+            client_say(f->c, "agent %u on %s does not take part: %s", m[i].node, m[i].host,
+                       p->refusal);
+        p->refusal_told = true;
+    }
+    if (there && refuse == there && f->state == BOARD_RUN_OPEN && f->known) {
+        follow_set_state(f, BOARD_RUN_ENDED);
+        error_set(&f->error, ERROR_FAILED,
+                  "no agent can work on run %" PRIu64
+                  ": %s; mend it there, or start another agent, "
+                  "and run again",
+                  f->o.run, why.at);
+    }
+    strbuf_free(&why);
+}
+
+/* Agents whose machines fail tasks: said when it begins and when it is over. */
+void follow_check_aside(struct client_follow *f)
+{
+    size_t n;
+    const struct member *m = client_members(f->c, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct client_peer *p = client_peer(f->c, m[i].node);
+        bool aside = m[i].state == BOARD_ASIDE;
+        if (!p || !client_is_alive(f->c, &m[i]) || p->aside == aside)
+            continue;
+        p->aside = aside;
+        follow_report_node(
+            f, &(struct trace_node){.node = p->node,
+                                    .change = aside ? TRACE_NODE_ASIDE : TRACE_NODE_BACK,
+                                    .time = client_now(f->c) - f->created,
+                                    .host = m[i].host,
+                                    .why = aside ? m[i].aside : NULL,
+                                    .cores = m[i].cores});
+        if (aside)
+            client_say(f->c, "agent %u on %s is set aside: %s; tasks go to others first", m[i].node,
+                       m[i].host, m[i].aside ? m[i].aside : "it does not say why");
+        else
+            client_say(f->c, "agent %u on %s is back", m[i].node, m[i].host);
+    }
 }

@@ -308,11 +308,27 @@ static bool follow_take_log(void *context, struct message_in *m)
     return true;
 }
 
+/* It does not take part; when no agent does, this is the end (follow.c). */
+static bool follow_take_refused(void *context, struct message_in *m)
+{
+    struct client_follow *f = context;
+    uint32_t node = bytes_u32(&m->in);
+    size_t n;
+    const char *why = bytes_text(&m->in, &n);
+    struct client_peer *p = client_peer(f->c, node);
+    if (!bytes_end(&m->in))
+        return false;
+    if (m->run != f->o.run || !p)
+        return true;
+    p->refuses = m->run;
+    snprintf(p->refusal, sizeof p->refusal, "%.*s", (int)(n < 399 ? n : 399), why ? why : "");
+    return true;
+}
+
 message_handler *const follow_handlers[MESSAGES] = {
-    [MESSAGE_LOG] = follow_take_log,
-    [MESSAGE_EVENTS] = follow_take_events,
-    [MESSAGE_FILES] = follow_take_files,
-    [MESSAGE_FAILED] = follow_take_failure,
+    [MESSAGE_LOG] = follow_take_log,         [MESSAGE_EVENTS] = follow_take_events,
+    [MESSAGE_FILES] = follow_take_files,     [MESSAGE_FAILED] = follow_take_failure,
+    [MESSAGE_REFUSED] = follow_take_refused,
 };
 
 /* ---- what the board says ---- */

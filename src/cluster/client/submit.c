@@ -71,22 +71,21 @@ static bool submit_is_in_group(const char *group, const char *host)
     return false;
 }
 
-/* Those that live, stay, can be reached and are in the group. The error says which of these was
- * missing. */
-static bool submit_choose_agents(struct client_submit *s, struct error *err)
+/* Those in this state that can be reached and are in the group. How many there are; `why` one of them
+ * cannot be. */
+static uint32_t submit_add_agents(struct client_submit *s, enum board_state state, const char **why)
 {
     struct client *c = s->c;
     size_t n;
     uint32_t living = 0;
     const struct member *m = client_members(c, &n);
-    const char *why = "";
     for (size_t i = 0; i < n; i++) {
-        if (!client_is_alive(c, &m[i]) || m[i].state != BOARD_UP)
+        if (!client_is_alive(c, &m[i]) || m[i].state != state)
             continue;
         living++;
         struct client_peer *p = client_peer(c, m[i].node);
         if (!p || !p->open) {
-            why = p && p->why[0] ? p->why : "no answer";
+            *why = p && p->why[0] ? p->why : "no answer";
             continue;
         }
         if (!s->work.group || submit_is_in_group(s->work.group, m[i].host)) {
@@ -94,6 +93,18 @@ static bool submit_choose_agents(struct client_submit *s, struct error *err)
             array_push(&s->capacities, member_capacity(&m[i], s->work.workflow));
         }
     }
+    return living;
+}
+
+/* Those that live, stay, can be reached and are in the group; those that are set aside when there are no
+ * others. The error says which of these was missing. */
+static bool submit_choose_agents(struct client_submit *s, struct error *err)
+{
+    struct client *c = s->c;
+    const char *why = "";
+    uint32_t living = submit_add_agents(s, BOARD_UP, &why);
+    if (!s->nodes.n)
+        living += submit_add_agents(s, BOARD_ASIDE, &why);
     s->out.agents = (uint32_t)s->nodes.n;
     if (s->nodes.n)
         return true;

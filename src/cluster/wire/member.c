@@ -89,6 +89,8 @@ void member_read(const struct board_member *from, const struct charter *charter,
         out->has = *has ? mem_copy_string(has) : NULL;
         const char *resources = member_string(&j, 0, "resources");
         out->resources = *resources ? mem_copy_string(resources) : NULL;
+        const char *aside = member_string(&j, 0, "aside");
+        out->aside = *aside ? mem_copy_string(aside) : NULL;
         out->cores = (uint32_t)member_whole(member_number(&j, 0, "cores", 0), 1e9);
         out->memory = member_number(&j, 0, "memory", 0);
         out->started = member_number(&j, 0, "started", 0);
@@ -120,6 +122,7 @@ void member_free(struct member *m)
     free(m->version);
     free(m->has);
     free(m->resources);
+    free(m->aside);
     free(m->text);
     array_free(&m->works);
     *m = (struct member){0};

@@ -37,6 +37,7 @@ struct member {
     double kept_runs, kept_bytes, keep_for, keep_size;
     char *has;       /* attributes, "avx512,ssd"; NULL: none */
     char *resources; /* things, "gpu=[0,1],licence=4"; NULL: none */
+    char *aside;     /* why it is set aside; NULL: it is not */
     int64_t pid;
     ARRAY(struct member_work) works;
     char *text; /* the JSON; NULL: none */
