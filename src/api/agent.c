@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "base/tree.h"
 #include "cluster/agent/agent.h"
+#include "cluster/launch/store_keeper.h"
 #include "cluster/launch/store_server.h"
 #include "exec/measure.h"
 #include "session/resources.h"
@@ -81,6 +82,9 @@ static void agent_remove_state(const char *path)
     free(above);
 }
 
+/* Seconds without a connection after which a store ends whose agent was killed. */
+static const double store_unused = 3600;
+
 /* A store of its own is told before the agent joins: others wait for its address. */
 static bool agent_open_store(struct weft_agent *s, pid_t *pid, struct error *err)
 {
@@ -90,6 +94,8 @@ static bool agent_open_store(struct weft_agent *s, pid_t *pid, struct error *err
         return error_set(err, ERROR_INPUT, "--store and --serve-store: one of them");
     if (serve && !store_server_start(s->folder, serve, &s->agent.key, &url, pid, err))
         return false;
+    if (serve)
+        store_keeper_start(s->folder, s->o.temporary, store_unused);
     if (serve && s->o.store_ready)
         s->o.store_ready(s->o.context, url.at);
     bool good = place_address(serve ? url.at : s->store, &s->agent.key, &s->address, err);

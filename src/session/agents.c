@@ -7,6 +7,7 @@
 #include "base/tree.h"
 #include "cluster/launch/own_store.h"
 #include "session/key_file.h"
+#include "session/note.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -128,6 +129,7 @@ bool agents_start(struct remote *r, struct error *err)
                   (int)getpid());
     r->fleet_state = strbuf_steal(&state);
     double memory = agents_shape(r);
+    note_clear_agents(s->ws.state);
     if (!agents_store(r, slurm, err))
         return false;
     r->fleet = fleet_new(&(struct fleet_config){.target = r->o.on,

@@ -14,9 +14,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,6 +128,54 @@ static bool note_remove_agent_folders(const char *state)
         closedir(folder);
     strbuf_free(&path);
     return all;
+}
+
+/* An agent works in it, or in a folder in it: each holds its lock. */
+static bool note_is_agents(const char *folder, int depth)
+{
+    folder_names names = {0};
+    struct strbuf path = {0};
+    bool used = false;
+    if (depth && folder_list(folder, &names))
+        for (size_t i = 0; i < names.n && !used; i++) {
+            struct stat s;
+            strbuf_clear(&path);
+            strbuf_printf(&path, "%s/%s", folder, names.at[i]);
+            bool there = lstat(path.at, &s) == 0;
+            if (there && S_ISREG(s.st_mode) && strcmp(names.at[i], "lock") == 0) {
+                int fd = open(path.at, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+                used = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
+                if (fd >= 0)
+                    close(fd);
+            } else if (there && S_ISDIR(s.st_mode)) {
+                used = note_is_agents(path.at, depth - 1);
+            }
+        }
+    folder_names_free(&names);
+    strbuf_free(&path);
+    return used;
+}
+
+void note_clear_agents(const char *state)
+{
+    folder_names names = {0};
+    struct strbuf path = {0};
+    if (folder_list(state, &names))
+        for (size_t i = 0; i < names.n; i++) {
+            struct stat s;
+            char *end;
+            if (strncmp(names.at[i], "agents-", 7) != 0)
+                continue;
+            long pid = strtol(names.at[i] + 7, &end, 10);
+            strbuf_clear(&path);
+            strbuf_printf(&path, "%s/%s", state, names.at[i]);
+            if (end > names.at[i] + 7 && !*end && pid != getpid() &&
+                (kill((pid_t)pid, 0) != 0 && errno == ESRCH) && lstat(path.at, &s) == 0 &&
+                S_ISDIR(s.st_mode) && s.st_uid == geteuid() && !note_is_agents(path.at, 4))
+                tree_remove(path.at);
+        }
+    folder_names_free(&names);
+    strbuf_free(&path);
 }
 
 /* The folder goes with the last note, the agents' folders when they are empty. */

@@ -27,3 +27,6 @@ void note_await_agents_gone(const char *state);
 void note_free(struct note *n);
 /* The runs of which there is a note, in no order; the caller frees. */
 uint64_t *notes_list(const char *state, size_t *n);
+/* Folders of agents that were started for runs of this folder and killed with who started them: nobody works
+ * in them. To be called when no run of this folder goes on. */
+void note_clear_agents(const char *state);

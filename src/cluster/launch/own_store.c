@@ -3,6 +3,7 @@
 #include "cluster/launch/own_store.h"
 
 #include "base/program.h"
+#include "cluster/launch/store_keeper.h"
 #include "cluster/launch/store_server.h"
 
 #include <netdb.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 enum { HOST = 256 };
+static const double unused_most = 86400; /* seconds: jobs may wait so long in Slurm's queue */
 
 static bool address_is_loopback(const char *text)
 {
@@ -78,6 +80,8 @@ bool own_store_start(const char *folder, const struct seal_key *key, struct strb
         strbuf_printf(&at, "%s%s%s:0", six ? "[" : "", own, six ? "]" : "");
     }
     bool good = store_server_start(folder, at.at, key, url, &pid, err);
+    if (good)
+        store_keeper_start(folder, true, unused_most);
     strbuf_free(&at);
     return good;
 }
