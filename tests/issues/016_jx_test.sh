@@ -72,8 +72,37 @@ mistake "bad.jx:2: a string that does not end" '{"rules":[\n"x'
 mistake "the key \"rules\" is missing" '{"define":{}}'
 mistake "weft fetches nothing from the network" '{"rules":fetch("http://localhost/x")}'
 mistake "fetch(): ./nothing is no file that can be read" '{"rules":fetch("./nothing")}'
-mistake "sub-workflows of JX are not read" '{"rules":[{"workflow":"x.jx","args":{}}]}'
+mistake "\"workflow\": there is no file" '{"rules":[{"workflow":"x.jx","args":{}}]}'
+mistake "'bad.jx' contains itself" '{"rules":[{"workflow":"bad.jx","args":{}}]}'
+mistake "has the unknown key 'command'" '{"rules":[{"workflow":"x.jx","command":"x"}]}'
 mistake "error(): too few samples" '{"rules":error("too few samples")}'
+
+# ---- a rule that stands for the rules of another file ----
+cat >nest.jx <<'E'
+{ "define": { "n": 3 }, "environment": { "WHO": "top" },
+  "rules": [
+    { "workflow": "sub.jx", "args": { "k": n, "name": "a" }, "inputs": [ "sub.jx", "go" ], "outputs": [ "a.all" ] },
+    { "workflow": "sub.jx", "args": { "name": "b" }, "outputs": [ "b.all" ], "environment": { "WHO": "rule" } },
+    { "command": "echo go > go", "outputs": [ "go" ] },
+    { "command": "cat a.all b.all > nested", "inputs": [ "a.all", "b.all" ], "outputs": [ "nested" ] } ] }
+E
+cat >sub.jx <<'E'
+{ "define": { "k": 1, "name": "x" },
+  "rules": [
+    { "command": template("echo $WHO {i} > {name}.{i}"), "outputs": [ template("{name}.{i}") ] } for i in range(k),
+    { "command": "cat " + join([template("{name}.{i}") for i in range(k)]) + " > " + name + ".all",
+      "inputs": [ template("{name}.{i}") for i in range(k) ], "outputs": [ name + ".all" ] } ] }
+E
+run -q nest.jx && [ "$(tr '\n' ' ' <nested)" = "top 0 top 1 top 2 rule 0 " ] && run nest.jx && grep -q "nothing to do: 8 tasks" "$work/out"
+ok $? "a sub-workflow's rules are tasks of the one workflow, with its args and environment"
+run nest.jx --why a.all/a.2 && grep -q "does not run" "$work/out"
+ok $? "under its name"
+sed 's/"k": n/"kk": n/' nest.jx >wrong.jx && refused wrong.jx && grep -q "wrong.jx:3: \"args\": '.*sub.jx' names nothing 'kk'" "$work/err"
+ok $? "an argument that it does not know"
+sed 's/"outputs": \[ "b.all" \], "env/"outputs": [ "c.all" ], "env/' nest.jx >wrong.jx && refused wrong.jx && grep -q "wrong.jx:4: no rule of 'sub.jx' makes 'c.all'" "$work/err"
+ok $? "an output that none of its rules makes"
+sed -i 's/range(k),/rang(k),/' sub.jx && refused nest.jx && grep -q "sub.jx:3: there is no function 'rang'" "$work/err"
+ok $? "a mistake in it is told with its place"
 start=$(date +%s)
 printf '{"rules":[{"command":"true","outputs":["o."+i]} for i in range(100000)]}' >many.jx
 "$weft" show many.jx >"$work/out" 2>"$work/err" && grep -q 'tasks *100,000' "$work/out"

@@ -78,6 +78,7 @@ struct jx_store {
     ARRAY(char *) chunks;
     size_t used, size; /* of the last chunk */
     size_t nodes, text;
+    uint32_t base; /* lines of other files before this one's: numbers of lines begin behind them */
 };
 
 void jx_store_free(struct jx_store *s);

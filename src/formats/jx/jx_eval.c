@@ -19,7 +19,7 @@ jx_value jx_error(const struct jx_evaluation *e, jx_value at, const char *fmt, .
 {
     va_list args;
     va_start(args, fmt);
-    error_vat(e->err, e->file, at->line, fmt, args);
+    error_vat(e->err, e->file, at->line - e->store->base, fmt, args);
     va_end(args);
     return NULL;
 }

@@ -85,13 +85,14 @@ static jx_tree parse_chain(struct jx_parser *s, int level);
 /* Always NULL, and so is the next. */
 static jx_tree parse_error(const struct jx_parser *s, const char *what)
 {
-    error_at(s->err, s->file, s->line, "%s", what);
+    error_at(s->err, s->file, s->line - s->store->base, "%s", what);
     return NULL;
 }
 
 static jx_tree parse_full(const struct jx_parser *s)
 {
-    error_at(s->err, s->file, s->line, "the text is too large: more than %d values", JX_NODES_MOST);
+    error_at(s->err, s->file, s->line - s->store->base,
+             "the text is too large: more than %d values", JX_NODES_MOST);
     return NULL;
 }
 
@@ -338,7 +339,7 @@ static bool parse_items(struct jx_parser *s, char close, bool clauses, jx_items 
         if (next_char(s, ','))
             continue;
         if (!next_char(s, close)) {
-            error_at(s->err, s->file, s->line, "expected a comma or '%c'%s", close,
+            error_at(s->err, s->file, s->line - s->store->base, "expected a comma or '%c'%s", close,
                      s->p >= s->end ? ", and the text ends" : "");
             return false;
         }
@@ -441,7 +442,7 @@ static jx_tree parse_atom(struct jx_parser *s)
         return parse_number(s);
     if (word_length(s))
         return parse_name(s);
-    error_at(s->err, s->file, s->line, "'%c' where a value is expected",
+    error_at(s->err, s->file, s->line - s->store->base, "'%c' where a value is expected",
              isprint((unsigned char)*s->p) ? *s->p : '?');
     return NULL;
 }
@@ -611,8 +612,12 @@ static jx_tree parse_chain(struct jx_parser *s, int level)
 const struct jx_node *jx_parse(struct jx_store *store, const char *file, const char *text, size_t n,
                                struct error *err)
 {
-    struct jx_parser s = {
-        .store = store, .file = file, .p = text, .end = text + n, .line = 1, .err = err};
+    struct jx_parser s = {.store = store,
+                          .file = file,
+                          .p = text,
+                          .end = text + n,
+                          .line = 1 + store->base,
+                          .err = err};
     if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         s.p += 3;
     jx_tree v = parse_expression(&s);

@@ -309,7 +309,8 @@ static void workflows(void)
     refused(f, "{\"rules\":5}", "\"rules\" is an integer; expected an array");
     refused(f, "{\"define\":{},\"rule\":[]}", "unknown key 'rule'; did you mean 'rules'?");
     refused(f, "{\"define\":{\"a\":b,\"b\":a},\"rules\":[a]}", "'a' is defined by itself");
-    refused(f, "{\"rules\":[{\"workflow\":\"x\"}]}", "sub-workflows of JX are not read");
+    refused(f, "{\"rules\":[{\"workflow\":\"no such file\"}]}", "there is no file");
+    refused(f, "{\"rules\":[{\"command\":\"x\",\"args\":{}}]}", "\"args\" goes with \"workflow\"");
     refused(f, "{\"rules\":[{\"command\":\"x\",\"resources\":{\"cores\":\"two\"}}]}",
             "\"cores\" of resources is a string");
 }

@@ -7,12 +7,17 @@
  *                    "inputs": [ "sim" ], "outputs": [ "out." + i ],
  *                    "category": "sim" } for i in range(n) ] }
  *
- * A task is called as its first output, its kind is its category. */
+ * A task is called as its first output, its kind is its category. A rule with "workflow" stands for the
+ * rules of another file, which join under its name, with "args" in place of what that file defines:
+ *
+ *     { "workflow": "sim.jx", "args": { "n": 5 }, "inputs": [ "a" ], "outputs": [ "b" ] }
+ *
+ *     tasks of sim.jx: b/x, b/b ...; its files are ours, as where Makeflow runs it in our folder */
 #include "base/array.h"
 #include "base/file.h"
 #include "base/suggest.h"
 #include "formats/format.h"
-#include "formats/jx/jx.h"
+#include "formats/jx/jx_reading.h"
 #include "formats/registry.h"
 #include "formats/scan.h"
 #include "model/command.h"
@@ -21,27 +26,17 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-typedef const struct jx_node *jx_value;
-
-struct jx_reading {
-    struct jx_store store;
-    struct jx_evaluation e;
-    struct builder *b;
-    jx_value environment, categories, default_category;
-    size_t rules, locals, disks, allocations;
-};
+#include <sys/stat.h>
 
 /* Always false: "\"cores\" of resources is a string; expected a whole number". */
-static bool wrong_type(const struct jx_reading *r, jx_value v, const char *what,
-                       const char *expected)
+bool jx_wrong_type(const struct jx_reading *r, jx_value v, const char *what, const char *expected)
 {
     return builder_error(r->b, v->line, "%s is %s; expected %s", what, jx_type_name(v), expected);
 }
 
 /* Is every key of the object one of these, and there once? */
-static bool check_keys(const struct jx_reading *r, jx_value object, const char *what,
-                       const char *const *keys)
+bool jx_check_keys(const struct jx_reading *r, jx_value object, const char *what,
+                   const char *const *keys)
 {
     size_t count = 0;
     while (keys[count])
@@ -103,7 +98,7 @@ static const char *file_name(const struct jx_reading *r, jx_value v, bool out,
     const char *what = out ? "an entry of outputs" : "an entry of inputs";
     jx_value name = v, own = NULL;
     if (v->type == JX_OBJECT) {
-        if (!check_keys(r, v, what, keys))
+        if (!jx_check_keys(r, v, what, keys))
             return NULL;
         name = jx_member(v, "dag_name");
         own = jx_member(v, "task_name");
@@ -114,7 +109,7 @@ static const char *file_name(const struct jx_reading *r, jx_value v, bool out,
     }
     jx_value wrong = name->type != JX_STRING ? name : own;
     if (wrong && wrong->type != JX_STRING) {
-        wrong_type(r, wrong, what, "a string");
+        jx_wrong_type(r, wrong, what, "a string");
         return NULL;
     }
     if (!name->n || (own && !own->n)) {
@@ -135,7 +130,7 @@ static bool read_files(struct jx_reading *r, jx_value rule, bool out, uint32_t t
         return true;
     uint32_t n = files->type == JX_ARRAY ? files->n : 1;
     if (files->type != JX_ARRAY && files->type != JX_STRING)
-        return wrong_type(r, files, out ? "outputs" : "inputs", "an array of files");
+        return jx_wrong_type(r, files, out ? "outputs" : "inputs", "an array of files");
     for (uint32_t i = 0; i < n; i++) {
         jx_value file = files->type == JX_ARRAY ? files->item[i] : files;
         const char *name = file_name(r, file, out, renames);
@@ -146,6 +141,8 @@ static bool read_files(struct jx_reading *r, jx_value rule, bool out, uint32_t t
             builder_produces(r->b, task, object, file->line);
         else
             builder_consumes(r->b, task, object, file->line);
+        if (!out && r->parent)
+            array_push(&r->reads, object);
     }
     return !builder_failed(r->b);
 }
@@ -159,7 +156,7 @@ static bool read_resource(struct jx_reading *r, uint32_t task, const char *key, 
     char what[64];
     snprintf(what, sizeof what, "\"%s\" of resources", key);
     if (!(x >= 0) || (strcmp(key, "memory") != 0 && x != floor(x)) || x > 1e15)
-        return wrong_type(r, v, what, "a whole number, 0 or more");
+        return jx_wrong_type(r, v, what, "a whole number, 0 or more");
     if (strcmp(key, "cores") == 0 && x >= 1)
         builder_cores(r->b, task, x, v->line);
     else if (strcmp(key, "memory") == 0)
@@ -189,8 +186,8 @@ static bool read_resources(struct jx_reading *r, uint32_t task, jx_value of)
     if (!resources)
         return true;
     if (resources->type != JX_OBJECT)
-        return wrong_type(r, resources, "\"resources\"", "an object");
-    if (!check_keys(r, resources, "\"resources\"", keys))
+        return jx_wrong_type(r, resources, "\"resources\"", "an object");
+    if (!jx_check_keys(r, resources, "\"resources\"", keys))
         return false;
     for (uint32_t i = 0; i < resources->n; i += 2)
         if (!read_resource(r, task, resources->item[i]->text, resources->item[i + 1]))
@@ -199,12 +196,12 @@ static bool read_resources(struct jx_reading *r, uint32_t task, jx_value of)
 }
 
 /* VAR='value' before the command, from the whole, its category and the rule: the last one holds. */
-static bool add_environment(const struct jx_reading *r, jx_value environment, struct strbuf *out)
+bool jx_add_environment(const struct jx_reading *r, jx_value environment, struct strbuf *out)
 {
     if (!environment)
         return true;
     if (environment->type != JX_OBJECT)
-        return wrong_type(r, environment, "\"environment\"", "an object");
+        return jx_wrong_type(r, environment, "\"environment\"", "an object");
     for (uint32_t i = 0; i < environment->n; i += 2) {
         const char *name = environment->item[i]->text;
         jx_value v = environment->item[i + 1];
@@ -213,7 +210,7 @@ static bool add_environment(const struct jx_reading *r, jx_value environment, st
             return builder_error(r->b, environment->item[i]->line,
                                  "\"environment\": '%.80s' cannot be the name of a variable", name);
         if (v->type != JX_STRING)
-            return wrong_type(r, v, "a value of \"environment\"", "a string");
+            return jx_wrong_type(r, v, "a value of \"environment\"", "a string");
         strbuf_printf(out, "export %s=", name);
         command_add_quoted(out, v->text);
         strbuf_add_char(out, '\n');
@@ -230,7 +227,7 @@ static bool read_category(struct jx_reading *r, jx_value rule, uint32_t task, jx
     if (!name)
         return true;
     if (name->type != JX_STRING)
-        return wrong_type(r, name, "\"category\"", "a string");
+        return jx_wrong_type(r, name, "\"category\"", "a string");
     if (name->n)
         builder_kind(r->b, task, name->text, name->n);
     *category = r->categories ? jx_member(r->categories, name->text) : NULL;
@@ -258,38 +255,45 @@ static void rule_command(struct jx_reading *r, uint32_t task, jx_value command,
     strbuf_free(&text);
 }
 
-/* The first output names the task. */
-static uint32_t rule_task(struct jx_reading *r, jx_value rule)
+/* The first output names the task, or the sub-workflow. */
+void jx_rule_name(const struct jx_reading *r, jx_value rule, struct strbuf *out)
 {
-    char name[40];
     jx_value outputs = jx_member(rule, "outputs"), first = outputs;
     if (outputs && outputs->type == JX_ARRAY)
         first = outputs->n ? outputs->item[0] : NULL;
     if (first && first->type == JX_OBJECT)
         first = jx_member(first, "dag_name");
-    snprintf(name, sizeof name, "rule%zu", r->rules);
+    strbuf_add(out, strbuf_text(&r->prefix));
     if (!first || first->type != JX_STRING || !first->n)
-        return builder_task(r->b, name, strlen(name), rule->line);
-    uint32_t other = builder_find_task(r->b, first->text, first->n);
-    if (other != NONE) {
-        builder_error(r->b, rule->line, "file '%.200s' is made by two rules", first->text);
-        return NONE;
-    }
-    return builder_task(r->b, first->text, first->n, rule->line);
+        strbuf_printf(out, "rule%zu", r->rules);
+    else
+        strbuf_add(out, first->text);
+}
+
+static uint32_t rule_task(struct jx_reading *r, jx_value rule)
+{
+    struct strbuf name = {0};
+    uint32_t task = NONE;
+    jx_rule_name(r, rule, &name);
+    if (builder_find_task(r->b, name.at, name.n) != NONE)
+        builder_error(r->b, rule->line, "file '%.200s' is made by two rules",
+                      name.at + r->prefix.n);
+    else
+        task = builder_task(r->b, name.at, name.n, rule->line);
+    strbuf_free(&name);
+    return task;
 }
 
 /* NULL: an error. */
 static jx_value rule_text(const struct jx_reading *r, jx_value rule)
 {
-    jx_value command = jx_member(rule, "command"), flow = jx_member(rule, "workflow");
-    if (flow)
-        builder_error(r->b, flow->line,
-                      "\"workflow\": sub-workflows of JX are not read; write its rules in this "
-                      "file, or use `flow` of weft's own format");
+    jx_value command = jx_member(rule, "command"), args = jx_member(rule, "args");
+    if (args)
+        builder_error(r->b, args->line, "\"args\" goes with \"workflow\"");
     else if (!command)
         builder_error(r->b, rule->line, "a rule has no \"command\"");
     else if (command->type != JX_STRING)
-        wrong_type(r, command, "\"command\"", "a string");
+        jx_wrong_type(r, command, "\"command\"", "a string");
     else if (!command->text[strspn(command->text, " \t\r\n")])
         builder_error(r->b, command->line, "\"command\" is blank");
     else
@@ -298,11 +302,11 @@ static jx_value rule_text(const struct jx_reading *r, jx_value rule)
 }
 
 /* Hints for Makeflow's own scheduler: remarks. */
-static bool read_switches(struct jx_reading *r, jx_value rule)
+bool jx_read_switches(struct jx_reading *r, jx_value rule)
 {
     jx_value local = jx_member(rule, "local_job"), allocation = jx_member(rule, "allocation");
     if (local && local->type != JX_BOOLEAN)
-        return wrong_type(r, local, "\"local_job\"", "true or false");
+        return jx_wrong_type(r, local, "\"local_job\"", "true or false");
     r->locals += local && local->truth;
     r->allocations += allocation != NULL;
     return true;
@@ -315,9 +319,11 @@ static bool read_rule(struct jx_reading *r, jx_value rule)
                                        "category", "resources", "allocation", "environment",
                                        "workflow", "args",      NULL};
     if (rule->type != JX_OBJECT)
-        return wrong_type(r, rule, "a rule", "an object");
-    if (!check_keys(r, rule, "a rule", keys))
+        return jx_wrong_type(r, rule, "a rule", "an object");
+    if (!jx_check_keys(r, rule, "a rule", keys))
         return false;
+    if (jx_member(rule, "workflow"))
+        return jx_read_nested(r, rule);
     jx_value command = rule_text(r, rule), category;
     uint32_t task = command ? rule_task(r, rule) : NONE;
     if (task == NONE)
@@ -325,6 +331,7 @@ static bool read_rule(struct jx_reading *r, jx_value rule)
     r->rules++;
     struct jx_renames renames = {0};
     struct strbuf environment = {0};
+    strbuf_add(&environment, strbuf_text(&r->inherited));
     size_t n = strcspn(command->text, " \t;|&<>");
     const char *slash = memrchr(command->text, '/', n);
     const char *program = slash ? slash + 1 : command->text;
@@ -333,9 +340,10 @@ static bool read_rule(struct jx_reading *r, jx_value rule)
     bool good =
         read_files(r, rule, true, task, &renames) && read_files(r, rule, false, task, &renames) &&
         read_category(r, rule, task, &category) && read_resources(r, task, category) &&
-        read_resources(r, task, rule) && add_environment(r, r->environment, &environment) &&
-        (!category || add_environment(r, jx_member(category, "environment"), &environment)) &&
-        add_environment(r, jx_member(rule, "environment"), &environment) && read_switches(r, rule);
+        read_resources(r, task, rule) && jx_add_environment(r, r->environment, &environment) &&
+        (!category || jx_add_environment(r, jx_member(category, "environment"), &environment)) &&
+        jx_add_environment(r, jx_member(rule, "environment"), &environment) &&
+        jx_read_switches(r, rule);
     if (good)
         rule_command(r, task, command, &environment, &renames);
     strbuf_free(&renames.before);
@@ -353,31 +361,31 @@ static bool read_categories(struct jx_reading *r)
     if (!r->categories)
         return true;
     if (r->categories->type != JX_OBJECT)
-        return wrong_type(r, r->categories, "\"categories\"", "an object");
+        return jx_wrong_type(r, r->categories, "\"categories\"", "an object");
     for (uint32_t i = 0; i < r->categories->n; i += 2) {
         jx_value category = r->categories->item[i + 1];
         if (category->type != JX_OBJECT)
-            return wrong_type(r, category, "a category", "an object");
-        if (!check_keys(r, category, "a category", keys))
+            return jx_wrong_type(r, category, "a category", "an object");
+        if (!jx_check_keys(r, category, "a category", keys))
             return false;
     }
     return true;
 }
 
-static bool read_rules(struct jx_reading *r, jx_value flow)
+bool jx_read_rules(struct jx_reading *r, jx_value flow)
 {
     static const char *const keys[] = {"rules",      "define",           "environment",
                                        "categories", "default_category", NULL};
     jx_value rules;
     if (flow->type != JX_OBJECT)
-        return wrong_type(r, flow, "the workflow", "an object with \"rules\"");
-    if (!check_keys(r, flow, "the workflow", keys))
+        return jx_wrong_type(r, flow, "the workflow", "an object with \"rules\"");
+    if (!jx_check_keys(r, flow, "the workflow", keys))
         return false;
     rules = jx_member(flow, "rules");
     if (!rules)
         return builder_error(r->b, flow->line, "the key \"rules\" is missing");
     if (rules->type != JX_ARRAY)
-        return wrong_type(r, rules, "\"rules\"", "an array");
+        return jx_wrong_type(r, rules, "\"rules\"", "an array");
     r->environment = jx_member(flow, "environment");
     r->categories = jx_member(flow, "categories");
     r->default_category = jx_member(flow, "default_category");
@@ -426,7 +434,7 @@ static jx_value given_list(struct jx_reading *r, const char *text)
 }
 
 /* What was given for the names, and what "define" has for others. */
-static bool read_definitions(struct jx_reading *r, jx_value tree, const struct option_value *given)
+bool jx_read_definitions(struct jx_reading *r, jx_value tree, const struct option_value *given)
 {
     jx_value define = NULL;
     for (uint32_t i = 0; tree->type == JX_OBJECT && i < tree->n; i += 2)
@@ -476,7 +484,7 @@ static bool read_definitions(struct jx_reading *r, jx_value tree, const struct o
 }
 
 /* Everything but "define", whose values are made when they are asked for. */
-static jx_value evaluate_workflow(struct jx_reading *r, jx_value tree)
+jx_value jx_evaluate_workflow(struct jx_reading *r, jx_value tree)
 {
     if (tree->type != JX_OBJECT)
         return jx_evaluate(&r->e, tree, NULL);
@@ -519,7 +527,15 @@ static struct workflow *jx_read_workflow(const struct format_source *source, str
 {
     if (!format_require_utf8(source, err))
         return NULL;
-    struct jx_reading r = {.b = builder_new(source->path, "jx")};
+    size_t files = 0, lines = 2;
+    struct stat s;
+    for (size_t i = 0; i < source->length; i++)
+        lines += source->text[i] == '\n';
+    struct jx_reading r = {.b = builder_new(source->path, "jx"), .files = &files, .lines = &lines};
+    if (stat(source->path, &s) == 0) {
+        r.device = s.st_dev;
+        r.inode = s.st_ino;
+    }
     struct error found = {0};
     char *folder =
         source->folder ? mem_copy_string(source->folder) : file_beside(source->path, ".");
@@ -527,9 +543,10 @@ static struct workflow *jx_read_workflow(const struct format_source *source, str
     r.e = (struct jx_evaluation){
         .store = &r.store, .file = source->path, .folder = folder, .err = &found};
     jx_value tree = jx_parse(&r.store, source->path, source->text, source->length, &found);
-    jx_value flow =
-        tree && read_definitions(&r, tree, source->options) ? evaluate_workflow(&r, tree) : NULL;
-    if (flow && read_rules(&r, flow) && check_given(&r))
+    jx_value flow = tree && jx_read_definitions(&r, tree, source->options)
+                        ? jx_evaluate_workflow(&r, tree)
+                        : NULL;
+    if (flow && jx_read_rules(&r, flow) && check_given(&r))
         jx_remarks(&r);
     if (r.e.outside)
         builder_outside(r.b);

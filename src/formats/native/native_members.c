@@ -188,7 +188,8 @@ static bool make_entries(struct native_reading *r, bool *any)
     return good;
 }
 
-/* Modules that were there, and grow: what has become known of them. */
+/* Modules that were there, and grow: what has become known of them. Before the file's own tasks, so that
+ * those who waited for a module that is all known now are made with it. */
 static bool continue_modules(struct native_reading *r)
 {
     bool good = true;
@@ -453,7 +454,8 @@ static bool read_members(struct native_reading *r, struct bodies_cursor *at)
     return good;
 }
 
-/* Those that were made in this pass, as make_entries() made them. */
+/* Those that were made in this pass, as make_entries() made them: families and modules are found by the
+ * order in which they were made, and not by their names. */
 static bool read_entries(struct native_reading *r, uint8_t pass, struct bodies_cursor *at)
 {
     const struct yaml *y = &r->file.y;
