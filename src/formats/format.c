@@ -268,8 +268,8 @@ bool format_file_is_plan(const struct format_file *f)
 /* What the file holds, read as `format`: HOLDS_* bits. */
 static unsigned file_holds(const struct format_file *f, const struct format *format)
 {
-    unsigned readable =
-        (format->read_workflow ? HOLDS_WORKFLOW : 0) | (format->read_platform ? HOLDS_PLATFORM : 0);
+    unsigned readable = (format->read_workflow ? HOLDS_WORKFLOW : 0) |
+                        (format->read_platform ? HOLDS_PLATFORM | HOLDS_UNSURE : 0);
     return format->holds ? readable & format->holds(f->text.at, f->text.n) : readable;
 }
 
@@ -287,7 +287,7 @@ static const struct format *format_of(const struct format_file *f, enum want wan
 bool format_file_is_platform(const struct format_file *f)
 {
     const struct format *format = format_of(f, WANT_ANY, NULL);
-    return format && file_holds(f, format) == HOLDS_PLATFORM;
+    return format && (file_holds(f, format) & ~HOLDS_UNSURE) == HOLDS_PLATFORM;
 }
 
 /* Made by cmake/reader_digest.cmake from the sources of base, model and formats: a reader that
@@ -406,8 +406,9 @@ bool format_file_both(struct format_file *f, struct workflow **w, struct platfor
     if (!format || !(file_holds(f, format) & HOLDS_PLATFORM))
         return true;
     /* Where only reading tells whether there is a platform, a failure says that there is none. */
-    *p = file_read_platform(f, format->holds ? err : NULL);
-    if (*p || !format->holds)
+    bool unsure = file_holds(f, format) & HOLDS_UNSURE;
+    *p = file_read_platform(f, unsure ? NULL : err);
+    if (*p || unsure)
         return true;
     workflow_free(*w);
     *w = NULL;

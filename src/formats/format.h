@@ -46,7 +46,8 @@ struct format_copies {
     size_t overridden;               /* priorities of the user's own that no longer count */
 };
 
-enum { HOLDS_WORKFLOW = 1, HOLDS_PLATFORM = 2 };
+/* UNSURE: whether there is a platform only reading tells. */
+enum { HOLDS_WORKFLOW = 1, HOLDS_PLATFORM = 2, HOLDS_UNSURE = 4 };
 
 struct format {
     const char *name;     /* "wfformat", "dax", "dagman" ... */

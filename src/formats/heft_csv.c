@@ -357,6 +357,21 @@ static struct platform *heft_read_platform(const struct format_source *source, s
     return p;
 }
 
+/* The corner tells the tables apart: P of bandwidths, which is a platform and nothing else. The others
+ * have one beside them, perhaps. */
+static unsigned heft_holds(const char *text, size_t length)
+{
+    size_t at = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (at < length && strchr(" \t\r\n\"", text[at]))
+        at++;
+    size_t n = at;
+    while (n < length && !strchr(" \t\r\n\",", text[n]))
+        n++;
+    return n - at == 1 && (text[at] == 'P' || text[at] == 'p')
+               ? HOLDS_PLATFORM
+               : HOLDS_WORKFLOW | HOLDS_PLATFORM | HOLDS_UNSURE;
+}
+
 const struct format format_heft_csv = {
     .name = "heft-csv",
     .summary = "tables of the heft and peft programs: connectivity, times, bandwidths",
@@ -364,4 +379,5 @@ const struct format format_heft_csv = {
     .sniff = heft_sniff,
     .read_workflow = heft_read_workflow,
     .read_platform = heft_read_platform,
+    .holds = heft_holds,
 };

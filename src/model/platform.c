@@ -287,6 +287,11 @@ uint32_t platform_builder_node(struct platform_builder *b, const char *name, siz
     return node;
 }
 
+void platform_builder_expect(struct platform_builder *b, uint32_t nodes)
+{
+    name_index_expect(&b->p->node_index, b->p->nnodes + nodes);
+}
+
 uint32_t platform_builder_find(const struct platform_builder *b, const char *name, size_t len)
 {
     return name_index_find(&b->p->node_index, &b->p->text, b->p->node_name, name, len);

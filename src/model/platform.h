@@ -125,6 +125,8 @@ void platform_builder_has(struct platform_builder *b, uint32_t node, const char 
 void platform_builder_resources(struct platform_builder *b, uint32_t node, const char *list,
                                 size_t len, size_t line);
 void platform_builder_down(struct platform_builder *b, uint32_t node);
+/* So many more nodes will come: room for their names at once. */
+void platform_builder_expect(struct platform_builder *b, uint32_t nodes);
 uint32_t platform_builder_find(const struct platform_builder *b, const char *name, size_t len);
 /* NAN: the network's own value. */
 void platform_builder_link(struct platform_builder *b, uint32_t a, uint32_t c, double bandwidth,

@@ -33,8 +33,15 @@ struct yaml_loading {
     bool done;   /* the document ended */
     const char *source;
     size_t length;
+    size_t broken; /* the line that we have broken in two, from 1; 0: none */
     struct strbuf decoded;
 };
+
+/* A line number of the text as it was given. */
+static size_t given_line(const struct yaml_loading *l, size_t line)
+{
+    return l->broken && line > l->broken ? line - 1 : line;
+}
 
 /* An error at the line of the last event. */
 static bool yaml_refuse_event(struct yaml_loading *l, const char *what)
@@ -47,7 +54,7 @@ static void set_line(struct yaml_loading *l, struct fy_token *token)
 {
     const struct fy_mark *mark = token ? fy_token_start_mark(token) : NULL;
     if (mark && mark->line >= 0)
-        l->line = (size_t)mark->line + 1;
+        l->line = given_line(l, (size_t)mark->line + 1);
 }
 
 /* A node begins: count it in its container. */
@@ -237,7 +244,7 @@ static void parser_error(struct yaml_loading *l, struct fy_diag *diag, size_t li
     while (e && e->type != FYET_ERROR)
         e = fy_diag_errors_iterate(diag, &at);
     if (e && e->line > 0)
-        l->line = (size_t)e->line <= lines ? (size_t)e->line : lines;
+        l->line = given_line(l, (size_t)e->line <= lines ? (size_t)e->line : lines);
     error_at(l->err, l->y->file, l->line, "not valid YAML: %s",
              e && e->msg ? e->msg : "the text cannot be parsed");
 }
@@ -324,6 +331,33 @@ static bool check_encoding(const char *file, const char *text, size_t length, st
                     (unsigned char)*bad);
 }
 
+/* A document in one line, as JSON often is: libfyaml takes all of it for a key until the line ends, and
+ * keeps every token, 200 bytes for each byte. A line end behind the first bracket, in a copy, says that
+ * it is none. Where to; 0: this is no such document. */
+static size_t one_line_break(const char *text, size_t length)
+{
+    enum { LONG = 1 << 16 };
+    size_t at = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (at < length && strchr(" \t\r\n", text[at]))
+        at++;
+    if (at == length || (text[at] != '{' && text[at] != '[') || length - at < LONG ||
+        memchr(text + at, '\n', LONG))
+        return 0;
+    return at + 1;
+}
+
+static void break_line(struct yaml_loading *l, size_t at, struct strbuf *copy)
+{
+    strbuf_add_bytes(copy, l->source, at);
+    strbuf_add_char(copy, '\n');
+    strbuf_add_bytes(copy, l->source + at, l->length - at);
+    l->broken = 1;
+    for (const char *p = l->source; (p = memchr(p, '\n', (size_t)(l->source + at - p))); p++)
+        l->broken++;
+    l->source = copy->at;
+    l->length = copy->n;
+}
+
 /* `line` starts at 1: an error before any event is at the top. */
 bool yaml_load(struct yaml *y, const char *file, const char *text, size_t length, struct error *err)
 {
@@ -337,12 +371,19 @@ bool yaml_load(struct yaml *y, const char *file, const char *text, size_t length
         return error_at(err, file, 0, "the file is empty");
     if (length >= UINT32_MAX)
         return error_at(err, file, 0, "more than 4 GiB of YAML");
-    if (!yaml_scan(file, text, length, err))
-        return false;
-    y->file = mem_copy_string(file);
+    struct strbuf copy = {0};
     struct yaml_loading l = {.y = y, .err = err, .line = 1, .source = text, .length = length};
+    size_t at = one_line_break(text, length);
+    if (at)
+        break_line(&l, at, &copy);
+    if (!yaml_scan(file, l.source, l.length, err)) {
+        strbuf_free(&copy);
+        return false;
+    }
+    y->file = mem_copy_string(file);
     bool good = run_parser(&l);
     strbuf_free(&l.decoded);
+    strbuf_free(&copy);
     if (good && !l.nodes.n)
         good = error_at(err, file, 0, "the file is empty but for comments");
     if (good && !l.done)

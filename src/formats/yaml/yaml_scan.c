@@ -8,9 +8,13 @@
 enum {
     MOST_BLANK_LINES = 1000, /* libfyaml takes time quadratic in a run of blank lines */
     MOST_DIRECTIVES = 16,
-    LONGEST_LINE = 16 << 20, /* it keeps all tokens of a line that might be a key, up to 200 bytes
-                                for each byte */
+    LONGEST_KEY =
+        2 << 20, /* it keeps all tokens of a list or mapping that might be a key, up to 200
+                               bytes for each byte: one in a single line, and not behind a colon */
 };
+
+/* What a line's tokens came to. */
+enum finding { GOOD, TOO_DEEP, TOO_LONG, EMPTY_BLOCK };
 
 struct yaml_scanner {
     const char *at, *end;
@@ -43,16 +47,24 @@ static void skip_quoted(struct yaml_scanner *s)
     s->at += s->at < s->end;
 }
 
-/* At an opening bracket: past its closing one. False: too deep. */
-static bool skip_flow(struct yaml_scanner *s)
+/* At an opening bracket: past its closing one. `as_value`: it stands behind a colon, and so does not
+ * begin a key. */
+static enum finding skip_flow(struct yaml_scanner *s, bool as_value)
 {
-    size_t depth = 0;
-    char before = '[';
+    size_t depth = 0,
+           key_depth = 0;   /* of the outermost bracket that may begin a key; 0: none does */
+    const char *key = NULL; /* where that stands */
+    char before = '[',
+         token = as_value ? ':' : ','; /* the last byte, and the last that is no blank */
     while (s->at < s->end) {
         char c = *s->at;
+        if (key_depth && s->at - key > LONGEST_KEY)
+            return TOO_LONG;
         if ((c == '"' || c == '\'') && strchr(" \t\n,[]{}:", before)) {
+            size_t line = s->line;
             skip_quoted(s);
-            before = 'q';
+            key_depth = s->line == line ? key_depth : 0;
+            before = token = 'q';
             continue;
         }
         if (c == '#' && (before == ' ' || before == '\n' || before == '\t')) {
@@ -62,19 +74,28 @@ static bool skip_flow(struct yaml_scanner *s)
         }
         s->at++;
         s->line += c == '\n';
+        if (c == '\n')
+            key_depth = 0; /* a key has one line */
         if ((c == '[' || c == '{') && ++depth > YAML_MOST_LEVELS)
-            return false;
+            return TOO_DEEP;
+        if ((c == '[' || c == '{') && !key_depth && token != ':') {
+            key_depth = depth;
+            key = s->at;
+        }
+        if ((c == ']' || c == '}') && key_depth == depth)
+            key_depth = 0;
         if ((c == ']' || c == '}') && --depth == 0)
-            return true;
+            return GOOD;
         before = c;
+        token = c == ' ' || c == '\t' || c == '\r' || c == '\n' ? token : c;
     }
-    return true;
+    return GOOD;
 }
 
 /* Is this | or > the head of a block scalar: then indicators, blanks and a comment at most? */
-static bool is_block_head(const struct yaml_scanner *s)
+static bool is_block_head(const struct yaml_scanner *s, const char *stop)
 {
-    const char *p = s->at + 1, *stop = end_of_line(s);
+    const char *p = s->at + 1;
     while (p < stop && strchr("0123456789+-", *p))
         p++;
     const char *after = p;
@@ -105,27 +126,32 @@ static bool skip_block(struct yaml_scanner *s)
     }
 }
 
-/* What a line's tokens came to. */
-enum finding { GOOD, TOO_DEEP, EMPTY_BLOCK };
-
 /* The rest of a line from the start of a token on. */
 static enum finding scan_tokens(struct yaml_scanner *s, size_t key_column)
 {
+    const char *stop =
+        s->at; /* the line's end, looked for once a line: lines have millions of tokens */
+    bool behind_colon = false;
     while (s->at < s->end && *s->at != '\n') {
         char c = *s->at;
+        if (s->at >= stop)
+            stop = end_of_line(s);
         if (c == '[' || c == '{') {
-            if (!skip_flow(s))
-                return TOO_DEEP;
+            enum finding found = skip_flow(s, behind_colon);
+            if (found != GOOD)
+                return found;
         } else if (c == '"' || c == '\'') {
             skip_quoted(s);
-        } else if ((c == '|' || c == '>') && is_block_head(s)) {
+        } else if ((c == '|' || c == '>') && is_block_head(s, stop)) {
             return skip_block(s) ? GOOD : EMPTY_BLOCK;
         } else if (c == '#') {
             s->at = end_of_line(s);
             return GOOD;
         }
         /* on to the next token of the line: after ": " */
-        const char *stop = end_of_line(s), *p = s->at;
+        if (s->at > stop) /* over lines */
+            stop = end_of_line(s);
+        const char *p = s->at;
         while (p < stop && !(p[0] == ':' && (p + 1 == stop || p[1] == ' ' || p[1] == '\t')) &&
                !(p[0] == '#' && p > s->at && p[-1] == ' '))
             p++;
@@ -134,6 +160,7 @@ static enum finding scan_tokens(struct yaml_scanner *s, size_t key_column)
             return GOOD;
         }
         s->column = key_column;
+        behind_colon = true;
         for (p++; p < stop && (*p == ' ' || *p == '\t');)
             p++;
         s->at = p;
@@ -141,7 +168,7 @@ static enum finding scan_tokens(struct yaml_scanner *s, size_t key_column)
     return GOOD;
 }
 
-/* Runs of blank lines, directives and line lengths, whatever they are part of. */
+/* Runs of blank lines and directives, whatever they are part of. */
 static bool scan_lines(const char *file, const char *text, size_t length, struct error *err)
 {
     size_t blank = 0, directives = 0, line = 1;
@@ -150,9 +177,6 @@ static bool scan_lines(const char *file, const char *text, size_t length, struct
         line_end = memchr(p, '\n', (size_t)(end - p));
         if (!line_end)
             line_end = end;
-        if (line_end - p > LONGEST_LINE)
-            return error_at(err, file, line, "a line of more than %d MB; break it into several",
-                            LONGEST_LINE >> 20);
         const char *q = p;
         while (q < line_end && (*q == ' ' || *q == '\t' || *q == '\r'))
             q++;
@@ -188,6 +212,12 @@ bool yaml_scan(const char *file, const char *text, size_t length, struct error *
         if (found == TOO_DEEP)
             return error_at(err, file, line, "brackets are nested more than %d deep",
                             YAML_MOST_LEVELS);
+        if (found == TOO_LONG)
+            return error_at(
+                err, file, line,
+                "a list or mapping of more than %d MB in one line, which might be a key; "
+                "begin a new line behind its first bracket",
+                LONGEST_KEY >> 20);
         if (found == EMPTY_BLOCK) /* libfyaml 0.7.12 would swallow the lines of its neighbours */
             return error_at(err, file, line,
                             "a block (| or >) without lines; indent them, or write '' for no text");

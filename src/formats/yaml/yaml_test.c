@@ -124,6 +124,43 @@ static void test_errors(void)
     strbuf_free(&many);
 }
 
+/* Millions of tokens in one line: libfyaml would take them for a key, and keep them all. */
+static void test_long_lines(void)
+{
+    enum { MEMBERS = 600000 };
+    struct strbuf text = {0};
+    struct error err = {0};
+    struct yaml y;
+    strbuf_add(&text, "\n{\"x\":[");
+    for (int i = 0; i < MEMBERS; i++)
+        strbuf_printf(&text, "{\"k\":%d},", i % 10);
+    strbuf_add(&text, "0],\"last\":1}\n");
+    ok(load(&y, text.at, &err), "a document in one line: %s", err.text);
+    is_int(yaml_size(&y, yaml_get(&y, 0, "x")), MEMBERS + 1, "all of it");
+    is_int(yaml_line(&y, yaml_get(&y, 0, "last")), 2, "has the line that it has");
+    yaml_free(&y);
+    text.at[text.n - 2] = ']';
+    refused(text.at, "f.yaml:2: not valid YAML", "and so has a mistake in it");
+    strbuf_clear(&text);
+    strbuf_add(&text, "x: [");
+    for (int i = 0; i < MEMBERS; i++)
+        strbuf_add(&text, "a, bcd, ");
+    strbuf_add(&text, "0]\n");
+    ok(load(&y, text.at, &err), "a list of millions behind its key: %s", err.text);
+    yaml_free(&y);
+    strbuf_clear(&text);
+    strbuf_add(&text, "a: 1\n[");
+    for (int i = 0; i < MEMBERS; i++)
+        strbuf_add(&text, "a, bcd, ");
+    strbuf_add(&text, "0]: 3\n");
+    refused(text.at, "f.yaml:2: a list or mapping of more than", "one that might be a key");
+    strbuf_clear(&text);
+    for (int i = 0; i < MEMBERS; i++)
+        strbuf_add(&text, "a: | ");
+    refused(text.at, "f.yaml:1: not valid YAML", "keys behind keys, in no time");
+    strbuf_free(&text);
+}
+
 static void deep(const char *piece, size_t times, const char *what)
 {
     struct strbuf text = {0};
@@ -451,8 +488,9 @@ static void test_damaged(void)
 int main(void)
 {
     static const struct tap_case cases[] = {
-        TAP_CASE(test_access),  TAP_CASE(test_errors),  TAP_CASE(test_hostile),
-        TAP_CASE(test_strings), TAP_CASE(test_scalars), TAP_CASE(test_damaged),
+        TAP_CASE(test_access),  TAP_CASE(test_errors),  TAP_CASE(test_long_lines),
+        TAP_CASE(test_hostile), TAP_CASE(test_strings), TAP_CASE(test_scalars),
+        TAP_CASE(test_damaged),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);
 }
