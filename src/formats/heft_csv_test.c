@@ -130,6 +130,9 @@ static void visit(const struct index_row *row)
 
 int main(void)
 {
+    is_int(format_heft_csv.holds("P,P_0\nP_0,0\n", 12), HOLDS_PLATFORM,
+           "bandwidths are a platform");
+    ok(format_heft_csv.holds("TP,P_0\nT_0,1\n", 13) & HOLDS_WORKFLOW, "times are not");
     TAP_DO(test_texts());
     TAP_DO(test_siblings());
     index_visit("heft-csv/", "_task_connectivity.csv", visit);
