@@ -312,6 +312,7 @@ static struct weft_cluster_run cluster_open_run(struct weft_cluster *c, const st
                                      .unproved = n->forged};
 }
 
+/* A record that nobody proves says nothing, this neither. */
 static bool cluster_is_taken(const struct board_run *r)
 {
     return !r->forged && r->state >= BOARD_RUN_COLLECTED;
@@ -334,6 +335,8 @@ static size_t cluster_choose_runs(struct board_run *r, size_t n, const struct we
     return kept;
 }
 
+/* One run may be read whole; of a list each look has a budget of proofs, so that `--watch` does not keep the
+ * server busy. */
 static void cluster_fill_runs(struct weft_cluster *c, const struct weft_cluster_query *q)
 {
     size_t n;

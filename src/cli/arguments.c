@@ -371,8 +371,10 @@ static void help_details(struct strbuf *out, const char *text, size_t width)
     }
 }
 
+/* On a narrow screen the words stand below their option. */
 enum { HELP_COLUMN = 29, HELP_LEAST = 24 }; /* where the words begin; fewer are no help */
 
+/* The screen decides: `weft help run` was 159 columns wide, and a terminal breaks lines in words. */
 void command_help(const struct command *c, unsigned columns, struct strbuf *out)
 {
     size_t width = columns > HELP_LEAST ? columns : HELP_LEAST;

@@ -336,14 +336,14 @@ struct executor *executor_new(const struct executor_config *config, struct error
                                                              .folder = o->folder,
                                                              .logs = x->logs.at,
                                                              .grace = o->grace,
-                                                             .limits = x->limits,
-                                                             .hidden = executor_hidden(x)},
+                                                             .limits = x->limits},
                                    err);
     }
     if (!x->children) {
         executor_free(x);
         return NULL;
     }
+    executor_hide_secrets(x);
     executor_open_handles(x, config->loop);
     executor_open_calls(x);
     return x;

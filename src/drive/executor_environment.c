@@ -341,6 +341,8 @@ bool executor_surround(struct executor *x, const struct sched_start *start, stru
     return true;
 }
 
+/* Of the task's own secrets, and of those that became known while it may have been running: it may have
+ * inherited them. */
 void executor_mask_secrets(struct executor *x, uint32_t slot, uint32_t task)
 {
     const char *list = column_text(x->w, task, COLUMN_secret), *word;
@@ -351,18 +353,25 @@ void executor_mask_secrets(struct executor *x, uint32_t slot, uint32_t task)
         if (value)
             array_push(&values, value);
     }
+    for (size_t i = x->hidden_first; i < x->hidden.n; i++) {
+        const char *name = x->hidden.at[i];
+        const char *value =
+            run_environment_find(x->o->environment, ALONG_SECRET, name, strlen(name));
+        if (value)
+            array_push(&values, value);
+    }
     array_push(&values, NULL);
     if (values.n > 1)
         child_mask_log(x->children, slot, values.at);
     array_free(&values);
 }
 
-/* Every name that is some task's secret: none is inherited by those who did not ask. */
-const char *const *executor_hidden(struct executor *x)
+/* Names that are secrets of tasks from `first` on, and of none before. */
+static void hide_secrets(struct executor *x, uint32_t first)
 {
     const struct workflow *w = x->w;
     str_id last = 0;
-    for (uint32_t t = 0; w->secret && t < w->ntasks; t++) {
+    for (uint32_t t = first; w->secret && t < w->ntasks; t++) {
         const char *list = column_text(w, t, COLUMN_secret), *word;
         size_t n;
         if (w->secret[t] == last)
@@ -376,8 +385,27 @@ const char *const *executor_hidden(struct executor *x)
                 array_push(&x->hidden, mem_copy_bytes(word, n));
         }
     }
-    if (!x->hidden.n)
-        return NULL;
-    array_push(&x->hidden, NULL);
-    return (const char *const *)x->hidden.at;
+}
+
+/* Every name that is some task's secret, also of one that is to join: none is inherited by those who did
+ * not ask. */
+void executor_hide_secrets(struct executor *x)
+{
+    const struct run_environment *e = x->o->environment;
+    hide_secrets(x, 0);
+    x->hidden_first = x->hidden.n;
+    for (size_t i = 0; e && i < e->at.n; i++)
+        if (e->at.at[i].kind == ALONG_SECRET)
+            children_hide(x->children, e->at.at[i].name);
+    for (size_t i = 0; i < x->hidden.n; i++)
+        children_hide(x->children, x->hidden.at[i]);
+}
+
+/* From now on nobody inherits these either; logs of whoever began before have asterisks. */
+void executor_hide_more(struct executor *x, uint32_t first)
+{
+    size_t before = x->hidden.n;
+    hide_secrets(x, first);
+    for (size_t i = before; i < x->hidden.n; i++)
+        children_hide(x->children, x->hidden.at[i]);
 }

@@ -77,6 +77,7 @@ void executor_grow(struct executor *x, uint32_t first, const double *priority)
         has_calls |= w->flags[t] & TASK_CALL;
     }
     executor_grow_decisions(x);
+    executor_hide_more(x, first);
     executor_grow_things(x, first);
     if (has_calls && !x->calls)
         executor_open_calls(x);

@@ -124,7 +124,8 @@ struct executor {
     bool shell_remarked;               /* this machine has no shell that is strict enough */
     struct strbuf logs;                /* folder */
     struct surroundings *surroundings; /* scratch, executor_environment.c; NULL: not used yet */
-    ARRAY(char *) hidden;              /* variables that nobody inherits, NULL-terminated; owned */
+    ARRAY(char *) hidden;              /* variables that nobody inherits; owned */
+    size_t hidden_first;               /* from here on: since tasks joined that named them */
 };
 
 /* executor_decide.c */
@@ -234,7 +235,8 @@ bool executor_surround(struct executor *x, const struct sched_start *start, stru
                        struct child_request *r, struct error *err);
 /* Its log must not have its secrets; before it is kept. */
 void executor_mask_secrets(struct executor *x, uint32_t slot, uint32_t task);
-const char *const *executor_hidden(struct executor *x);
+void executor_hide_secrets(struct executor *x);
+void executor_hide_more(struct executor *x, uint32_t first); /* tasks from `first` on have joined */
 void executor_free_surroundings(struct executor *x);
 
 /* executor_wide.c */

@@ -605,7 +605,7 @@ void executor_child_over(struct executor *x, const struct child_result *c)
         failure.limit = x->memory[c->task];
     else if (failure.outcome == TRACE_TIMEOUT)
         failure.limit = x->w->timeout[c->task];
-    if (c->log > 0 && x->w->secret && x->w->secret[c->task])
+    if (c->log > 0 && x->w->secret && (x->w->secret[c->task] || x->hidden.n > x->hidden_first))
         executor_mask_secrets(x, c->slot, c->task);
     if (c->log > 0) {
         struct strbuf path = {0};

@@ -167,7 +167,7 @@ struct children *children_new(const struct children_config *config, struct error
         strbuf_printf(&path, "%s/.slot-%d-%d-%u", c->logs, (int)c->pid, c->epoll, i);
         x->log_path = strbuf_steal(&path);
         x->environment = mem_new(char *, variables + OWN_VARIABLES + 1);
-        c->variables = children_inherit(x->environment, config->hidden);
+        c->variables = children_inherit(x->environment);
         for (int k = 0; k < OWN_VARIABLES; k++)
             x->environment[c->variables + (size_t)k] = x->variable[k];
         x->environment[c->variables + OWN_VARIABLES] = NULL;

@@ -52,12 +52,11 @@ struct child_result {
 
 struct children_config {
     uint32_t slots;
-    const char *folder;        /* where commands run */
-    const char *logs;          /* folder for logs; made when something is logged */
-    double grace;              /* seconds from SIGTERM to SIGKILL [5] */
-    double log_most;           /* bytes of a log; more loses its middle [16 MiB] */
-    struct limits *limits;     /* NULL: memory is measured, not limited */
-    const char *const *hidden; /* variables that nobody inherits; NULL: all are */
+    const char *folder;    /* where commands run */
+    const char *logs;      /* folder for logs; made when something is logged */
+    double grace;          /* seconds from SIGTERM to SIGKILL [5] */
+    double log_most;       /* bytes of a log; more loses its middle [16 MiB] */
+    struct limits *limits; /* NULL: memory is measured, not limited */
 };
 
 /* For a program whose business is to run tasks, once, from its main(): what a task leaves behind
@@ -67,6 +66,8 @@ struct children_config {
 void children_adopt_orphans(void);
 
 struct children *children_new(const struct children_config *config, struct error *err);
+/* Who starts from now on does not inherit this variable of ours. */
+void children_hide(struct children *c, const char *name);
 /* From now on memory is limited, or measured (NULL); of what is started after this. */
 void children_limit(struct children *c, struct limits *limits);
 /* Kills whatever still runs, waits for it. NULL is fine. */

@@ -29,13 +29,32 @@ static bool is_named_in(const char *variable, char *const *others)
     return false;
 }
 
-size_t children_inherit(char **out, const char *const *hidden)
+size_t children_inherit(char **out)
 {
     size_t n = 0;
     for (char **v = environ; *v; v++)
-        if (!is_named_in(*v, (char *const *)hidden))
-            out[n++] = *v;
+        out[n++] = *v;
     return n;
+}
+
+/* Few variables, few slots, seldom: each block is walked. Our own stand behind what is inherited. */
+void children_hide(struct children *c, const char *name)
+{
+    char *const names[] = {(char *)name, NULL};
+    size_t kept = 0;
+    for (uint32_t i = 0; i < c->config.slots; i++) {
+        char **block = c->slot[i].environment;
+        kept = 0;
+        for (size_t k = 0; k < c->variables; k++)
+            if (!is_named_in(block[k], names))
+                block[kept++] = block[k];
+        size_t to = kept;
+        for (size_t k = c->variables; block[k]; k++)
+            block[to++] = block[k];
+        block[to] = NULL;
+    }
+    if (c->config.slots)
+        c->variables = kept;
 }
 
 char *const *child_environment_of(struct children *c, struct child *x,

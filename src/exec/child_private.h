@@ -55,7 +55,7 @@ struct children {
 
 /* child_environment.c */
 /* What children inherit of this process's variables, into room for all of them. Returns how many. */
-size_t children_inherit(char **out, const char *const *hidden);
+size_t children_inherit(char **out);
 /* Valid until it is called again. */
 char *const *child_environment_of(struct children *c, struct child *x,
                                   const struct child_request *r);

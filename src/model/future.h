@@ -37,6 +37,8 @@ struct future_ops {
     const char *(*unknown)(struct future *f, size_t i, size_t *item);
     /* Could a task, family or file of this name come? */
     bool (*may_make)(struct future *f, const char *name);
+    /* Secrets that these name in the file, one after the other; NULL after the last. */
+    const char *(*secret)(struct future *f, size_t i);
 };
 
 struct future {

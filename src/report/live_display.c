@@ -269,6 +269,7 @@ static void display_on_event(void *context, const struct trace_event *e)
 {
     struct live_display *d = context;
     if (e->kind == TRACE_COUNTER) {
+        /* agents join and leave: what is busy is a share of what is there now */
         if (e->id == COUNTER_CORES && e->amount >= 1)
             d->cores = (uint32_t)e->amount;
         else if (e->id == COUNTER_MEMORY)

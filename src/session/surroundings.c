@@ -9,6 +9,7 @@
 #include "exec/container.h"
 #include "exec/wrapper.h"
 #include "memo/need.h"
+#include "model/future.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -234,6 +235,17 @@ static bool find_programs(const struct surroundings_request *q, uint32_t task, b
     return true;
 }
 
+/* Of tasks that are to join. One that is not there is their mistake, when they do; one that is must be
+ * nobody else's before that. */
+static void find_coming_secrets(const struct surroundings_request *q, struct run_environment *e)
+{
+    struct future *f = q->workflow->future;
+    const char *name;
+    for (size_t i = 0; f && f->ops->secret && (name = f->ops->secret(f, i)); i++)
+        if (*name && !run_environment_find(e, ALONG_SECRET, name, strlen(name)))
+            find_secret(q, 0, name, e, &(struct error){0});
+}
+
 bool surroundings_find_values(const struct surroundings_request *q, struct run_environment *e,
                               struct error *err)
 {
@@ -255,5 +267,6 @@ bool surroundings_find_values(const struct surroundings_request *q, struct run_e
         if (!q->elsewhere && !find_programs(q, t, &conda, &modules, err))
             return false;
     }
+    find_coming_secrets(q, e);
     return true;
 }

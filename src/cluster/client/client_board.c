@@ -326,6 +326,7 @@ bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct erro
     return good;
 }
 
+/* One request, waited for: for whoever lists runs. A run of an older weft has left nothing. */
 bool client_remains(struct client *c, uint64_t run, struct run_remains *remains)
 {
     struct board_reply r = {.c = c, .stops = client_stops(c)};

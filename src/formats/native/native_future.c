@@ -482,6 +482,36 @@ static bool native_future_may_make(struct future *base, const char *name)
     return reading_may_make(&future_of(base)->r, name);
 }
 
+/* A name or a list of them: what stands in it one after the other. */
+static const char *nth_scalar(const struct yaml *y, yaml_ref v, size_t *i)
+{
+    for (yaml_ref o = v; v != YAML_NONE && o < y->at[v].next; o++)
+        if (yaml_type(y, o) == YAML_SCALAR && (*i)-- == 0)
+            return yaml_text(y, o, NULL);
+    return NULL;
+}
+
+/* Also of the modules in which something is not known yet. */
+static const char *reading_secret(const struct native_reading *r, size_t *i)
+{
+    const struct yaml *y = &r->file.y;
+    yaml_ref tasks = yaml_get(y, 0, "tasks");
+    size_t entry = 0;
+    const char *name = nth_scalar(y, yaml_get(y, yaml_get(y, 0, "defaults"), "secret"), i);
+    for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks);
+         k != YAML_NONE && !name; k = yaml_next(y, tasks, k), entry++)
+        if (is_unknown(r, entry, k) && yaml_type(y, yaml_value(k)) == YAML_MAPPING)
+            name = nth_scalar(y, yaml_get(y, yaml_value(k), "secret"), i);
+    for (size_t m = 0; m < r->open.n && !name; m++)
+        name = reading_secret(r->modules.at[r->open.at[m]], i);
+    return name;
+}
+
+static const char *native_future_secret(struct future *base, size_t i)
+{
+    return reading_secret(&future_of(base)->r, &i);
+}
+
 static const struct future_ops native_future_ops = {
     .discard = native_future_discard,
     .items = native_future_items,
@@ -490,6 +520,7 @@ static const struct future_ops native_future_ops = {
     .look = native_future_look,
     .unknown = native_future_unknown,
     .may_make = native_future_may_make,
+    .secret = native_future_secret,
 };
 
 static struct option_value *copy_given(const struct option_value *given)
