@@ -93,6 +93,8 @@ void executor_set_stop(struct executor *x, enum executor_stop stop); /* never go
 /* Kill what runs now; others may start. */
 void executor_end_all(struct executor *x);
 
+/* Beginnings of the commands that run now, into the outbox once more: for who comes late. */
+void executor_tell_running(struct executor *x);
 /* Where the log of an attempt is, if it wrote something. */
 void executor_log_path(const struct executor *x, uint32_t task, uint32_t attempt,
                        struct strbuf *out);

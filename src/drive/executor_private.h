@@ -23,6 +23,7 @@
 struct active {
     bool used;
     uint32_t task, slot, attempt, cores; /* slot: the scheduler's mark */
+    double began;                        /* the driver's time */
     char *sandbox;                       /* NULL: none */
     struct input_marks inputs;           /* as they were when it began */
     char *script;                        /* file that holds the command; NULL: none */

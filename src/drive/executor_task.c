@@ -289,6 +289,24 @@ void executor_clear_lane(struct executor *x, uint32_t lane)
     array_push(&x->lanes, lane);
 }
 
+static void executor_tell_began(struct executor *x, uint32_t lane)
+{
+    const struct active *a = &x->active[lane];
+    outbox_event(x->outbox, &(struct trace_event){.kind = TRACE_BEGIN,
+                                                  .id = a->task,
+                                                  .lane = lane,
+                                                  .start = a->began,
+                                                  .attempt = a->attempt});
+}
+
+/* For who comes late: what runs now has begun. */
+void executor_tell_running(struct executor *x)
+{
+    for (uint32_t lane = 0; lane < x->o->cores; lane++)
+        if (x->active[lane].used)
+            executor_tell_began(x, lane);
+}
+
 bool executor_begin_command(struct executor *x, const struct sched_start *s, uint32_t lane,
                             struct error *err)
 {
@@ -303,12 +321,9 @@ bool executor_begin_command(struct executor *x, const struct sched_start *s, uin
         return false;
     }
     a->used = true;
+    a->began = driver_now(x->driver);
     if (x->outbox->wanted)
-        outbox_event(x->outbox, &(struct trace_event){.kind = TRACE_BEGIN,
-                                                      .id = s->task,
-                                                      .lane = lane,
-                                                      .start = driver_now(x->driver),
-                                                      .attempt = s->attempt});
+        executor_tell_began(x, lane);
     return true;
 }
 

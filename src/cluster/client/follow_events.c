@@ -101,6 +101,8 @@ static void follow_event(struct client_follow *f, uint32_t node, struct trace_ev
         return; /* told before, over another link */
     switch (e->kind) {
     case TRACE_BEGIN:
+        if (f->seen[e->id] == FOLLOW_SEEN_RUNNING && f->node[e->id] == node)
+            break; /* an agent tells it again when others come to follow */
         if (f->seen[e->id] == FOLLOW_SEEN_NOTHING)
             f->seen[e->id] = FOLLOW_SEEN_RUNNING;
         follow_sees_at_work(f, node);
