@@ -558,6 +558,9 @@ struct weft_agent_options {
         *resources;   /* things that tasks may hold (`resources:`), "gpu=0,1 licence=4" [none] */
     double keep_for;  /* seconds that results of an ended run wait for who takes them [14 days] */
     double keep_size; /* most bytes of data of ended runs [a fifth of the disk] */
+    /* when a batch system takes this machine back, in seconds since 1970: tasks that would last longer do
+     * not start here [what Slurm says; never] */
+    double ends;
 };
 #define WEFT_AGENT_OPTIONS_INIT                                                                    \
     {                                                                                              \

@@ -158,6 +158,18 @@ static const char *agent_given_store(const struct weft_agent_options *o)
     return o->store ? o->store : named && *named ? named : "redis://127.0.0.1:6379";
 }
 
+/* Slurm says it since version 23; before that, whoever starts the agent asks squeue (slurm_node.sh). */
+static double agent_ends(const struct weft_agent_options *o)
+{
+    const char *slurm = getenv("SLURM_JOB_ID") ? getenv("SLURM_JOB_END_TIME") : NULL;
+    int64_t seconds;
+    if (o->ends > 0)
+        return o->ends;
+    return slurm && quantity_integer(slurm, strlen(slurm), &seconds) && seconds > 0
+               ? (double)seconds
+               : 0;
+}
+
 /* All that can be wrong with the options is found here, before anybody is told anything. */
 static bool agent_begin(struct weft_agent *s, struct error *err)
 {
@@ -193,7 +205,8 @@ static bool agent_begin(struct weft_agent *s, struct error *err)
         .linger = o->linger,
         .only = o->only,
         .serves = o->serve_store != NULL,
-        .allocated = getenv("SLURM_JOB_ID") != NULL,
+        .allocated = getenv("SLURM_JOB_ID") != NULL || o->ends > 0,
+        .ends = agent_ends(o),
         .read = place_read_workflow,
         .ready = agent_is_ready,
         .log = agent_logs,

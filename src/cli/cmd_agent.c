@@ -33,6 +33,10 @@ static const struct cli_option agent_command_options[] = {
     {"bandwidth", 0, "RATE", "bytes a second between agents, for placing tasks (default 125M)"},
     {"lease", 0, "SECONDS", "silence after which others take its tasks over (default 5)"},
     {"linger", 0, "SECONDS", "leave after so long without work (default: stay)"},
+    {"ends", 0, "TIME",
+     "when a batch system takes this machine back: seconds since 1970, or from now (50m); tasks "
+     "that "
+     "would last longer do not start here (default: what Slurm says)"},
     {"for", 0, "RUN", "work on this run alone, and leave when its results were taken"},
     {"serve-store", 0, "HOST:PORT",
      "start a redis-server here: TLS, password and certificate from the key"},
@@ -110,6 +114,22 @@ static bool agent_bytes(const struct arguments *a, const char *name, double *out
                      text);
 }
 
+/* A number so large is a date. */
+static bool agent_end_time(const struct arguments *a, double *out, struct error *err)
+{
+    static const double dates_from = 1e9;
+    const char *text = arguments_value(a, "ends");
+    *out = 0;
+    if (!text)
+        return true;
+    if (!quantity_seconds(text, strlen(text), out) || !(*out > 0))
+        return error_set(
+            err, ERROR_INPUT,
+            "--ends is '%s'; expected a time from now, such as 50m, or seconds since 1970", text);
+    *out += *out < dates_from ? (double)time(NULL) : 0;
+    return true;
+}
+
 /* All of them before anything is opened: a mistake leaves no folder behind. */
 static bool agent_settings(const struct arguments *a, struct weft_agent_options *o,
                            struct strbuf *joined, struct error *err)
@@ -131,7 +151,7 @@ static bool agent_settings(const struct arguments *a, struct weft_agent_options 
         !agent_bytes(a, "memory", &o->memory, err) || !agent_bytes(a, "cache", &o->cache, err) ||
         !agent_bytes(a, "bandwidth", &o->bandwidth, err) ||
         !agent_bytes(a, "keep-size", &o->keep_size, err) ||
-        !agent_seconds(a, "keep-for", &o->keep_for, err) ||
+        !agent_seconds(a, "keep-for", &o->keep_for, err) || !agent_end_time(a, &o->ends, err) ||
         !agent_seconds(a, "lease", &o->lease, err) || !agent_seconds(a, "linger", &o->linger, err))
         return false;
     if (o->keep_for > AGENT_KEEPS_MOST)

@@ -44,7 +44,8 @@ void agents_on_load(void *context, const struct client_load *load)
     elastic_learn(&r->elastic, load->agents, load->cores);
     r->elastic.least = load->widest;
     fleet_want(r->fleet,
-               elastic_nodes(&r->elastic, (uint64_t)load->ready + load->running + load->soon));
+               elastic_nodes(&r->elastic, (uint64_t)load->ready + load->running + load->soon) +
+                   load->going);
 }
 
 /* A key of its own for this run, unless the user wants one that others know, too. */

@@ -142,6 +142,38 @@ bool remote_connect(struct remote *r, struct session *s, const struct remote_opt
     return true;
 }
 
+/* Once it is known how long tasks take: is there an agent that stays as long? Those of an elastic fleet are
+ * replaced by others alike, so the whole of their time counts, not what is left. */
+static bool remote_lasts(const struct remote *r, struct error *err)
+{
+    const struct session *s = r->session;
+    double longest = 0;
+    uint32_t first = NONE, count = 0;
+    size_t n;
+    const struct member *m = client_members(r->client, &n);
+    for (size_t i = 0; i < n; i++)
+        if (client_is_alive(r->client, &m[i]) && m[i].state == BOARD_UP)
+            longest = fmax(longest, m[i].lasts > 0 ? m[i].lasts : INFINITY);
+    for (uint32_t t = 0; s->seconds && longest > 0 && t < s->w->ntasks; t++) {
+        if (s->seconds[t] <= longest || s->needs.task[t] == NEED_NOT || !s->w->command[t])
+            continue;
+        first = count++ && s->seconds[first] >= s->seconds[t] ? first : t;
+    }
+    if (!count || r->o.later)
+        return true;
+    char takes[HUMAN_SIZE], stay[HUMAN_SIZE], more[64] = "";
+    if (count > 1)
+        snprintf(more, sizeof more, " (%u tasks take longer)", count);
+    human_seconds(takes, s->seconds[first]);
+    human_seconds(stay, longest);
+    return error_set(
+        err, ERROR_INFEASIBLE,
+        "task '%s' takes about %s; the agents' nodes are taken back after %s%s: ask for "
+        "longer (Slurm: WEFT_SBATCH=--time=%.0f, in minutes)%s",
+        workflow_task_name(s->w, first), takes, stay, more, ceil(s->seconds[first] * 1.2 / 60) + 1,
+        r->fleet ? "" : ", or say --later to wait for other agents");
+}
+
 /* Before anything is recorded or handed in: is there, for each task to run, an agent that has what it
  * asks for? All that live count: whoever has room for a task may steal it. */
 static bool remote_fits(const struct remote *r, struct error *err)
@@ -171,7 +203,7 @@ static bool remote_fits(const struct remote *r, struct error *err)
     bool good = !misfits.count ||
                 capacity_refuse(s->w, &misfits, there.at, there.n, r->fleet ? &own : &others, err);
     array_free(&there);
-    return good;
+    return good && remote_lasts(r, err);
 }
 
 /* A run to be followed needs somebody who runs it now: without an agent it is an error. */
@@ -347,24 +379,26 @@ static bool remote_exec_open(void *self, struct session *s, const struct run_opt
         if (!client_ticket(r->client, r->run, &r->ticket, err))
             return false;
     }
-    r->follow = client_follow_open(r->client,
-                                   &(struct client_following){.run = r->run,
-                                                              .ticket = &r->ticket,
-                                                              .workflow = s->w,
-                                                              .needs = &s->needs,
-                                                              .folder = s->ws.folder,
-                                                              .state = s->ws.state,
-                                                              .label = s->label,
-                                                              .late = r->late,
-                                                              .overwrite = s->o.overwrite,
-                                                              .interrupt = r->interrupt,
-                                                              .sinks = o->sinks,
-                                                              .nsinks = o->nsinks,
-                                                              .tick = o->tick,
-                                                              .context = o->context,
-                                                              .load = agents_on_load,
-                                                              .load_context = r},
-                                   err);
+    r->follow = client_follow_open(
+        r->client,
+        &(struct client_following){.run = r->run,
+                                   .ticket = &r->ticket,
+                                   .workflow = s->w,
+                                   .needs = &s->needs,
+                                   .folder = s->ws.folder,
+                                   .state = s->ws.state,
+                                   .label = s->label,
+                                   .late = r->late,
+                                   .overwrite = s->o.overwrite,
+                                   .interrupt = r->interrupt,
+                                   .sinks = o->sinks,
+                                   .nsinks = o->nsinks,
+                                   .tick = o->tick,
+                                   .context = o->context,
+                                   .renewed = r->fleet && fleet_is_elastic(r->fleet),
+                                   .load = agents_on_load,
+                                   .load_context = r},
+        err);
     return r->follow != NULL;
 }
 

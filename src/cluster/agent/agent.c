@@ -37,6 +37,10 @@ static const double unopened_most = 600;              /* seconds that a run may 
 static const double lease_standard = 5;               /* seconds */
 static const double keep_for_standard = 14 * 86400.0; /* seconds */
 static const double keep_size_standard = 0.2;         /* of the file system */
+/* Of the time until it is taken back, kept for handing over: a part, in seconds at least and at most. */
+static const double reserve_part = 0.05, reserve_least = 2, reserve_most = 60;
+/* Seconds in which signals of a batch system are one: srun passes on what its step has had, too. */
+static const double told_together = 2;
 
 /* Lines longer than the room are cut. */
 static void agent_say(void (*say)(void *context, const char *line), void *context, const char *fmt,
@@ -92,6 +96,21 @@ static bool job_keeps_agent(const struct agent *a, const struct job *j)
     return !job_is_idle(j) || !over;
 }
 
+/* What only this one has goes to others while it may. Without others it stays until it is told: they may
+ * come, and what it has is lost with it. */
+static void agent_check_time(struct agent *a, double now)
+{
+    bool others = false;
+    if (!(a->ends > 0) || now < a->ends || !agent_is_staying(a) || a->o->serves)
+        return;
+    for (uint32_t node = 0; node < a->peers.n; node++)
+        others |= node != a->node && peer_is_up(a, node) && !a->peers.at[node].leaving;
+    if (!others)
+        return;
+    agent_log(a, "this node is taken back soon");
+    agent_leave(a, false);
+}
+
 /* Once a second: jobs, whether there is still work, whether the store still answers. */
 static void agent_second(struct agent *a)
 {
@@ -112,6 +131,7 @@ static void agent_second(struct agent *a)
         idle &= !peer_is_up(a, node); /* the others need its store */
     if (!idle)
         a->idle = now;
+    agent_check_time(a, now);
     if ((a->o->linger > 0 && now - a->idle > a->o->linger) || a->only_collected)
         agent_leave(a, false);
     /* the store does not answer: by now others have noticed by themselves */
@@ -167,11 +187,19 @@ static void agent_on_stop(uv_poll_t *poll, int status, int events)
     uint64_t requests = 0;
     if (read(a->o->stop, &requests, sizeof requests) != (ssize_t)sizeof requests)
         return;
-    a->told = true;
+    double now = clock_seconds();
+    bool first = !a->told;
     for (size_t i = 0; i < a->jobs.n; i++)
         job_blame_told(a->jobs.at[i]);
-    for (uint64_t i = 0; i < requests && i < 2; i++) /* a third asks for nothing more */
-        agent_leave(a, !agent_is_staying(a));
+    if (a->o->allocated) { /* one that leaves because its time is over is told for the first time */
+        if (first || now - a->told_at > told_together)
+            agent_leave(a, !first);
+    } else {
+        for (uint64_t i = 0; i < requests && i < 2; i++) /* a third asks for nothing more */
+            agent_leave(a, !agent_is_staying(a));
+    }
+    a->told_at = first ? now : a->told_at;
+    a->told = true;
     agent_go_on_leaving(a);
 }
 
@@ -403,10 +431,22 @@ static void agent_free(struct agent *a, bool opened)
     free(a->data);
 }
 
+/* A little before: what it has must be with others by then. */
+static void agent_set_end(struct agent *a)
+{
+    if (!(a->o->ends > 0))
+        return;
+    double left = a->o->ends - (double)time(NULL);
+    double reserve = fmin(fmax(left * reserve_part, reserve_least), reserve_most);
+    a->lasts = fmax(left - reserve, 1e-3);
+    a->ends = clock_seconds() + left - reserve;
+}
+
 bool agent_run(const struct agent_options *o, struct error *err)
 {
     struct agent a = {.o = o, .lease = o->lease > 0 ? o->lease : lease_standard};
     a.started = (double)time(NULL);
+    agent_set_end(&a);
     a.idle = clock_seconds();
     int lock = agent_lock_folder(&a, err);
     if (lock < 0)

@@ -23,6 +23,7 @@ struct agent_options {
     double keep_for;  /* seconds that the data of an ended run waits for who takes it [14 days] */
     double keep_size; /* most bytes of such data [a fifth of the disk it is on] */
     double lease;     /* seconds without a beat until others take over [5] */
+    double ends;      /* when it is taken back, seconds since 1970 [never] */
     double linger;    /* leave after so many seconds without work [never] */
     uint64_t only;    /* work on this run alone, and leave when it was collected; 0: on all */
     bool temporary;   /* its data in `scratch` goes with it */

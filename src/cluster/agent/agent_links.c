@@ -149,6 +149,10 @@ static void message_without_job(struct agent *a, struct link *l, uint8_t kind, c
         if (!refused && (ended ? may_wake && ended->here : true))
             keep_early(a, l, run, kind, data, n);
         break;
+    case MESSAGE_LASTS:
+        if (!ended)
+            keep_early(a, l, run, kind, data, n);
+        break;
     case MESSAGE_FETCH:
         if (may_wake)
             keep_early(a, l, run, kind, data, n);

@@ -96,8 +96,11 @@ struct agent {
     double leave_since, signed_off; /* when it began to hand over, to sign off */
     bool hands_over;                /* fact: it leaves in order, and hands over what it has */
     ARRAY(struct keep) handing;     /* objects that others are asked to keep before it leaves */
-    bool told;                      /* fact: a request at agent_options.stop has come */
-    double dying; /* clock_seconds() when the first task died with it (blame.c); 0: none has */
+    double ends;    /* clock_seconds(): nothing lasts longer here than until then; 0: it stays */
+    double lasts;   /* seconds from its start to that */
+    bool told;      /* fact: a request at agent_options.stop has come */
+    double told_at; /* clock_seconds() of the first */
+    double dying;   /* clock_seconds() when the first task died with it (blame.c); 0: none has */
     bool only_collected; /* fact: the one run it is here for has been collected */
     double idle;         /* since when there is no work */
 

@@ -295,6 +295,27 @@ static void job_take_memory(struct job *j)
             executor_set_task_memory(j->executor, a->items.at[i].task, a->memory.at[i]);
 }
 
+/* What the ticket says of it was too little. */
+static void job_lasts(struct job *j, struct bytes *in, bool *malformed)
+{
+    uint32_t task = bytes_u32(in);
+    double seconds = bytes_f64(in);
+    *malformed = !bytes_end(in) || !isfinite(seconds);
+    if (*malformed || task >= j->w->ntasks)
+        return;
+    while (j->ticket.seconds.n <= task)
+        array_push(&j->ticket.seconds, 0);
+    if (seconds > j->ticket.seconds.at[task])
+        j->ticket.seconds.at[task] = seconds;
+}
+
+bool job_has_time_for(const struct job *j, uint32_t task)
+{
+    const struct agent *a = j->agent;
+    return !(a->ends > 0) || task >= j->ticket.seconds.n ||
+           clock_seconds() + j->ticket.seconds.at[task] <= a->ends;
+}
+
 /* Numbers of tasks and objects are checked before they are used: a peer of another version may
  * speak of another graph. */
 void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, size_t n,
@@ -328,6 +349,9 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
         break;
     case MESSAGE_PART_ENDED:
         part_ended_message(j, &in, malformed);
+        break;
+    case MESSAGE_LASTS:
+        job_lasts(j, &in, malformed);
         break;
     case MESSAGE_KEEP:
         job_keep(j, l, &in, malformed);
@@ -519,11 +543,19 @@ static void job_find_most_memory(struct job *j)
     j->options.memory_most = most;
 }
 
+/* As the scheduler sees it: on the run's clock. */
+static struct capacity job_capacity_of(const struct job *j, uint32_t node)
+{
+    struct capacity c = peer_capacity(j->agent, node, j->w);
+    c.ends = c.ends > 0 ? fmax(c.ends - driver_began(j->driver), 1e-3) : 0;
+    return c;
+}
+
 void job_capacity_changed(struct job *j, uint32_t node)
 {
     struct sched_event e = {.kind = SCHED_EVENT_CAPACITY};
     e.capacity.node = node;
-    e.capacity.has = peer_capacity(j->agent, node, j->w);
+    e.capacity.has = job_capacity_of(j, node);
     job_find_most_memory(j);
     driver_handle(j->driver, &e);
 }
@@ -576,8 +608,9 @@ static void job_begin_scheduling(struct job *j)
     config.seed = j->number * 1000003u + a->node;
     struct capacity *capacity = mem_new(struct capacity, config.nodes);
     for (uint32_t node = 0; node < config.nodes; node++)
-        capacity[node] = peer_capacity(a, node, j->w);
+        capacity[node] = job_capacity_of(j, node);
     config.capacity = capacity;
+    config.ends = capacity[a->node].ends;
     job_find_most_memory(j);
     config.policy = j->ticket.shared ? SCHED_MLB : (enum sched_policy)j->ticket.policy;
     config.t = j->ticket.t;
@@ -591,8 +624,7 @@ static void job_begin_scheduling(struct job *j)
     /* for those who look, and so that attempts count after a crash; with calls of microseconds it
      * would be a quarter of the store's work */
     config.record_starts = config.cores == j->options.cores;
-    if (j->ticket.seconds.n)
-        config.predictor = &j->predictor;
+    config.predictor = &j->predictor;
     driver_schedule(j->driver, &config);
     free(capacity);
     job_rejoined(j);

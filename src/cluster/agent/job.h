@@ -121,6 +121,8 @@ void job_log(struct job *j, const char *text);
  * the answer (supply.h). Valid until the next call. */
 struct meta_op *job_ask(struct job *j, enum meta_kind kind, uint32_t task, uint32_t slot);
 double job_now(const struct job *j);
+/* Would it come to its end here, as far as is known, before this node goes? */
+bool job_has_time_for(const struct job *j, uint32_t task);
 
 /* blame.c */
 /* For the executor (run_gang.blame). */

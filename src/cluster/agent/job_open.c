@@ -59,6 +59,8 @@ static bool ticket_predict(void *context, uint32_t task, uint32_t node, struct p
 {
     (void)node;
     const struct job *j = context;
+    if (task >= j->ticket.seconds.n)
+        return false;
     *out = (struct prediction){.seconds = j->ticket.seconds.at[task], .samples = 1};
     return out->seconds > 0;
 }

@@ -83,6 +83,10 @@ static void describe_agent(struct agent *a, struct strbuf *sealed)
     json_put_number(&j, "keep_for", a->keep_for);
     json_put_number(&j, "keep_size", a->keep_size);
     json_put_integer(&j, "jobs", (int64_t)a->jobs.n);
+    if (a->ends > 0) {
+        json_put_number(&j, "left", a->ends - clock_seconds());
+        json_put_number(&j, "lasts", a->lasts);
+    }
     json_write_key(&j, "runs");
     json_write_array(&j);
     describe_runs(a, &j);

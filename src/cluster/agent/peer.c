@@ -35,6 +35,7 @@ struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct
     capacity_set_things(&own, w, a->o->resources);
     if (node == a->node) {
         own.cores = agent_is_staying(a) ? own.cores : 0;
+        own.ends = a->ends;
         return own;
     }
     if (!peer_is_up(a, node))
@@ -42,7 +43,8 @@ struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct
     const struct peer *p = &a->peers.at[node];
     struct capacity there = {.cores = p->leaving ? 0 : p->cores,
                              .memory = p->memory > 0 ? p->memory : INFINITY,
-                             .has = workflow_attribute_mask(w, p->has)};
+                             .has = workflow_attribute_mask(w, p->has),
+                             .ends = p->ends};
     capacity_set_things(&there, w, p->resources);
     return there;
 }
@@ -91,6 +93,7 @@ static void peer_begin_life(struct agent *a, struct peer *p, const struct board_
     p->address = text.address ? mem_copy_string(text.address) : NULL;
     p->cores = text.cores;
     p->memory = text.memory;
+    p->ends = text.lasts > 0 ? clock_seconds() - m->age + text.left : 0;
     p->has = text.has ? mem_copy_string(text.has) : NULL;
     p->resources = text.resources ? mem_copy_string(text.resources) : NULL;
     member_free(&text);

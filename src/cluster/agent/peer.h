@@ -18,6 +18,7 @@ struct peer {
     bool stranger; /* it has another key: we cannot speak to it, nor it to us */
     uint32_t cores;
     double memory;
+    double ends;     /* clock_seconds() when it goes; 0: it stays */
     char *host;      /* its name for people; NULL: none */
     double beaten;   /* clock_seconds() of its last heartbeat, or a little later */
     char *has;       /* its attributes, "avx512,ssd"; NULL: none */
@@ -30,8 +31,8 @@ struct peer {
 /* Room for it in the agent's list. Valid until the next call. */
 struct peer *peer_at(struct agent *a, uint32_t node);
 bool peer_is_up(const struct agent *a, uint32_t node);
-/* What one task of this workflow may ask for there; nothing of one that leaves. This agent is a peer,
- * too. */
+/* What one task of this workflow may ask for there, and until when (clock_seconds()); nothing of one that
+ * leaves. This agent is a peer, too. */
 struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct workflow *w);
 /* The link to it, connected if there is none; NULL: it is not up, is this agent itself, or has just
  * refused a connection. */

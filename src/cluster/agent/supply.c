@@ -394,6 +394,10 @@ static void start_held(struct job *j, size_t at)
     if (!inputs_are_sound(j, number))
         return;
     const struct held *h = &s->held.at[number];
+    if (!h->recomputation && !job_has_time_for(j, h->start.task)) { /* its inputs took too long */
+        held_give_back(j, number, false);
+        return;
+    }
     struct sched_start start = h->start;
     if (h->recomputation) { /* stays held until it has ended: it may be tried again */
         j->needs.task[start.task] = NEED_RESTORE; /* whatever the record says: it is wanted */

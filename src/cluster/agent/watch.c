@@ -9,6 +9,7 @@
 #include "cluster/agent/agent_state.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -267,7 +268,11 @@ void job_work(const struct job *j, struct member_work *out)
         capacity_text(j->w, &asks, out->asks, sizeof out->asks);
         size_t n = strlen(out->asks);
         if (span > 1)
-            snprintf(out->asks + n, sizeof out->asks - n, " on each of %u nodes", span);
+            n +=
+                (size_t)snprintf(out->asks + n, sizeof out->asks - n, " on each of %u nodes", span);
+        if (j->agent->ends > 0 && task < j->ticket.seconds.n && n < sizeof out->asks)
+            snprintf(out->asks + n, sizeof out->asks - n, ", for %.0f s",
+                     ceil(j->ticket.seconds.at[task]));
         out->unfit = c.at[SCHED_UNFIT];
     }
 }

@@ -143,7 +143,8 @@ struct client_load {
     uint32_t agents, cores;        /* living */
     uint32_t ready, running, soon; /* tasks; soon: once something that runs has ended */
     uint32_t widest;               /* of these: most nodes that one spans */
-    bool ending;                   /* no more agents are of use */
+    uint32_t going; /* living agents to be replaced: they go soon, or have no time for what waits */
+    bool ending;    /* no more agents are of use */
 };
 
 enum client_interrupt {
@@ -165,6 +166,8 @@ struct client_following {
     size_t nsinks;
     bool (*tick)(void *context, int stopping); /* as in run_options */
     void *context;
+    bool
+        renewed; /* agents that go are replaced by others alike: what none has the time for is an error */
     void (*load)(void *context, const struct client_load *load); /* may be NULL */
     void *load_context;
 };

@@ -11,6 +11,7 @@ struct client_peer {
     struct link *link; /* NULL: none now */
     double again;      /* clock_seconds() when it may be tried again */
     bool open, lives;
+    bool at_work;             /* it has begun a task of the run that is followed */
     bool told;                /* to leave */
     char why[160];            /* the last link's end; "": none failed */
     uint64_t refuses;         /* this run; 0: none */

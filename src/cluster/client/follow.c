@@ -39,6 +39,7 @@ static void follow_peer_opened(void *context, struct client_peer *p)
     strbuf_clear(head);
     bytes_put_u64(head, f->o.run);
     link_send(p->link, MESSAGE_WATCH, head->at, head->n, NULL, 0);
+    follow_tell_lengths(f, p->link);
 }
 
 /* ---- what becomes of the run ---- */
@@ -122,6 +123,7 @@ static void follow_looked(void *context)
         follow_check_unfit(f);
         follow_check_aside(f);
         follow_check_refused(f);
+        follow_check_time(f);
     }
     if (f->state == BOARD_RUN_STOPPING && f->stopping < 1)
         f->stopping = 1;
@@ -131,6 +133,7 @@ static void follow_looked(void *context)
     if (f->o.load && now - f->loaded >= LOADS) {
         f->loaded = now;
         follow_look_ahead(f, &load);
+        follow_count_going(f, &load);
         f->o.load(f->o.load_context, &load);
     }
 }
@@ -573,6 +576,7 @@ static void follow_free(struct client_follow *f)
     free(f->blamed);
     free(f->logged);
     free(f->reported);
+    free(f->ran);
     array_free(&f->unlearned);
     array_free(&f->counters);
     free(f);
@@ -586,6 +590,7 @@ struct client_follow *client_follow_open(struct client *c, const struct client_f
     if (!client_store(c, o->run, o->ticket->id, o->workflow, err))
         return NULL;
     struct client_follow *f = mem_new_zero(struct client_follow, 1);
+    f->most_ran = NONE;
     f->c = c;
     f->o = *o;
     f->w = o->workflow;

@@ -74,6 +74,12 @@ struct client_follow {
     bool reading;
     uint32_t read_next, read_open; /* tasks from here on; answers to come */
 
+    /* agents that go at a known time (follow_time.c) */
+    double *ran;       /* per task: seconds of the longest attempt that was lost; NULL: none was */
+    uint32_t most_ran; /* the task that ran longest so; NONE: none did */
+    double longest;    /* seconds that an agent stays, at most; INFINITY: one stays; 0: not known */
+    bool said_too_long;
+
     int handled; /* stops */
     int stopping;
     bool said_deserted, said_logs, ending;
@@ -122,6 +128,16 @@ void follow_check_unfit(struct client_follow *f);
 /* Some are set aside; some cannot work on it, and if all cannot, this is the end. */
 void follow_check_aside(struct client_follow *f);
 void follow_check_refused(struct client_follow *f);
+
+/* ---- follow_time.c ---- */
+
+/* An attempt went on for so long, and was lost with its node. */
+void follow_attempt_lost(struct client_follow *f, uint32_t task, double seconds);
+/* What is known of lengths, to an agent that has come. */
+void follow_tell_lengths(const struct client_follow *f, struct link *l);
+void follow_count_going(const struct client_follow *f, struct client_load *load);
+/* After every look: is there a task that no agent has the time for? */
+void follow_check_time(struct client_follow *f);
 
 /* ---- follow.c ---- */
 

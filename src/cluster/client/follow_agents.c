@@ -182,6 +182,10 @@ void follow_check_agents(struct client_follow *f)
     for (size_t i = 0; i < f->c->peers.n; i++) {
         struct client_peer *p = f->c->peers.at[i];
         uint32_t life = p->lives ? p->life : 0;
+        if (!life && !p->followed && p->at_work) { /* gone before the board was looked at once */
+            follow_end_running(f, p->node, client_now(f->c) - f->created);
+            p->at_work = false;
+        }
         if (p->followed == life)
             continue;
         if (p->followed)

@@ -70,8 +70,8 @@ bool follow_is_done(const struct client_follow *f, uint32_t task)
 static void follow_sees_at_work(const struct client_follow *f, uint32_t node)
 {
     struct client_peer *p = client_peer(f->c, node);
-    if (p && !p->followed)
-        p->followed = p->life;
+    if (p)
+        p->at_work = true;
 }
 
 /* One event of an agent. The same may come twice, over an old and a new link: a task that is done
@@ -118,6 +118,8 @@ static void follow_event(struct client_follow *f, uint32_t node, struct trace_ev
             follow_task_ended(f, e->id, FOLLOW_SEEN_DONE);
         else if (f->seen[e->id] == FOLLOW_SEEN_RUNNING)
             f->seen[e->id] = FOLLOW_SEEN_NOTHING;
+        if (e->outcome == TRACE_CANCELLED)
+            follow_attempt_lost(f, e->id, e->finish - e->start);
         follow_report(f, e);
         break;
     case TRACE_REUSED:

@@ -42,6 +42,12 @@ if [ -n "$gpus" ]; then
 fi
 [ -z "$things" ] || set -- --resources "$things" "$@"
 
+# When Slurm takes the node back. Since version 23 the agent finds it in its environment.
+if [ -z "${SLURM_JOB_END_TIME:-}" ]; then
+    ends=$(squeue --noheader --jobs="$SLURM_JOB_ID" --format=%e 2>/dev/null | head -n 1)
+    ends=$(date -d "${ends:-unknown}" +%s 2>/dev/null) && set -- --ends "$ends" "$@"
+fi
+
 mkdir -p "$agents"
 [ "$whole" = yes ] && [ -n "${SLURM_CPUS_ON_NODE:-}" ] && set -- -j "$SLURM_CPUS_ON_NODE" "$@"
 set -- agent --key "$key" --bind "$address:0" \

@@ -99,6 +99,8 @@ void member_read(const struct board_member *from, const struct charter *charter,
         out->kept_bytes = member_number(&j, 0, "kept_bytes", 0);
         out->keep_for = member_number(&j, 0, "keep_for", 0);
         out->keep_size = member_number(&j, 0, "keep_size", NAN);
+        out->left = member_number(&j, 0, "left", 0);
+        out->lasts = fmax(member_number(&j, 0, "lasts", 0), 0);
         out->pid = (int64_t)member_whole(member_number(&j, 0, "pid", 0), 1e12);
         json_ref runs = json_get(&j, 0, "runs");
         if (runs != JSON_NONE && json_type(&j, runs) == JSON_ARRAY)

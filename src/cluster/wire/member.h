@@ -35,9 +35,10 @@ struct member {
     double memory, started, cache_limit; /* NAN: no limit */
     /* of ended runs whose results nobody has taken: runs and bytes there, and how long and how much */
     double kept_runs, kept_bytes, keep_for, keep_size;
-    char *has;       /* attributes, "avx512,ssd"; NULL: none */
-    char *resources; /* things, "gpu=[0,1],licence=4"; NULL: none */
-    char *aside;     /* why it is set aside; NULL: it is not */
+    double left, lasts; /* seconds until it goes, when it said so, of how many; lasts 0: it stays */
+    char *has;          /* attributes, "avx512,ssd"; NULL: none */
+    char *resources;    /* things, "gpu=[0,1],licence=4"; NULL: none */
+    char *aside;        /* why it is set aside; NULL: it is not */
     int64_t pid;
     ARRAY(struct member_work) works;
     char *text; /* the JSON; NULL: none */
