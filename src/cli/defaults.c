@@ -265,6 +265,8 @@ const struct known_variable known_variables[] = {
     {"WEFT_SCRATCH", NULL, "the folder of agents under Slurm"},
     {"WEFT_SERVE_STORE", NULL, "where the store of `--on slurm` listens: HOST or HOST:PORT"},
     {"WEFT_CONTAINER", NULL, "the program that runs containers: podman, docker or apptainer"},
+    {"WEFT_CONTAINER_DEVICE", NULL,
+     "what an id of `gpu` is to that program: amd.com/gpu={id}, none"},
     {"WEFT_AGENT_TRACE", NULL, "set: agents log every event"},
     {NULL, NULL, NULL},
 };

@@ -196,6 +196,28 @@ static const char *container_name(struct executor *x, const struct sched_start *
     return text;
 }
 
+/* The ids of `gpu` that it holds; NULL: none. Inside, where just these are seen, they are 0, 1 ...: what
+ * tells CUDA says so. WEFT_GPU keeps the machine's ids. */
+static const char *name_gpus(struct surroundings *s)
+{
+    const char *ids = NULL;
+    for (size_t i = s->visible; s->set.at[i] && !ids; i++)
+        if (strncmp(s->set.at[i], "WEFT_GPU=", 9) == 0)
+            ids = s->set.at[i] + 9;
+    if (!container_sees_own_gpus(ids))
+        return ids;
+    struct strbuf inside = {0};
+    uint32_t n = 0;
+    strbuf_add(&inside, "CUDA_VISIBLE_DEVICES=");
+    for (const char *p = ids; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+        strbuf_printf(&inside, "%s%u", n ? "," : "", n), n++;
+    for (size_t i = s->visible; s->set.at[i]; i++)
+        if (strncmp(s->set.at[i], inside.at, strlen("CUDA_VISIBLE_DEVICES=")) == 0)
+            s->set.at[i] = inside.at;
+    array_push(&s->texts, strbuf_steal(&inside));
+    return ids;
+}
+
 static bool wrap_in_container(struct executor *x, const struct sched_start *start, struct active *a,
                               const char *image, struct child_request *r, struct error *err)
 {
@@ -227,6 +249,7 @@ static bool wrap_in_container(struct executor *x, const struct sched_start *star
                                .inputs = (const char *const *)s->inputs.at,
                                .set = set,
                                .given = (const char *const *)s->names.at,
+                               .gpus = name_gpus(s),
                                .memory = x->limits && x->memory ? x->memory[start->task] : 0,
                                .fetch = x->o->same_shell};
     s->words.n = s->ending.n = 0;

@@ -268,6 +268,55 @@ static bool push_mounts(const struct container_engine *e, const struct container
 }
 
 /* podman and docker: everything up to the image. */
+/* What an id of `gpu` is to the engine: a device's name with {id} in it. NULL: as usual; "none": nothing. */
+static const char *device_template(void)
+{
+    const char *t = getenv("WEFT_CONTAINER_DEVICE");
+    return t && *t ? t : NULL;
+}
+
+bool container_sees_own_gpus(const char *gpus)
+{
+    const char *t = device_template();
+    struct error ignored = {0};
+    const struct container_engine *e = container_engine_here(&ignored);
+    return gpus && *gpus && !gpus[strspn(gpus, "0123456789,")] && e &&
+           e->kind != CONTAINER_APPTAINER && (!t || strstr(t, "nvidia.com/gpu"));
+}
+
+/* podman knows devices by the names of the Container Device Interface, which `nvidia-ctk cdi generate`
+ * writes; docker has an option for those of NVIDIA, which is older and always there. */
+static void push_gpus(const struct container_engine *e, const struct container_task *t,
+                      container_texts *texts, container_texts *out)
+{
+    const char *device = device_template();
+    if (!t->gpus || !*t->gpus || (device && strcmp(device, "none") == 0))
+        return;
+    if (e->kind == CONTAINER_APPTAINER) {
+        PUSH(out, "--nv"); /* all of them are seen: CUDA_VISIBLE_DEVICES chooses */
+        return;
+    }
+    if (e->kind == CONTAINER_DOCKER && !device) {
+        PUSH(out, "--gpus");
+        array_push(out, make_text(texts, "\"device=%s\"", t->gpus));
+        return;
+    }
+    device = device ? device : "nvidia.com/gpu={id}";
+    const char *mark = strstr(device, "{id}");
+    for (const char *p = t->gpus; *p; p += *p == ',') {
+        int n = (int)strcspn(p, ",");
+        PUSH(out, "--device");
+        if (mark)
+            array_push(
+                out, make_text(texts, "%.*s%.*s%s", (int)(mark - device), device, n, p, mark + 4));
+        else
+            array_push(out, make_text(texts, "%s", device));
+        p += n;
+        if (!mark)
+            break; /* one device, whichever is held */
+    }
+}
+
 static void push_run(const struct container_engine *e, const struct container_task *t,
                      container_texts *texts, container_texts *out)
 {
@@ -289,6 +338,7 @@ static void push_run(const struct container_engine *e, const struct container_ta
         PUSH(out, "--memory-swap");
         array_push(out, make_text(texts, "%.0fb", t->memory));
     }
+    push_gpus(e, t, texts, out);
     for (const char *const *v = t->set; v && *v; v++) {
         PUSH(out, "-e");
         array_push(out, (char *)*v);
@@ -329,6 +379,7 @@ bool container_words(const struct container_task *t, char *const *words, contain
         push_engine(e, out);
         PUSH(out, "exec", "--cleanenv", "--no-home", "--pwd");
         array_push(out, (char *)t->work);
+        push_gpus(e, t, texts, out);
     } else {
         if (t->fetch && !pinned)
             push_fetch(e, t, texts, out);

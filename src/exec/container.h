@@ -44,9 +44,14 @@ struct container_task {
     const char *const *inputs; /* absolute files that lie elsewhere, NULL-terminated */
     const char *const *set;    /* "NAME=VALUE" that everybody may see, NULL-terminated */
     const char *const *given;  /* names of variables that stand in the environment already */
+    const char *gpus;          /* ids that the task holds, with commas between them; NULL: none */
     double memory;             /* bytes; 0: no limit */
     bool fetch;                /* it may have to be pulled first: an agent's */
 };
+
+/* Of a task that holds these ids of `gpu`: does the container see just these, so that they are its 0, 1
+ * ...? $WEFT_CONTAINER_DEVICE decides: see docs/running.md. */
+bool container_sees_own_gpus(const char *gpus);
 
 /* Append what runs `words` in it; texts that are made are in `texts`. False: an error. */
 bool container_words(const struct container_task *t, char *const *words, container_texts *texts,
