@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "formats/registry.h"
+#include "model/future.h"
 #include "model/graph.h"
 
 #include <stdint.h>
@@ -95,6 +96,35 @@ static void must_come_back(const struct workflow *w)
     strbuf_free(&dropped);
 }
 
+/* As a run would: whatever decides is done, and what became known joins. A few times: the bytes may say
+ * that it goes on for a hundred thousand rounds. */
+static void let_grow(struct workflow *w)
+{
+    struct future *f = w->future;
+    for (int turn = 0; f && turn < 6; turn++) {
+        struct error err = {0};
+        struct future_part part = {0};
+        size_t n = f->ops->items(f), of, left = 0;
+        bool *ready = mem_new(bool, n + 1);
+        for (size_t i = 0; i < n; i++) {
+            struct future_item item = f->ops->item(f, i);
+            must(item.name && (!item.count || item.first + item.count <= w->ntasks),
+                 "an item of tasks that are not there");
+            left += ready[i] = item.count > 0;
+        }
+        for (size_t i = 0; f->ops->unknown(f, i, &of); i++)
+            must(of < n, "what is not known waits for nothing");
+        bool good = left && f->ops->expand(f, w, ready, NULL, &part, &err);
+        must(!left || good || (err.kind != ERROR_NONE && err.text[0]), "no part and no error");
+        if (good && part.workflow)
+            good = workflow_append(w, part.workflow, part.links.at, part.links.n, &err);
+        future_part_free(&part);
+        free(ready);
+        if (!good || w->ntasks > 10000)
+            break;
+    }
+}
+
 static void read_flow(char *text, size_t n, const struct option_value *options)
 {
     char path[128];
@@ -106,6 +136,13 @@ static void read_flow(char *text, size_t n, const struct option_value *options)
     must(!w || err.kind == ERROR_NONE, "a workflow and an error");
     if (w && w->ntasks < 10000)
         must_come_back(w);
+    workflow_free(w);
+    err = (struct error){0};
+    source.grows = true;
+    w = format_native.read_workflow(&source, &err);
+    must(w || (err.kind != ERROR_NONE && err.text[0]), "no workflow that grows and no error");
+    if (w && w->ntasks < 10000)
+        let_grow(w);
     workflow_free(w);
 }
 
