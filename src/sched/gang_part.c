@@ -108,8 +108,12 @@ void gang_refuse_parts(struct sched *s)
     }
 }
 
+/* Who is thought dead would lose its part again at once, and run without it: it asks once more, when it
+ * is known to live. */
 void gang_asked(struct sched *s, const struct gang_key *key)
 {
+    if (node_is_down(s, key->owner))
+        return;
     struct gang_part *p = part_find(s, key);
     if (p) {
         if (p->state == PART_GRANTED)

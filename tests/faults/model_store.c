@@ -3,6 +3,7 @@
  * them). */
 #include "model_store.h"
 #include "base/array.h"
+#include "model/growth.h"
 #include "store/table.h"
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct model_store {
     struct store store;
     const struct workflow *w;
     uint64_t adopt_most, submitted;
+    uint32_t ntasks, nobjects;
     struct model_task *task;
     double *size; /* of each object */
     ARRAY(struct model_node) nodes;
@@ -58,14 +60,14 @@ static struct meta_item model_item(const struct model_store *m, uint32_t task)
                              .max_node = NONE};
     for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
         const struct model_task *parent = &m->task[w->pred_task[e]];
-        item.waiting += parent->status != META_DONE;
+        item.waiting += !meta_is_complete(parent->status);
         if (e > w->pred_off[task] && w->pred_task[e] == w->pred_task[e - 1])
             continue; /* its bytes are counted with its first edge */
         double sum = 0;
         for (uint32_t k = e; k < w->pred_off[task + 1] && w->pred_task[k] == w->pred_task[e]; k++)
             sum += w->pred_object[k] == NONE ? 0 : m->size[w->pred_object[k]];
         item.all_size += sum;
-        if (parent->status == META_DONE && sum > item.max_size) {
+        if (meta_is_complete(parent->status) && sum > item.max_size) {
             item.max_size = sum;
             item.max_node = parent->holder;
         }
@@ -120,7 +122,8 @@ static void model_get(struct model_store *m, const struct meta_op *op, struct me
 {
     const struct workflow *w = m->w;
     for (uint32_t e = w->pred_off[op->task]; e < w->pred_off[op->task + 1]; e++)
-        a->doomed |= m->task[w->pred_task[e]].status > META_DONE;
+        a->doomed |= m->task[w->pred_task[e]].status == META_FAILED ||
+                     m->task[w->pred_task[e]].status == META_REMOVED;
     if (model_ended(m, op->task))
         a->outcome = META_ENDED;
 }
@@ -135,6 +138,10 @@ static void model_list_ready(struct model_store *m, uint32_t task, struct meta_a
         if (last && m->task[child].status == META_QUEUED && !model_item(m, child).waiting)
             model_list(m, child, a);
     }
+    const struct later_edge *late; /* of those that joined, once for each edge */
+    growth_each_later(w, task, late) if (m->task[late->task].status == META_QUEUED &&
+                                         !model_item(m, late->task).waiting)
+        model_list(m, late->task, a);
 }
 
 static void model_complete(struct model_store *m, const struct meta_op *op, bool mine,
@@ -142,7 +149,7 @@ static void model_complete(struct model_store *m, const struct meta_op *op, bool
 {
     const struct workflow *w = m->w;
     struct model_task *t = &m->task[op->task];
-    if (model_ended(m, op->task) && !(t->status == META_DONE && mine)) {
+    if (model_ended(m, op->task) && !(meta_is_complete(t->status) && mine)) {
         a->outcome = META_ENDED;
         return;
     }
@@ -150,8 +157,8 @@ static void model_complete(struct model_store *m, const struct meta_op *op, bool
         a->outcome = META_STALE;
         return;
     }
-    if (t->status != META_DONE) {
-        t->status = META_DONE;
+    if (!meta_is_complete(t->status)) {
+        t->status = op->status >= META_SKIPPED ? op->status : META_DONE;
         t->attempts = op->attempt ? op->attempt : t->attempts;
         if (op->bytes > 0 && w->object_end[op->task] - w->object_off[op->task] == 1)
             m->size[w->object_off[op->task]] = op->bytes;
@@ -177,6 +184,10 @@ static void model_remove(struct model_store *m, const struct meta_op *op, bool m
         if (status == META_QUEUED || status == META_RUNNING)
             model_list(m, w->succ_task[e], a);
     }
+    const struct later_edge *late;
+    growth_each_later(w, op->task, late) if (m->task[late->task].status == META_QUEUED ||
+                                             m->task[late->task].status == META_RUNNING)
+        model_list(m, late->task, a);
 }
 
 static void model_adopt(struct model_store *m, const struct meta_op *op, struct meta_answer *a)
@@ -224,7 +235,7 @@ static void model_read(struct model_store *m, uint32_t task)
     struct meta_record r = {.task = task,
                             .holder = t->holder,
                             .epoch = t->epoch,
-                            .ran_on = t->status == META_DONE ? t->holder : NONE,
+                            .ran_on = meta_is_complete(t->status) ? t->holder : NONE,
                             .attempts = t->attempts,
                             .status = t->status,
                             .all_size = model_item(m, task).all_size,
@@ -235,7 +246,7 @@ static void model_read(struct model_store *m, uint32_t task)
                             .first = (uint32_t)m->answers.nodes.n,
                             .count = (uint32_t)t->history.n};
     for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++)
-        r.waiting_parents += m->task[w->pred_task[e]].status != META_DONE &&
+        r.waiting_parents += !meta_is_complete(m->task[w->pred_task[e]].status) &&
                              (e == w->pred_off[task] || w->pred_task[e] != w->pred_task[e - 1]);
     for (size_t i = 0; i < t->history.n; i++)
         array_push(&m->answers.nodes, t->history.at[i]);
@@ -344,6 +355,20 @@ static size_t model_bytes(const struct store *s)
     return sizeof *(const struct model_store *)s;
 }
 
+/* Tasks and objects that are new are absent. */
+static void model_grow(struct store *s)
+{
+    struct model_store *m = (struct model_store *)s;
+    m->task = mem_resize(m->task, m->w->ntasks);
+    for (uint32_t t = m->ntasks; t < m->w->ntasks; t++)
+        m->task[t] = (struct model_task){.holder = NONE};
+    m->size = mem_resize(m->size, m->w->nobjects + 1);
+    for (uint32_t i = m->nobjects; i < m->w->nobjects; i++)
+        m->size[i] = m->w->size[i];
+    m->ntasks = m->w->ntasks;
+    m->nobjects = m->w->nobjects;
+}
+
 static bool model_close(struct store *s, struct error *err)
 {
     struct model_store *m = (struct model_store *)s;
@@ -369,6 +394,7 @@ struct store *model_store_open(const struct workflow *workflow, uint64_t adopt_m
         .durable = model_durable,
         .flush = model_flush,
         .retry = model_flush,
+        .grow = model_grow,
         .bytes = model_bytes,
         .close = model_close,
     };
@@ -376,6 +402,8 @@ struct store *model_store_open(const struct workflow *workflow, uint64_t adopt_m
     m->store.ops = &ops;
     m->w = workflow;
     m->adopt_most = adopt_most;
+    m->ntasks = workflow->ntasks;
+    m->nobjects = workflow->nobjects;
     m->task = mem_new_zero(struct model_task, workflow->ntasks);
     for (uint32_t t = 0; t < workflow->ntasks; t++)
         m->task[t].holder = NONE;

@@ -19,7 +19,7 @@ enum { FAULTS = sizeof fault_names / sizeof *fault_names };
 
 struct totals {
     uint64_t seeds, events, crashes, partitions, failovers, replays, resent, adoptions, lost,
-        doubled, done, picky, unfit, leaves, returned, holding;
+        doubled, done, picky, unfit, leaves, returned, holding, joined, skipped, excused;
 };
 
 static void add(struct totals *t, const struct fault_world_result *r)
@@ -40,6 +40,9 @@ static void add(struct totals *t, const struct fault_world_result *r)
     t->unfit += r->unfit;
     t->leaves += r->leaves;
     t->returned += r->returned;
+    t->joined += r->joined;
+    t->skipped += r->skipped;
+    t->excused += r->excused;
 }
 
 static void show(uint64_t seed, const struct fault_world_result *r)
@@ -55,6 +58,8 @@ static void show(uint64_t seed, const struct fault_world_result *r)
            r->partitions, r->failovers, r->replays, (unsigned long long)r->digest);
     printf("# %u tasks fit some nodes alone; %u leaves, %u tasks given back\n", r->picky, r->leaves,
            r->returned);
+    printf("# %u tasks joined, %u were skipped, %u failed and may\n", r->joined, r->skipped,
+           r->excused);
 }
 
 /* Until the count or the time is over, or one fails. */
@@ -112,6 +117,9 @@ static void for_ci(const struct fault_world_options *options, const struct total
        "again",
        (unsigned long long)t->crashes, (unsigned long long)t->partitions,
        (unsigned long long)t->failovers, (unsigned long long)t->resent);
+    ok(t->joined && t->skipped && t->excused,
+       "%llu tasks joined, %llu were skipped, %llu failed and may", (unsigned long long)t->joined,
+       (unsigned long long)t->skipped, (unsigned long long)t->excused);
     ok(t->holding > 0, "%llu tasks held things of their nodes", (unsigned long long)t->holding);
     ok(t->picky && t->unfit,
        "%llu tasks fitted some nodes alone, after %llu events one waited for a node",

@@ -116,6 +116,8 @@ static void apply(struct fault_world *w, struct faults_pending *p)
                                       .item = {.task = NONE, .holder = op->other}};
             continue;
         }
+        if (op->kind == META_ADOPT) /* it may get tasks of all parts */
+            faults_learn(w, p->node);
         store_submit(w->store, op, 1);
         if (!store_flush(w->store, &err) || !store_poll(w->store, &answers, &err) ||
             answers.n != 1) {
@@ -127,8 +129,14 @@ static void apply(struct fault_world *w, struct faults_pending *p)
         faults_check_answer(w, op, &answers.at[0], answers.items);
         *a = answers.at[0];
         a->first = (uint32_t)items.n;
-        for (uint32_t k = 0; k < a->count; k++)
-            array_push(&items, answers.items[answers.at[0].first + k]);
+        a->count = 0;
+        for (uint32_t k = 0; k < answers.at[0].count; k++) {
+            const struct meta_item *item = &answers.items[answers.at[0].first + k];
+            if (faults_knows_items(w, p->node, item, 1)) {
+                array_push(&items, *item);
+                a->count++;
+            }
+        }
         if (op->kind == META_ADOPT && a->outcome == META_OK && op->other != op->node &&
             w->sched[op->other]) {
             w->suspected = true; /* it lives: its heart beats, and it is told to join again */
@@ -219,6 +227,7 @@ static void start(struct fault_world *w, uint32_t node, const struct sched_start
                                     .finish = w->now + length,
                                     .bytes = 1,
                                     .fetched = rng_uniform(&w->rng, 0, 1e6)};
+    faults_decide(w, s->task, &p->ended);
     faults_gang_begins(w, node, s->task, p);
     w->result->parts += p->ngang;
 }
@@ -336,6 +345,7 @@ static void restart(struct fault_world *w, uint32_t node)
 {
     if (w->sched[node])
         return;
+    faults_learn(w, node);
     w->sched[node] = sched_new(&w->config[node]);
     if (w->leaves[node]) {
         w->leaves[node] = false;
@@ -378,6 +388,30 @@ static void cut(struct fault_world *w)
     later(w, length, EVENT_HEAL, w->immortal);
 }
 
+/* ---- growth ---- */
+
+void faults_grow_later(struct fault_world *w, uint32_t part)
+{
+    w->joining++;
+    later(w, delay(w, w->immortal), EVENT_GROW, w->immortal)->n = part;
+}
+
+/* Every node hears of it, one sooner, one later; those who are dead when they begin anew. */
+static void grow(struct fault_world *w, struct faults_pending *p)
+{
+    struct faults_pending *to[FAULTS_NODES];
+    if (w->store_down) {
+        again(w, p);
+        return;
+    }
+    for (uint32_t n = 0; n < w->nodes; n++) {
+        to[n] = later(w, delay(w, n) + (chance(w, 0.3) ? 0.3 : 0), EVENT_GREW, n);
+        to[n]->tasks = mem_new(uint32_t, FAULTS_TASKS);
+    }
+    w->joining--;
+    faults_join(w, p->n, to);
+}
+
 /* ---- events ---- */
 
 static void answers(struct fault_world *w, struct faults_pending *p)
@@ -398,6 +432,14 @@ static void handle(struct fault_world *w, struct faults_pending *p)
     bool same_life = p->life == w->life[p->node];
     struct sched_event e = {0};
     switch (p->kind) {
+    case EVENT_GROW:
+        grow(w, p);
+        break;
+    case EVENT_GREW:
+        faults_learn(w, p->node);
+        if (!p->n)
+            break;
+        /* fall through */
     case EVENT_SUBMIT:
         for (uint32_t i = 0; i < p->n; i++)
             w->owed[p->tasks[i]]--;
@@ -410,6 +452,10 @@ static void handle(struct fault_world *w, struct faults_pending *p)
         e.kind = SCHED_EVENT_MESSAGE;
         e.message.head = &p->head;
         e.message.items = p->items;
+        if (!faults_knows_items(w, p->node, p->items, p->head.count)) {
+            later(w, delay(w, p->node), EVENT_GREW, p->node); /* as if lost; and it asks */
+            break;
+        }
         if (w->cut[p->head.from] == w->cut[p->node])
             deliver(w, p->node, &e);
         break;
@@ -493,32 +539,11 @@ static void handle(struct fault_world *w, struct faults_pending *p)
 
 /* ---- one run ---- */
 
-static bool make_graph(struct fault_world *w)
-{
-    struct builder *b = builder_new("<faults>", "faults");
-    struct error err = {0};
-    char name[16];
-    for (uint32_t t = 0; t < w->tasks; t++)
-        builder_task(b, name, (size_t)snprintf(name, sizeof name, "t%u", t), 0);
-    for (uint32_t t = 1; t < w->tasks; t++)
-        for (uint32_t k = (uint32_t)rng_below(&w->rng, 4); k > 0; k--) {
-            uint32_t from = (uint32_t)rng_below(&w->rng, t);
-            if (chance(w, 0.3))
-                builder_edge(b, from, t, 0);
-            else
-                builder_data_edge(b, from, t, rng_uniform(&w->rng, 0, chance(w, 0.5) ? 1e5 : 1e9),
-                                  0);
-        }
-    w->workflow = builder_finish(b, &err);
-    if (!w->workflow)
-        faults_trouble(w, "%s", err.text);
-    return w->workflow;
-}
-
 static void make_nodes(struct fault_world *w, uint64_t seed)
 {
     faults_make_sizes(w);
     faults_make_spans(w, seed);
+    faults_keep_demands(w);
     for (uint32_t n = 0; n < w->nodes; n++) {
         w->slow[n] = has(w, FAULT_SLOW) && chance(w, 0.3) ? 10 : 1;
         w->config[n] =
@@ -554,6 +579,7 @@ static void make_nodes(struct fault_world *w, uint64_t seed)
                                   .retry_first = chance(w, 0.5) ? 0.02 : 0,
                                   .record_starts = chance(w, 0.5)};
         memcpy(w->config[n].thing, w->capacity[n].thing, sizeof w->config[n].thing);
+        faults_learn(w, n);
         w->sched[n] = sched_new(&w->config[n]);
     }
 }
@@ -677,17 +703,19 @@ void fault_world_run(uint64_t seed, const struct fault_world_options *options,
     w->options = options;
     w->result = out;
     draw(w, seed);
-    if (options->folder && !options->model && has(w, FAULT_FAILOVER))
+    faults_draw_growth(w, seed);
+    /* the journal of a run that grows is not kept: it would be of another workflow */
+    if (options->folder && !options->model && has(w, FAULT_FAILOVER) && !w->grows)
         snprintf(w->journal, sizeof w->journal, "%s/%llu.journal", options->folder,
                  (unsigned long long)seed);
-    if (make_graph(w) && open_store(w)) {
+    if (faults_make_graph(w) && open_store(w)) {
         make_nodes(w, seed);
         submit(w);
         plan_faults(w);
         loop(w);
     }
     out->nodes = w->nodes;
-    out->tasks = w->tasks;
+    out->tasks = w->total;
     out->faults = w->faults;
     out->time = w->now;
     clean_up(w);

@@ -7,6 +7,8 @@
  *     store      fails over: for a while nobody answers, answers are lost and their operations sent
  *                again; with a journal it is opened anew, a torn write at its end
  *     users      remove tasks, change policies; tasks fail
+ *     growth     in some worlds parts of the graph join when tasks are done, and nodes learn of that late
+ *     decisions  in some worlds tasks are not taken, or fail and may
  *     sizes      in most worlds nodes have unequal cores, memory and attributes, and tasks ask for
  *                some; nodes leave in order, and give back what has not begun
  *
@@ -43,6 +45,7 @@ struct fault_world_options {
     uint32_t faults;     /* enum fault; 0: the seed draws them */
     bool model;          /* the store is the model, and has no journal */
     bool wide;           /* tasks that span several nodes, in every world */
+    bool grows;          /* graphs that grow, and tasks that decide, in every world */
     uint64_t adopt_most; /* of the model: tasks that one ADOPT gives; 0: as asked */
 };
 
@@ -57,7 +60,8 @@ struct fault_world_result {
     uint32_t unfit;   /* times that one waited, since nobody there had room for it */
     uint32_t leaves, returned;
     uint32_t wide, parts; /* tasks that span several nodes; times that a node gave a part to one */
-    char trouble[400];    /* empty: all is well */
+    uint32_t joined, skipped, excused; /* tasks */
+    char trouble[400];                 /* empty: all is well */
 };
 
 void fault_world_run(uint64_t seed, const struct fault_world_options *options,

@@ -28,7 +28,7 @@ static void took(struct fault_world *w, const struct meta_item *item)
 static void committed(struct fault_world *w, const struct meta_op *op)
 {
     uint32_t t = op->task;
-    if (w->status[t] == META_DONE) {
+    if (meta_is_complete(w->status[t])) {
         if (w->holder[t] != op->node || w->epoch[t] != op->epoch)
             faults_trouble(w, "task %u was committed by node %u and again by node %u", t,
                            w->holder[t], op->node);
@@ -39,6 +39,9 @@ static void committed(struct fault_world *w, const struct meta_op *op)
     if (w->holder[t] != op->node || w->epoch[t] != op->epoch)
         faults_trouble(w, "node %u committed task %u, which node %u holds", op->node, t,
                        w->holder[t]);
+    if (op->status < META_SKIPPED)
+        for (uint32_t k = 0; (k = faults_next_part(w, t, k)) != NONE;)
+            faults_grow_later(w, k);
 }
 
 void faults_check_answer(struct fault_world *w, const struct meta_op *op,
@@ -73,8 +76,10 @@ void faults_check_answer(struct fault_world *w, const struct meta_op *op,
 void faults_check_start(struct fault_world *w, uint32_t node, uint32_t task)
 {
     const struct workflow *f = w->workflow;
+    if (task >= w->knows[node])
+        faults_trouble(w, "node %u started task %u, which it has not heard of", node, task);
     for (uint32_t e = f->pred_off[task]; e < f->pred_off[task + 1]; e++)
-        if (w->status[f->pred_task[e]] != META_DONE)
+        if (!meta_is_complete(w->status[f->pred_task[e]]))
             faults_trouble(w, "node %u started task %u before its parent %u was done", node, task,
                            f->pred_task[e]);
 }
@@ -103,9 +108,14 @@ void faults_check_room(struct fault_world *w, uint32_t node, uint32_t task)
 
 void faults_check_note(struct fault_world *w, const struct sched_note *note)
 {
-    if (note->kind == SCHED_NOTE_DONE && w->reported[note->task]++)
+    static const uint8_t status[] = {[SCHED_NOTE_DONE] = META_DONE,
+                                     [SCHED_NOTE_SKIPPED] = META_SKIPPED,
+                                     [SCHED_NOTE_EXCUSED] = META_EXCUSED};
+    bool ends = note->kind == SCHED_NOTE_DONE || note->kind == SCHED_NOTE_SKIPPED ||
+                note->kind == SCHED_NOTE_EXCUSED;
+    if (ends && w->reported[note->task]++)
         faults_trouble(w, "task %u was reported done twice", note->task);
-    if (note->kind == SCHED_NOTE_DONE && w->status[note->task] != META_DONE)
+    if (ends && w->status[note->task] != status[note->kind])
         faults_trouble(w, "task %u was reported done in status %u", note->task,
                        w->status[note->task]);
     if (note->kind == SCHED_NOTE_UNKNOWN)
@@ -152,7 +162,7 @@ void faults_check_store(struct fault_world *w)
         uint32_t waiting = 0, last = NONE;
         for (uint32_t e = w->workflow->pred_off[t]; e < w->workflow->pred_off[t + 1]; e++) {
             uint32_t parent = w->workflow->pred_task[e];
-            waiting += parent != last && w->status[parent] != META_DONE;
+            waiting += parent != last && !meta_is_complete(w->status[parent]);
             last = parent;
         }
         if (r->status != w->status[t] || r->holder != w->holder[t] || r->epoch != w->epoch[t] ||
@@ -176,6 +186,8 @@ void faults_check_store(struct fault_world *w)
 
 bool faults_finished(const struct fault_world *w)
 {
+    if (w->joining)
+        return false;
     for (uint32_t t = 0; t < w->tasks; t++)
         if (!faults_ended(w, t))
             return false;
@@ -200,17 +212,14 @@ void faults_check_end(struct fault_world *w)
         if (!faults_ended(w, t))
             faults_trouble(w, "task %u has not ended (status %u, held by node %u)", t, w->status[t],
                            w->holder[t]);
-        if (w->commits[t] != (w->status[t] == META_DONE))
+        if (w->commits[t] != (uint32_t)meta_is_complete(w->status[t]))
             faults_trouble(w, "task %u has status %u and %u commits", t, w->status[t],
                            w->commits[t]);
         bool doomed = false;
         for (uint32_t e = f->pred_off[t]; e < f->pred_off[t + 1]; e++)
-            doomed |= w->status[f->pred_task[e]] != META_DONE;
+            doomed |= !meta_is_complete(w->status[f->pred_task[e]]);
         if (doomed && w->status[t] != META_REMOVED)
             faults_trouble(w, "task %u has status %u below one that did not complete", t,
-                           w->status[t]);
-        if (!(w->faults & (FAULT_FAIL | FAULT_REMOVE)) && w->status[t] != META_DONE)
-            faults_trouble(w, "task %u ended with status %u though nothing failed", t,
                            w->status[t]);
         w->result->done += w->status[t] == META_DONE;
         w->result->ended_otherwise += w->status[t] > META_DONE;
@@ -220,5 +229,6 @@ void faults_check_end(struct fault_world *w)
             if (sched_place(w->sched[n], t, NULL) != SCHED_NOWHERE)
                 faults_trouble(w, "node %u still holds task %u in place %d", n, t,
                                (int)sched_place(w->sched[n], t, NULL));
+    faults_check_results(w);
     faults_check_store(w);
 }

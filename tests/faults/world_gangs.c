@@ -14,7 +14,7 @@ void faults_make_spans(struct fault_world *w, uint64_t seed)
     bool drawn = rng_unit(&rng) < 0.4;
     w->wide = w->nodes > 1 && (w->options->wide || drawn);
     w->parts_wait = rng_unit(&rng) < 0.5;
-    for (uint32_t t = 0; t < w->tasks; t++) {
+    for (uint32_t t = 0; t < w->total; t++) {
         uint32_t fit = 0;
         for (uint32_t n = 0; n < w->nodes; n++)
             fit += capacity_fits(&w->capacity[n], &w->asks[t]);

@@ -22,7 +22,7 @@ static void make_things(struct fault_world *w)
         if (n == w->immortal)
             c->thing[0] = c->thing[1] = 2 * THING_ONE;
     }
-    for (uint32_t t = 0; any && t < w->tasks; t++) {
+    for (uint32_t t = 0; any && t < w->total; t++) {
         uint32_t k = rng_below(&w->rng, 3) ? 0 : (uint32_t)rng_below(&w->rng, FAULTS_DEMANDS);
         w->task_asks[t] = k;
         for (uint32_t i = 0; i < 2; i++) {
@@ -48,7 +48,7 @@ void faults_make_sizes(struct fault_world *w)
             w->capacity[n] = most;
         least = capacity_least(&least, &w->capacity[n]);
     }
-    for (uint32_t t = 0; t < w->tasks; t++) {
+    for (uint32_t t = 0; t < w->total; t++) {
         bool asks = uneven && rng_unit(&w->rng) < 0.5;
         w->task_cores[t] = asks ? 1 + (uint32_t)rng_below(&w->rng, most.cores) : 1;
         w->task_memory[t] = asks ? (double)rng_below(&w->rng, 9) : 0;

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/heap.h"
 #include "base/rng.h"
+#include "model/growth.h"
 #include "model/workflow.h"
 #include "sched/sched.h"
 #include "world.h"
@@ -10,6 +11,7 @@
 
 #define FAULTS_NODES 9
 #define FAULTS_TASKS 120
+#define FAULTS_PARTS 6   /* of a graph that grows, with what is there at first */
 #define FAULTS_DEMANDS 6 /* for things of nodes, the empty one among them */
 
 enum faults_event {
@@ -30,7 +32,26 @@ enum faults_event {
     EVENT_LEAVE,
     EVENT_STAY,
     EVENT_ROOM,
+    EVENT_GROW, /* `n`: a part, which joins */
+    EVENT_GREW, /* this node learns of all that has joined, and is to begin with `tasks` */
 };
+
+/* Tasks that join (world_growth.c). */
+struct faults_part {
+    uint32_t first, end; /* ids */
+    uint32_t parent;     /* the part that it hangs on, by the id that decides: */
+    uint32_t decider;
+    bool joined;
+};
+struct faults_demand {
+    struct capacity asks;
+    uint32_t row, nodes;
+};
+struct future_links {
+    struct growth_link *at;
+    size_t n, cap;
+};
+enum faults_kind { FAULTS_RUNS, FAULTS_IS_SKIPPED, FAULTS_MAY_FAIL };
 
 struct faults_pending {
     enum faults_event kind;
@@ -97,6 +118,19 @@ struct fault_world {
     uint32_t holder[FAULTS_TASKS], epoch[FAULTS_TASKS];
     uint32_t commits[FAULTS_TASKS], reported[FAULTS_TASKS], owed[FAULTS_TASKS];
     bool suspected; /* a living node's tasks were given to others */
+
+    /* what grows and what decides: by id, as drawn (world_growth.c) */
+    struct rng growth_rng;
+    bool grows, decides;
+    uint32_t total, nparts, joining; /* ids; parts, and those of them that are about to join */
+    struct faults_part part[FAULTS_PARTS];
+    uint64_t above[FAULTS_TASKS][2]; /* parents: a mask of ids */
+    uint8_t kind[FAULTS_TASKS];      /* enum faults_kind */
+    bool tolerant[FAULTS_TASKS];     /* it goes on without what a parent has not written */
+    struct faults_demand drawn[FAULTS_TASKS];
+    uint32_t number[FAULTS_TASKS]; /* of an id; NONE: it has not joined */
+    uint32_t id[FAULTS_TASKS];     /* of a number */
+    uint32_t knows[FAULTS_NODES];  /* tasks that this node has heard of */
 };
 
 void faults_trouble(struct fault_world *w, const char *fmt, ...)
@@ -121,6 +155,22 @@ void faults_gang_ends(struct fault_world *w, struct faults_pending *p);
 /* False: what it says is over. */
 bool faults_is_news(const struct fault_world *w, struct sched_event *e);
 void faults_gangs_crash(struct fault_world *w, uint32_t node); /* before its life is another */
+
+/* world_growth.c */
+void faults_draw_growth(struct fault_world *w, uint64_t seed);
+bool faults_make_graph(struct fault_world *w);
+void faults_keep_demands(struct fault_world *w);
+void faults_learn(struct fault_world *w, uint32_t node); /* of all that has joined */
+bool faults_knows_items(const struct fault_world *w, uint32_t node, const struct meta_item *items,
+                        uint32_t n);
+/* The next part after `after` (0: the first) that this task decides; NONE: no more. */
+uint32_t faults_next_part(const struct fault_world *w, uint32_t task, uint32_t after);
+void faults_join(struct fault_world *w, uint32_t part, struct faults_pending *const *to);
+void faults_decide(const struct fault_world *w, uint32_t task, struct sched_ended *e);
+void faults_check_results(struct fault_world *w);
+
+/* world.c */
+void faults_grow_later(struct fault_world *w, uint32_t part);
 
 /* world_check.c */
 /* What an applied operation's answer says about the task, against what was known. */
