@@ -10,20 +10,10 @@
 
 #define EVENTS_MOST 400000
 
-static bool chance(struct fault_world *w, double p)
-{
-    return p > 0 && rng_unit(&w->rng) < p;
-}
-
-static bool has(const struct fault_world *w, enum fault fault)
-{
-    return w->faults & fault;
-}
-
 /* Most are quick; one in ten takes up to the longest delay, so that much is overtaken. */
 static double delay(struct fault_world *w, uint32_t node)
 {
-    return w->slow[node] * rng_uniform(&w->rng, 1e-5, chance(w, 0.1) ? w->late : 1e-3);
+    return w->slow[node] * rng_uniform(&w->rng, 1e-5, faults_chance(w, 0.1) ? w->late : 1e-3);
 }
 
 /* ---- what is on its way ---- */
@@ -156,7 +146,7 @@ static void store_down(struct fault_world *w)
     w->store_down = true;
     for (size_t i = 0; i < w->pool.n; i++) {
         struct faults_pending *p = w->pool.at[i];
-        if (!p || p->kind != EVENT_ANSWERS || !chance(w, 0.7))
+        if (!p || p->kind != EVENT_ANSWERS || !faults_chance(w, 0.7))
             continue;
         for (uint32_t k = 0; k < p->n; k++)
             for (uint32_t c = 0; p->answers[k].kind == META_ADOPT && c < p->answers[k].count; c++)
@@ -192,7 +182,7 @@ static void store_up(struct fault_world *w)
     if (!store_close(w->store, &err))
         faults_trouble(w, "%s", err.text);
     w->store = NULL;
-    if (chance(w, 0.5))
+    if (faults_chance(w, 0.5))
         tear(w);
     w->result->replays++;
     if (open_store(w))
@@ -203,7 +193,7 @@ static void store_up(struct fault_world *w)
 
 static void send(struct fault_world *w, const struct sched_message *m)
 {
-    int copies = chance(w, w->lose) ? 0 : chance(w, w->twice) ? 2 : 1;
+    int copies = faults_chance(w, w->lose) ? 0 : faults_chance(w, w->twice) ? 2 : 1;
     w->result->lost += copies == 0;
     w->result->doubled += copies == 2;
     while (copies--) {
@@ -219,14 +209,15 @@ static void start(struct fault_world *w, uint32_t node, const struct sched_start
     faults_check_room(w, node, s->task);
     double length = w->slow[node] * rng_exponential(&w->rng, 0.05);
     struct faults_pending *p = later(w, length, EVENT_ENDED, node);
-    p->ended = (struct sched_ended){.task = s->task,
-                                    .slot = s->slot,
-                                    .failed = has(w, FAULT_FAIL) && chance(w, 0.15),
-                                    .returned = has(w, FAULT_LEAVE) && chance(w, 0.05),
-                                    .start = w->now,
-                                    .finish = w->now + length,
-                                    .bytes = 1,
-                                    .fetched = rng_uniform(&w->rng, 0, 1e6)};
+    p->ended =
+        (struct sched_ended){.task = s->task,
+                             .slot = s->slot,
+                             .failed = faults_has(w, FAULT_FAIL) && faults_chance(w, 0.15),
+                             .returned = faults_has(w, FAULT_LEAVE) && faults_chance(w, 0.05),
+                             .start = w->now,
+                             .finish = w->now + length,
+                             .bytes = 1,
+                             .fetched = rng_uniform(&w->rng, 0, 1e6)};
     faults_decide(w, s->task, &p->ended);
     faults_gang_begins(w, node, s->task, p);
     w->result->parts += p->ngang;
@@ -310,12 +301,12 @@ static void crash(struct fault_world *w, uint32_t node)
     w->busy_cores[node] = 0;
     w->busy_memory[node] = 0;
     memset(w->busy_things[node], 0, sizeof w->busy_things[node]);
-    if (chance(w, 0.4)) { /* so quickly that nobody notices */
+    if (faults_chance(w, 0.4)) { /* so quickly that nobody notices */
         later(w, 0.01, EVENT_RESTART, node);
         return;
     }
     tell_others(w, 0.05, node, SCHED_EVENT_NODE_DOWN);
-    if (chance(w, 0.6) || w->wide)
+    if (faults_chance(w, 0.6) || w->wide)
         later(w, rng_uniform(&w->rng, 0.01, 2), EVENT_RESTART, node);
 }
 
@@ -337,7 +328,7 @@ static void leave(struct fault_world *w, uint32_t node, bool leaves)
     struct sched_event e = faults_capacity_event(w, node);
     deliver(w, node, &e);
     tell_capacity(w, node);
-    if (leaves && (chance(w, 0.5) || w->wide))
+    if (leaves && (faults_chance(w, 0.5) || w->wide))
         later(w, rng_uniform(&w->rng, 0.01, 0.5), EVENT_STAY, node);
 }
 
@@ -373,7 +364,7 @@ static void cut(struct fault_world *w)
     double length = rng_uniform(&w->rng, 0.02, 0.8);
     w->result->partitions++;
     for (uint32_t n = 0; n < w->nodes; n++) {
-        w->cut[n] = chance(w, 0.4);
+        w->cut[n] = faults_chance(w, 0.4);
         if (w->cut[n] && length > 0.15 && n != w->immortal) {
             for (uint32_t i = 0; i < w->nodes; i++)
                 if (i != n && !w->cut[i] && w->sched[i]) {
@@ -405,7 +396,7 @@ static void grow(struct fault_world *w, struct faults_pending *p)
         return;
     }
     for (uint32_t n = 0; n < w->nodes; n++) {
-        to[n] = later(w, delay(w, n) + (chance(w, 0.3) ? 0.3 : 0), EVENT_GREW, n);
+        to[n] = later(w, delay(w, n) + (faults_chance(w, 0.3) ? 0.3 : 0), EVENT_GREW, n);
         to[n]->tasks = mem_new(uint32_t, FAULTS_TASKS);
     }
     w->joining--;
@@ -539,54 +530,9 @@ static void handle(struct fault_world *w, struct faults_pending *p)
 
 /* ---- one run ---- */
 
-static void make_nodes(struct fault_world *w, uint64_t seed)
-{
-    faults_make_sizes(w);
-    faults_make_spans(w, seed);
-    faults_keep_demands(w);
-    for (uint32_t n = 0; n < w->nodes; n++) {
-        w->slow[n] = has(w, FAULT_SLOW) && chance(w, 0.3) ? 10 : 1;
-        w->config[n] =
-            (struct sched_config){.node = n,
-                                  .nodes = w->nodes,
-                                  .seed = seed,
-                                  .cores = w->capacity[n].cores,
-                                  .memory = w->capacity[n].memory,
-                                  .has = w->capacity[n].has,
-                                  .task_cores = w->task_cores,
-                                  .task_memory = w->task_memory,
-                                  .task_needs = w->task_needs,
-                                  .task_nodes = w->wide ? w->task_nodes : NULL,
-                                  .parts_wait = w->parts_wait,
-                                  .things = w->capacity[n].things,
-                                  .task_asks = w->task_asks,
-                                  .amount = w->amount,
-                                  .capacity = w->capacity,
-                                  .policy = (enum sched_policy)rng_below(&w->rng, SCHED_POLICIES),
-                                  .tt = 0.1,
-                                  .bandwidth = 1e9,
-                                  .default_length = 0.05,
-                                  .share_local = chance(w, 0.5),
-                                  .adapt_tt = chance(w, 0.5),
-                                  .adapt_policy = chance(w, 0.3),
-                                  .steal_bound = 0.5,
-                                  .reply_timeout = 0.1,
-                                  .monitor_every = 0.05,
-                                  .wait_poll = 0.2,
-                                  .wait_batch = 5,
-                                  .steal_most = 16,
-                                  .retries = 2,
-                                  .retry_first = chance(w, 0.5) ? 0.02 : 0,
-                                  .record_starts = chance(w, 0.5)};
-        memcpy(w->config[n].thing, w->capacity[n].thing, sizeof w->config[n].thing);
-        faults_learn(w, n);
-        w->sched[n] = sched_new(&w->config[n]);
-    }
-}
-
 static void submit(struct fault_world *w)
 {
-    bool one = chance(w, 0.4); /* the paper's worst case: all to one scheduler */
+    bool one = faults_chance(w, 0.4); /* the paper's worst case: all to one scheduler */
     struct meta_answers ignored;
     struct error err = {0};
     for (uint32_t n = 0; n < w->nodes; n++) {
@@ -609,50 +555,34 @@ static void submit(struct fault_world *w)
 
 static void plan_faults(struct fault_world *w)
 {
-    for (uint32_t n = 0; n < w->nodes && has(w, FAULT_CRASH); n++)
+    for (uint32_t n = 0; n < w->nodes && faults_has(w, FAULT_CRASH); n++)
         for (int k = 0; n != w->immortal && k < 2; k++)
-            if (chance(w, 0.4))
+            if (faults_chance(w, 0.4))
                 later(w, rng_uniform(&w->rng, 0.05, 1), EVENT_CRASH, n);
-    if (has(w, FAULT_SUSPECT) && w->nodes > 1) {
+    if (faults_has(w, FAULT_SUSPECT) && w->nodes > 1) {
         uint32_t node = (uint32_t)rng_below(&w->rng, w->nodes);
         double when = rng_uniform(&w->rng, 0.01, 0.3);
         tell_others(w, when, node, SCHED_EVENT_NODE_DOWN);
         tell_others(w, when + 0.6, node, SCHED_EVENT_NODE_UP);
     }
-    for (int i = 0; i < 2 && has(w, FAULT_PARTITION) && w->nodes > 1; i++)
+    for (int i = 0; i < 2 && faults_has(w, FAULT_PARTITION) && w->nodes > 1; i++)
         later(w, i + rng_uniform(&w->rng, 0.01, 0.2), EVENT_CUT, w->immortal);
-    for (int i = 0; i < 3 && has(w, FAULT_FAILOVER); i++)
+    for (int i = 0; i < 3 && faults_has(w, FAULT_FAILOVER); i++)
         later(w, rng_uniform(&w->rng, 0.01, 1), EVENT_STORE_DOWN, w->immortal);
-    for (uint32_t n = 0; n < w->nodes && has(w, FAULT_LEAVE); n++)
-        if (n != w->immortal && chance(w, 0.5))
+    for (uint32_t n = 0; n < w->nodes && faults_has(w, FAULT_LEAVE); n++)
+        if (n != w->immortal && faults_chance(w, 0.5))
             later(w, rng_uniform(&w->rng, 0.01, 0.5), EVENT_LEAVE, n);
-    for (int i = 0; i < 3 && has(w, FAULT_REMOVE); i++)
+    for (int i = 0; i < 3 && faults_has(w, FAULT_REMOVE); i++)
         control(w, rng_uniform(&w->rng, 0, 0.3), (uint32_t)rng_below(&w->rng, w->nodes),
                 (struct sched_event){.kind = SCHED_EVENT_REMOVE,
                                      .task = (uint32_t)rng_below(&w->rng, w->tasks)});
-    for (int i = 0; i < 6 && has(w, FAULT_SWITCH); i++) {
+    for (int i = 0; i < 6 && faults_has(w, FAULT_SWITCH); i++) {
         struct sched_event e = {.kind = SCHED_EVENT_POLICY};
         e.policy.policy = (enum sched_policy)rng_below(&w->rng, SCHED_POLICIES);
-        e.policy.t = chance(w, 0.5) ? -1 : rng_unit(&w->rng);
-        e.policy.tt = chance(w, 0.5) ? -1 : rng_unit(&w->rng);
+        e.policy.t = faults_chance(w, 0.5) ? -1 : rng_unit(&w->rng);
+        e.policy.tt = faults_chance(w, 0.5) ? -1 : rng_unit(&w->rng);
         control(w, rng_uniform(&w->rng, 0, 0.5), (uint32_t)rng_below(&w->rng, w->nodes), e);
     }
-}
-
-static void draw(struct fault_world *w, uint64_t seed)
-{
-    static const double delays[] = {0.05, 0.3, 1};
-    rng_seed(&w->rng, seed);
-    w->faults = (uint32_t)rng_below(&w->rng, FAULT_ALL + 1) &
-                (chance(w, 0.5) ? FAULT_ALL : (uint32_t)rng_below(&w->rng, FAULT_ALL + 1));
-    if (w->options->faults)
-        w->faults = w->options->faults;
-    w->nodes = 1 + (uint32_t)rng_below(&w->rng, FAULTS_NODES);
-    w->tasks = 1 + (uint32_t)rng_below(&w->rng, FAULTS_TASKS);
-    w->immortal = (uint32_t)rng_below(&w->rng, w->nodes);
-    w->lose = has(w, FAULT_LOSE) ? rng_uniform(&w->rng, 0, 0.25) : 0;
-    w->twice = has(w, FAULT_TWICE) ? rng_uniform(&w->rng, 0, 0.25) : 0;
-    w->late = has(w, FAULT_LATE) ? delays[rng_below(&w->rng, 3)] : 0.002;
 }
 
 static void loop(struct fault_world *w)
@@ -702,14 +632,14 @@ void fault_world_run(uint64_t seed, const struct fault_world_options *options,
     *out = (struct fault_world_result){0};
     w->options = options;
     w->result = out;
-    draw(w, seed);
+    faults_draw(w, seed);
     faults_draw_growth(w, seed);
     /* the journal of a run that grows is not kept: it would be of another workflow */
-    if (options->folder && !options->model && has(w, FAULT_FAILOVER) && !w->grows)
+    if (options->folder && !options->model && faults_has(w, FAULT_FAILOVER) && !w->grows)
         snprintf(w->journal, sizeof w->journal, "%s/%llu.journal", options->folder,
                  (unsigned long long)seed);
     if (faults_make_graph(w) && open_store(w)) {
-        make_nodes(w, seed);
+        faults_make_nodes(w, seed);
         submit(w);
         plan_faults(w);
         loop(w);

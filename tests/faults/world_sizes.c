@@ -1,4 +1,4 @@
-/* What nodes have and what tasks ask for, in one world. */
+/* What is drawn of one world: its faults, what nodes have and what tasks ask for, the schedulers. */
 #include "world_state.h"
 #include <math.h>
 
@@ -35,7 +35,7 @@ static void make_things(struct fault_world *w)
 
 /* In three worlds of four nodes differ, and tasks ask for what some of them have not. The immortal
  * one has all of it, so that everything can end. */
-void faults_make_sizes(struct fault_world *w)
+static void faults_make_sizes(struct fault_world *w)
 {
     bool uneven = rng_unit(&w->rng) < 0.75, attributes = rng_unit(&w->rng) < 0.5;
     struct capacity most = {.cores = 4, .memory = 8, .has = attributes ? 3 : 0}, least = most;
@@ -68,4 +68,65 @@ struct sched_event faults_capacity_event(const struct fault_world *w, uint32_t n
     if (w->leaves[node])
         e.capacity.has.cores = 0;
     return e;
+}
+
+void faults_make_nodes(struct fault_world *w, uint64_t seed)
+{
+    faults_make_sizes(w);
+    faults_make_spans(w, seed);
+    faults_keep_demands(w);
+    for (uint32_t n = 0; n < w->nodes; n++) {
+        w->slow[n] = faults_has(w, FAULT_SLOW) && faults_chance(w, 0.3) ? 10 : 1;
+        w->config[n] =
+            (struct sched_config){.node = n,
+                                  .nodes = w->nodes,
+                                  .seed = seed,
+                                  .cores = w->capacity[n].cores,
+                                  .memory = w->capacity[n].memory,
+                                  .has = w->capacity[n].has,
+                                  .task_cores = w->task_cores,
+                                  .task_memory = w->task_memory,
+                                  .task_needs = w->task_needs,
+                                  .task_nodes = w->wide ? w->task_nodes : NULL,
+                                  .parts_wait = w->parts_wait,
+                                  .things = w->capacity[n].things,
+                                  .task_asks = w->task_asks,
+                                  .amount = w->amount,
+                                  .capacity = w->capacity,
+                                  .policy = (enum sched_policy)rng_below(&w->rng, SCHED_POLICIES),
+                                  .tt = 0.1,
+                                  .bandwidth = 1e9,
+                                  .default_length = 0.05,
+                                  .share_local = faults_chance(w, 0.5),
+                                  .adapt_tt = faults_chance(w, 0.5),
+                                  .adapt_policy = faults_chance(w, 0.3),
+                                  .steal_bound = 0.5,
+                                  .reply_timeout = 0.1,
+                                  .monitor_every = 0.05,
+                                  .wait_poll = 0.2,
+                                  .wait_batch = 5,
+                                  .steal_most = 16,
+                                  .retries = 2,
+                                  .retry_first = faults_chance(w, 0.5) ? 0.02 : 0,
+                                  .record_starts = faults_chance(w, 0.5)};
+        memcpy(w->config[n].thing, w->capacity[n].thing, sizeof w->config[n].thing);
+        faults_learn(w, n);
+        w->sched[n] = sched_new(&w->config[n]);
+    }
+}
+
+void faults_draw(struct fault_world *w, uint64_t seed)
+{
+    static const double delays[] = {0.05, 0.3, 1};
+    rng_seed(&w->rng, seed);
+    w->faults = (uint32_t)rng_below(&w->rng, FAULT_ALL + 1) &
+                (faults_chance(w, 0.5) ? FAULT_ALL : (uint32_t)rng_below(&w->rng, FAULT_ALL + 1));
+    if (w->options->faults)
+        w->faults = w->options->faults;
+    w->nodes = 1 + (uint32_t)rng_below(&w->rng, FAULTS_NODES);
+    w->tasks = 1 + (uint32_t)rng_below(&w->rng, FAULTS_TASKS);
+    w->immortal = (uint32_t)rng_below(&w->rng, w->nodes);
+    w->lose = faults_has(w, FAULT_LOSE) ? rng_uniform(&w->rng, 0, 0.25) : 0;
+    w->twice = faults_has(w, FAULT_TWICE) ? rng_uniform(&w->rng, 0, 0.25) : 0;
+    w->late = faults_has(w, FAULT_LATE) ? delays[rng_below(&w->rng, 3)] : 0.002;
 }

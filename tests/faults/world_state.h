@@ -141,8 +141,19 @@ static inline bool faults_ended(const struct fault_world *w, uint32_t task)
     return w->status[task] >= META_DONE;
 }
 
+static inline bool faults_chance(struct fault_world *w, double p)
+{
+    return p > 0 && rng_unit(&w->rng) < p;
+}
+
+static inline bool faults_has(const struct fault_world *w, enum fault fault)
+{
+    return w->faults & fault;
+}
+
 /* world_sizes.c */
-void faults_make_sizes(struct fault_world *w);
+void faults_draw(struct fault_world *w, uint64_t seed);
+void faults_make_nodes(struct fault_world *w, uint64_t seed);
 struct sched_event faults_capacity_event(const struct fault_world *w, uint32_t node); /* now */
 
 /* world_gangs.c */
