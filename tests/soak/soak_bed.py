@@ -146,6 +146,8 @@ class Agent:
         """Again in its folder, if it has one. Others find it when it is ready."""
         r = self.round
         environment = dict(r.environment, SOAK_AGENT=self.name, WEFT_STORE=f"redis://127.0.0.1:{self.way.port}", WEFT_AGENT_TRACE="1")
+        if r.allocated:
+            environment["SLURM_JOB_ID"] = "1"
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [r.weft, "agent", "--bind", f"127.0.0.1:{self.port}", "--tell", f"127.0.0.1:{self.door.port}", "--state",

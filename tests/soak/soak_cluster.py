@@ -5,6 +5,7 @@
 
     --seed      drawn and printed when it is not given; several with commas    --round     only this one
     --seconds   begin no round after so many                                   --faults    only these (soak_cluster_faults.py)
+    --only      plain, slurm or uncollected: rounds of this kind alone (soak_special.py)
     SOAK_FUNCTIONS=   a library for `call:` tasks (functions.c); without it there are none
 
 A round has a redis-server, three or four agents (soak_bed.py) and a workflow (soak_graph.py). It is run under faults, then to its end
@@ -12,7 +13,7 @@ without any, then once more. Looked for:
 
     wrong in silence   exit status 0 while a byte is not what the oracle says, or while a look (-n) says that something would run
     failing            another status, though nothing was done that excuses it; or without a word
-    hanging            nothing ends in a minute after the last fault; told with the stacks of all
+    hanging            no task begins or ends in a minute after the last fault; told with the stacks of all
     repeats            a task runs again though each agent that had run it lived, was reached and had lost nothing
     leftovers          agents that die of themselves or do not leave; processes
 
@@ -45,6 +46,7 @@ class Wrong(Exception):
 
 class Round:
     """One cluster and one workflow through their faults."""
+    kind = ""
 
     def __init__(self, setting, number):
         self.setting, self.number, self.rng = setting, number, random.Random(f"{setting.seed}/cluster/{number}")
@@ -60,7 +62,7 @@ class Round:
                                 WEFT_KEY=os.path.join(self.outside, "key"), SOAK_MARK=self.mark.split("=")[1])
         self.said, self.agents, self.retired, self.leaving, self.later, self.excused = [], [], [], [], [], []
         self.may_repeat, self.attach_next, self.client, self.damaged = set(), False, None, False
-        self.shared = self.rng.random() < 0.2
+        self.shared, self.allocated = self.rng.random() < 0.2, self.rng.random() < 0.4
         self.write_flow()
 
     def write_flow(self):
@@ -184,10 +186,12 @@ class Round:
     def watch(self, planned):
         """Until the client has ended, and whoever replaced it; `planned`: [(seconds, fault)]. Its status; None: it was killed and left no run."""
         begun = time.monotonic()
-        until = begun + self.patience + 20
+        until, seen = begun + self.patience, 0
         while True:
             time.sleep(0.01)
             self.do_later()
+            if self.later or planned or os.path.getsize(self.log) != seen:  # something happens yet, however slow the machine is
+                until, seen = time.monotonic() + self.patience, os.path.getsize(self.log)
             if planned and time.monotonic() - begun >= planned[0][0] and self.client.poll() is None:
                 planned.pop(0)[1](self)
             if self.client.poll() is not None:
@@ -297,7 +301,7 @@ class Round:
         elif status is not None and -status not in (signal.SIGTERM, signal.SIGINT):  # before it had its handlers
             if not self.message().strip():
                 self.wrong(f"exit status {status} without a word")
-            if self.damaged and " while it ran: " in self.printed():
+            if self.damaged and " changed while it ran: " in self.printed():
                 self.excused.append("an input was damaged under a task")
             if not self.excused:
                 self.wrong(f"exit status {status}, and nothing excuses it: {self.message()[-1500:]}")
@@ -377,7 +381,7 @@ class Setting:
         self.weft = os.path.abspath(os.environ.get("WEFT", "build/release/weft"))
         self.seed = None
         self.seeds = [s if s != "random" else str(random.SystemRandom().randint(1, 10**9)) for s in options.seed.split(",")]
-        self.rounds, self.only, self.seconds = options.rounds, options.round, options.seconds
+        self.rounds, self.only, self.seconds, self.kind = options.rounds, options.round, options.seconds, options.only
         self.faults = options.faults.split(",") if options.faults else []
         self.functions = os.environ.get("SOAK_FUNCTIONS")
         with open(self.weft, "rb") as f:
@@ -389,14 +393,27 @@ class Setting:
             subprocess.run(["umount", place], check=False)
 
 
+def kind_of(s, number):
+    """Mostly the plain one; some rounds of two hundred are special."""
+    import soak_special  # which needs Round
+    if s.kind == "slurm" or (not s.kind and number % 25 == 12):
+        return soak_special.SlurmRound
+    if s.kind == "uncollected" or (not s.kind and number == 75):
+        return soak_special.UncollectedRound
+    return Round
+
+
 def play_round(s, number, count):
     """Whether it went well; a line is printed."""
-    begun, text, r = time.monotonic(), None, Round(s, number)
+    begun, text, r = time.monotonic(), None, kind_of(s, number)(s, number)
     try:
         r.play()
     except (Wrong, subprocess.TimeoutExpired, RuntimeError) as e:
         text = str(e)
-    print(f"{'not ok' if text else 'ok'} {count} - cluster round {number}: {len(r.graph.tasks)} tasks{', shared' if r.shared else ''}; "
+    except BaseException:  # somebody ends this: nothing is left
+        r.close(False)
+        raise
+    print(f"{'not ok' if text else 'ok'} {count} - cluster round {number}: {r.kind}{len(r.graph.tasks)} tasks{', shared' if r.shared else ''}; "
           f"{' | '.join(r.said)}; {getattr(r, 'again', '?')} again, {time.monotonic() - begun:.0f} s")
     for line in (text or "").splitlines():
         print(f"#   {line}")
@@ -414,8 +431,10 @@ def main():
     parser.add_argument("--round", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=float(os.environ.get("SOAK_SECONDS", "0")))
     parser.add_argument("--faults", default="")
+    parser.add_argument("--only", choices=("plain", "slurm", "uncollected"))
     parser.add_argument("--keep", action="store_true", default=bool(os.environ.get("SOAK_KEEP")))
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     begun, count, bad = time.monotonic(), 0, 0
     with tempfile.TemporaryDirectory(prefix="weft-soak-") as work:
         s = Setting(work, options)
@@ -437,4 +456,5 @@ def main():
 
 
 if __name__ == "__main__":
+    sys.modules["soak_cluster"] = sys.modules["__main__"]  # for soak_special.py
     sys.exit(main())

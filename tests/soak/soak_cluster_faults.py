@@ -16,7 +16,7 @@ from soak_bed import LEASE
 
 def some_agent(r, least=1):
     """One that lives, while so many others do."""
-    living = [a for a in r.agents if a.lives()]
+    living = [a for a in r.agents if a.lives() and a not in r.leaving]
     return r.rng.choice(living) if len(living) > least else None
 
 
@@ -60,9 +60,12 @@ def leave_agent(r):
 
 
 def end_job(r):
-    """As a batch system ends one: SIGTERM to the agent and to all its tasks at once, and SIGKILL to what is left some seconds later."""
+    """As a batch system ends one: SIGTERM to the agent and to all its tasks at once, and SIGKILL to what is left some seconds later. Only
+    agents of a batch system (round.allocated) know that; elsewhere who ends a task means the task."""
     a = some_agent(r)
-    if a:
+    if a and not r.allocated:
+        leave_agent(r)
+    elif a:
         r.hurt(a)
         for pid in [a.process.pid] + a.tasks():
             faults.send(pid, signal.SIGTERM)
@@ -71,6 +74,8 @@ def end_job(r):
 
 
 def come_back(r, a):
+    if a not in r.leaving:  # another fault has seen to it
+        return
     if a.lives():
         r.after_a_while(0.2, lambda: come_back(r, a))
         return
@@ -268,7 +273,7 @@ def flood(r):
 
 
 # How often each is drawn.
-DURING = [kill_agent] * 6 + [stop_agent] * 3 + [leave_agent] * 2 + [cut_link, cut_from_store] * 3 + [damage_link] * 2 + [slow_links] + \
+DURING = [kill_agent] * 6 + [stop_agent] * 3 + [leave_agent, end_job] * 2 + [cut_link, cut_from_store] * 3 + [damage_link] * 2 + [slow_links] + \
          [kill_store] * 3 + [stop_store, slow_store] + [kill_client] * 3 + [stop_client, interrupt_client, cut_client] + [damage_cache] * 5 + \
-         [flood] * 3
-BY_NAME = {f.__name__: f for f in DURING + [end_job, flush_store, empty_store, fill_disk]}
+         [flood] * 3 + [flush_store, empty_store]
+BY_NAME = {f.__name__: f for f in DURING + [fill_disk]}
