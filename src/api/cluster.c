@@ -20,6 +20,7 @@ struct known_run {
     struct run_remains remains;
     struct ticket ticket;
     struct workflow *w; /* NULL: its text cannot be read */
+    uint32_t parts;     /* that have joined it */
     struct client_count count;
 };
 
@@ -154,8 +155,12 @@ static struct known_run *cluster_know(struct weft_cluster *c, uint64_t run, bool
         at++;
     if (at == c->known.n)
         array_push(&c->known, (struct known_run){.run = run});
-    else if (!taken || c->known.at[at].taken)
-        return &c->known.at[at];
+    else if (!taken || c->known.at[at].taken) {
+        struct known_run *before = &c->known.at[at];
+        if (before->w && !taken) /* what joined it since */
+            client_grow(c->client, run, before->ticket.id, before->w, &before->parts, NULL);
+        return before;
+    }
     struct known_run *k = &c->known.at[at];
     k->taken = taken;
     if (taken) {
@@ -164,6 +169,8 @@ static struct known_run *cluster_know(struct weft_cluster *c, uint64_t run, bool
     }
     if (client_ticket(c->client, run, &k->ticket, NULL))
         k->w = place_read_workflow(k->ticket.workflow.at, k->ticket.workflow.n, NULL);
+    if (k->w)
+        client_grow(c->client, run, k->ticket.id, k->w, &k->parts, NULL);
     strbuf_free(&k->ticket.workflow); /* the workflow is all that is wanted of it */
     return k;
 }
@@ -429,6 +436,7 @@ static bool cluster_cancel(struct weft_cluster *c, uint64_t run, const char *nam
         struct workflow *w = NULL;
         bool good = client_ticket(c->client, run, &ticket, err) &&
                     (w = place_read_workflow(ticket.workflow.at, ticket.workflow.n, err)) &&
+                    client_grow(c->client, run, ticket.id, w, &(uint32_t){0}, err) &&
                     cluster_find_task(w, name, &task, err);
         workflow_free(w);
         ticket_free(&ticket);

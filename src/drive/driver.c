@@ -159,7 +159,8 @@ void driver_grow(struct driver *d, const struct sched_config *config)
 {
     assert(!d->advancing);
     d->store->ops->grow(d->store);
-    sched_grow(d->sched, config);
+    if (d->sched)
+        sched_grow(d->sched, config);
 }
 
 /* ---- the store ---- */

@@ -340,6 +340,54 @@ static bool options_known(const struct format_file *f, const struct format *form
            error_at(err, f->path, 0, "%s", why.text);
 }
 
+/* All that the reader is given, so that another can be given the same (format_read_noted()). */
+static void note_source(const struct format_file *f, const struct text *text)
+{
+    struct strbuf name = {0};
+    outside_note(f->outside, "text", true, text->at);
+    outside_note(f->outside, "path", true, f->path);
+    outside_note(f->outside, "folder", f->folder != NULL, f->folder ? f->folder : "");
+    for (const struct option_value *o = f->options; o && o->name; o++) {
+        strbuf_clear(&name);
+        strbuf_printf(&name, "option %s", o->name);
+        outside_note(f->outside, name.at, true, o->text);
+    }
+    strbuf_free(&name);
+}
+
+struct workflow *format_read_noted(struct outside *o, struct error *err)
+{
+    static const char option[] = "aoption ";
+    const struct outside_entry *text = outside_find(o, "text"), *path = outside_find(o, "path"),
+                               *folder = outside_find(o, "folder");
+    ARRAY(struct option_value) options = {0};
+    if (!text || !path || !folder) {
+        error_set(err, ERROR_FAILED, "the workflow is damaged, or another version's");
+        return NULL;
+    }
+    for (uint32_t i = 0; i < o->at.n; i++) {
+        const char *name = intern_text(&o->names, i);
+        if (strncmp(name, option, sizeof option - 1) == 0)
+            array_push(&options,
+                       (struct option_value){name + sizeof option - 1, o->at.at[i].bytes});
+    }
+    array_push(&options, (struct option_value){0});
+    char *copy = mem_copy_bytes(text->bytes, text->n); /* readers change their text */
+    o->plays = true;
+    struct workflow *w = format_find("native")->read_workflow(
+        &(struct format_source){.path = path->bytes,
+                                .text = copy,
+                                .length = text->n,
+                                .options = options.at,
+                                .folder = folder->there ? folder->bytes : NULL,
+                                .grows = true,
+                                .outside = o},
+        err);
+    free(copy);
+    array_free(&options);
+    return w;
+}
+
 /* Readers may change the text, so one that is not the last reads a copy. */
 static struct workflow *file_read_workflow(struct format_file *f, bool last, struct error *err)
 {
@@ -358,6 +406,8 @@ static struct workflow *file_read_workflow(struct format_file *f, bool last, str
     bool copy = !last && (file_holds(f, format) & HOLDS_PLATFORM);
     struct text text = copy ? (struct text){mem_copy_bytes(f->text.at, f->text.n), f->text.n}
                             : format_file_take(f);
+    if (f->outside)
+        note_source(f, &text);
     struct format_source source = {.path = f->path,
                                    .text = text.at,
                                    .length = text.n,

@@ -29,7 +29,8 @@ struct format_source {
      * is to be read while it runs is read as things stand, and what cannot be is left out, with a
      * remark. */
     bool grows;
-    struct outside *outside; /* other files are read through it (model/outside.h); NULL: from the disk */
+    struct outside
+        *outside; /* other files are read through it (model/outside.h); NULL: from the disk */
 };
 
 /* Something suspicious in a file: the rule's name (a constant), its line, and words for people. */
@@ -118,8 +119,10 @@ void format_file_close(struct format_file *f); /* NULL is fine */
 void format_file_set_folder(struct format_file *f, const char *folder);
 /* Who reads it will let it grow while it runs: see struct format_source. */
 void format_file_let_grow(struct format_file *f);
-/* What it reads besides its text is noted there, the text itself as the file "". */
+/* All that it is read from is noted there: its text, its options, and what else is looked at. */
 void format_file_note(struct format_file *f, struct outside *o);
+/* The same workflow again, native and one that may grow, from what was noted and nothing else. */
+struct workflow *format_read_noted(struct outside *o, struct error *err);
 const char *format_file_path(const struct format_file *f);
 size_t format_file_length(const struct format_file *f); /* bytes of the text */
 /* A digest of everything that the workflow will be read from: the text, its path, the options, and

@@ -654,6 +654,16 @@ void needs_restore(struct needs *n, bool open)
     n->run = n->w->ntasks - n->skip;
 }
 
+void needs_extend(struct needs *n, uint32_t first, uint32_t object)
+{
+    needs_lengthen(n, first, object);
+    for (uint32_t t = first; t < n->w->ntasks; t++)
+        n->task[t] = NEED_PARENT;
+    for (uint32_t o = object; o < n->w->nobjects && !n->late; o++)
+        n->late = n->w->producer[o] == NONE; /* read when its reader starts, or is put on record */
+    n->run = n->w->ntasks;
+}
+
 bool needs_grow(struct needs *n, uint32_t first, uint32_t object,
                 const struct need_options *options, struct error *err)
 {

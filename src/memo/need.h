@@ -69,6 +69,8 @@ bool needs_find(struct needs *n, const struct workflow *w, const char *folder, s
  * does, and may then be freed. O(new). */
 bool needs_grow(struct needs *n, uint32_t first, uint32_t object,
                 const struct need_options *options, struct error *err);
+/* The same for an agent: nothing is looked at here, and every task runs unless it is on record. */
+void needs_extend(struct needs *n, uint32_t first, uint32_t object);
 /* Once more, before anything runs: temporary files that are gone and that what runs will read are made
  * again; with `open` all that are gone, since tasks may join who read them. O(workflow). */
 void needs_restore(struct needs *n, bool open);

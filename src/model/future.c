@@ -38,7 +38,7 @@ struct workflow *growth_whole(const struct workflow *w)
 
 /* ---- parts as bytes ----
  *
- *     items I, their numbers I each, what was looked at (outside_put()) */
+ *     items I, their numbers I each, the folder that names begin with, what was looked at (outside_put()) */
 
 void future_note_part(struct workflow *w, const bool *ready, const char *real, struct strbuf *out)
 {
@@ -54,6 +54,7 @@ void future_note_part(struct workflow *w, const bool *ready, const char *real, s
     outside_init(&o);
     o.real = real;
     f->ops->look(f, ready, &o);
+    bytes_put_text(out, o.folder ? o.folder : "", o.folder ? strlen(o.folder) : 0);
     outside_put(&o, out);
     outside_free(&o);
 }
@@ -67,6 +68,8 @@ static bool take_items(struct bytes *in, bool *ready, size_t items)
             return false;
         ready[item] = true;
     }
+    size_t folder;
+    bytes_text(in, &folder);
     return !in->bad;
 }
 
@@ -101,15 +104,19 @@ bool future_append_part(struct workflow *w, const void *part, size_t n, struct e
 }
 
 /* Each thing that was noted is looked at again. */
-bool future_part_is_same(const void *part, size_t n, const char *folder, const char *real)
+bool future_part_is_same(const void *part, size_t n, const char *real)
 {
     struct bytes in = {part, n, false};
     struct outside was = {0}, now;
     struct strbuf before = {0}, after = {0};
     for (uint32_t i = bytes_u32(&in); i && !in.bad; i--)
         bytes_u32(&in);
+    size_t length;
+    const char *begin = bytes_text(&in, &length);
+    char *folder = mem_copy_bytes(begin ? begin : "", length);
     if (!outside_take(&in, &was)) {
         outside_free(&was);
+        free(folder);
         return false;
     }
     outside_init(&now);
@@ -135,5 +142,6 @@ bool future_part_is_same(const void *part, size_t n, const char *folder, const c
     strbuf_free(&after);
     outside_free(&was);
     outside_free(&now);
+    free(folder);
     return same;
 }

@@ -30,7 +30,8 @@ struct future_ops {
      * stands on the disk. False: an error with its place. */
     bool (*expand)(struct future *f, const struct workflow *w, const bool *ready,
                    struct outside *from, struct future_part *out, struct error *err);
-    /* Note what expand() would read of them, and change nothing. What is not there is noted, too. */
+    /* Note what expand() would read of them, and change nothing. What is not there is noted, too.
+     * into->folder is set: where names begin. */
     void (*look)(struct future *f, const bool *ready, struct outside *into);
     /* Tasks and families that are not known yet, as they are called in the file, one after the other;
      * NULL after the last. `item`: the first that they wait for. */
@@ -60,7 +61,7 @@ bool future_play_part(struct workflow *w, const void *part, size_t n, struct fut
 /* And appended. */
 bool future_append_part(struct workflow *w, const void *part, size_t n, struct error *err);
 /* Does it look as it did when these bytes were noted? Below `real`, as above. */
-bool future_part_is_same(const void *part, size_t n, const char *folder, const char *real);
+bool future_part_is_same(const void *part, size_t n, const char *real);
 
 /* Is there anything that is not known yet? */
 bool workflow_is_open(const struct workflow *w);

@@ -36,6 +36,7 @@ const char *outside_path(const struct outside *o, const char *path, struct strbu
     return out->at;
 }
 
+/* Names of files, of folders and of answers do not meet: each kind has its letter. */
 static uint32_t find_entry(const struct outside *o, char kind, const char *path)
 {
     struct strbuf name = {0};
@@ -45,6 +46,7 @@ static uint32_t find_entry(const struct outside *o, char kind, const char *path)
     return number;
 }
 
+/* `x` is the notes' from now on. Valid until the next. */
 static const struct outside_entry *note_entry(struct outside *o, char kind, const char *path,
                                               struct outside_entry x)
 {
@@ -81,6 +83,7 @@ static const struct outside_entry *look_at_file(struct outside *o, const char *p
     return note_entry(o, 'f', path, x);
 }
 
+/* Names with a NUL after each, sorted: a folder that was listed is the same text wherever it is played. */
 static const struct outside_entry *look_at_folder(struct outside *o, const char *path)
 {
     uint32_t number = find_entry(o, 'd', path);
@@ -146,6 +149,7 @@ uint32_t outside_number(const struct outside *o, const char *path)
     return number == UINT32_MAX || !o->at.at[number].there ? 0 : number + 1;
 }
 
+/* Entries in the order in which they were noted, so that equal notes are equal bytes. */
 void outside_put(const struct outside *o, struct strbuf *out)
 {
     bytes_put_u32(out, (uint32_t)o->at.n);
@@ -157,6 +161,7 @@ void outside_put(const struct outside *o, struct strbuf *out)
     }
 }
 
+/* Bytes come from a board or over a wire: a name twice, or less than was promised, is damage. */
 bool outside_take(struct bytes *in, struct outside *o)
 {
     outside_init(o);

@@ -11,6 +11,7 @@
 #include "exec/sandbox.h"
 #include "model/future.h"
 #include "model/select.h"
+#include "session/place.h"
 #include "session/surroundings.h"
 
 #include <math.h>
@@ -28,6 +29,7 @@ struct growing {
     uint32_t room, session_room; /* entries of `done`; of the session's arrays by task */
     ARRAY(struct growing_item) items;
     ARRAY(struct workflow *) joins; /* to be added: session_add() */
+    ARRAY(struct strbuf) parts;     /* elsewhere: what joined before it was handed in */
 };
 
 static struct growing *growing_get(struct session *s)
@@ -46,6 +48,9 @@ void growing_free(struct session *s)
         return;
     for (size_t i = 0; i < g->joins.n; i++)
         workflow_free(g->joins.at[i]);
+    for (size_t i = 0; i < g->parts.n; i++)
+        strbuf_free(&g->parts.at[i]);
+    array_free(&g->parts);
     array_free(&g->joins);
     array_free(&g->items);
     free(g->done);
@@ -55,9 +60,20 @@ void growing_free(struct session *s)
 
 /* ---- who decides ---- */
 
+/* Where tasks run elsewhere, what they made may not be here to be read. */
+static bool is_readable(const struct growing *g, uint32_t task)
+{
+    const struct session *s = g->s;
+    bool here = true;
+    for (uint32_t o = s->w->object_off[task]; s->o.elsewhere && o < s->w->object_end[task]; o++)
+        here = here && s->needs.present[o];
+    return here;
+}
+
 static bool is_decided(const struct growing *g, uint32_t task)
 {
-    return g->s->needs.task[task] == NEED_NOT || (g->done && task < g->room && g->done[task]);
+    return (g->s->needs.task[task] == NEED_NOT && is_readable(g, task)) ||
+           (g->done && task < g->room && g->done[task]);
 }
 
 /* After every change of what is pending. O(items and those who decide). */
@@ -171,14 +187,50 @@ static bool growing_append(struct growing *g, const struct workflow *part,
         return false;
     s->grew |= s->state == SESSION_RUNNING;
     uint8_t *forced = forced_tasks(s);
-    struct need_options need = {.all = s->o.force && !forced, .forced = forced};
-    bool good = needs_grow(&s->needs, first, object, &need, err);
+    struct need_options need = {
+        .all = s->o.force && !forced, .forced = forced, .elsewhere = s->o.elsewhere};
+    bool away = s->o.elsewhere && s->state == SESSION_RUNNING, good = true;
+    if (away) /* agents know what there is to read */
+        needs_extend(&s->needs, first, object);
+    else
+        good = needs_grow(&s->needs, first, object, &need, err);
     free(forced);
     growing_lengthen(g, first);
     growing_order(g, first);
     s->record.tasks = s->w->ntasks;
+    if (s->o.elsewhere)
+        return good; /* what agents have room for is theirs to say */
     struct run_options o = session_run_options(s);
     return good && run_fits(&o, err);
+}
+
+/* Elsewhere others must be able to make the same of it. */
+static bool growing_expand(struct growing *g, const bool *ready, struct future_part *part,
+                           struct error *err)
+{
+    struct workflow *w = g->s->w;
+    if (!g->s->o.elsewhere)
+        return w->future->ops->expand(w->future, w, ready, NULL, part, err);
+    array_push(&g->parts, (struct strbuf){0});
+    struct strbuf *bytes = &g->parts.at[g->parts.n - 1];
+    future_note_part(w, ready, NULL, bytes);
+    return future_play_part(w, bytes->at, bytes->n, part, err);
+}
+
+void growing_put_source(struct session *s)
+{
+    const struct growing *g = growing_get(s);
+    place_put_source(&s->source, g->parts.at, g->parts.n, &s->text);
+}
+
+bool growing_take_part(struct session *s, const void *bytes, size_t n, struct error *err)
+{
+    struct future_part part;
+    bool good = future_play_part(s->w, bytes, n, &part, err);
+    if (good && part.workflow)
+        good = growing_append(growing_get(s), part.workflow, part.links.at, part.links.n, err);
+    future_part_free(&part);
+    return good;
 }
 
 /* Every list that can be read is, and what became known joins; again, while that decides others. */
@@ -194,7 +246,7 @@ static bool growing_advance(struct growing *g, struct error *err)
         bool *ready = mem_new(bool, g->items.n);
         for (size_t i = 0; i < g->items.n; i++)
             ready[i] = is_ready(&g->items.at[i]);
-        good = f->ops->expand(f, g->s->w, ready, NULL, &part, err);
+        good = growing_expand(g, ready, &part, err);
         free(ready);
         if (good && part.workflow)
             good = growing_append(g, part.workflow, part.links.at, part.links.n, err);
@@ -278,9 +330,13 @@ bool session_add(struct session *s, struct workflow *more, struct error *err)
     workflow_free(more);
     if (!here)
         return error_set(err, ERROR_INPUT,
-                         s->executor ? "tasks can be added to a run on this machine only"
-                                     : "the run is not going on: tasks are added between its start "
-                                       "and its end");
+                         s->executor
+                             ? "tasks can be added to a run on this machine only: on agents "
+                               "what joins comes from the workflow itself (lists and files "
+                               "of tasks with `after`), so that it joins without this "
+                               "program, too"
+                             : "the run is not going on: tasks are added between its start "
+                               "and its end");
     return whole ||
            error_set(err, ERROR_INPUT,
                      "hooks and constraints belong to the workflow that was opened; leave them out "

@@ -13,4 +13,8 @@ bool growing_begin(struct session *s, struct error *err);
 const struct run_growth *growing_of(struct session *s);
 /* After a run that went well: says what was never known, because what decides was not taken. */
 void growing_conclude(const struct session *s);
+/* Elsewhere: what is handed in of it, s->text. */
+void growing_put_source(struct session *s);
+/* Elsewhere: what joins while it runs, as agents have it. */
+bool growing_take_part(struct session *s, const void *bytes, size_t n, struct error *err);
 void growing_free(struct session *s);

@@ -1,4 +1,6 @@
 /* Finding a cluster: options before notes before environment before defaults. */
+#include "base/bytes.h"
+#include "model/future.h"
 #include "session/place.h"
 
 #include "base/mem.h"
@@ -126,9 +128,45 @@ uint32_t place_cores(const struct client *c, double *memory)
     return cores;
 }
 
+/* A workflow that grows, as it goes into a ticket: a NUL, which no text begins with, what it was read from,
+ * and what has joined it already. */
+void place_put_source(const struct outside *from, const struct strbuf *parts, size_t n,
+                      struct strbuf *out)
+{
+    strbuf_clear(out);
+    bytes_put_u8(out, 0);
+    outside_put(from, out);
+    bytes_put_u32(out, (uint32_t)n);
+    for (size_t i = 0; i < n; i++)
+        bytes_put_text(out, parts[i].at, parts[i].n);
+}
+
+static struct workflow *place_read_source(const char *text, size_t n, struct error *err)
+{
+    struct bytes in = {text, n, false};
+    struct outside from = {0};
+    bytes_u8(&in);
+    bool good = outside_take(&in, &from);
+    struct workflow *w = good ? format_read_noted(&from, err) : NULL;
+    outside_free(&from);
+    for (uint32_t parts = bytes_u32(&in); w && good && parts && !in.bad; parts--) {
+        size_t size;
+        const char *part = bytes_text(&in, &size);
+        good = part && future_append_part(w, part, size, err);
+    }
+    if (w && good && bytes_end(&in))
+        return w;
+    workflow_free(w);
+    if (err && err->kind == ERROR_NONE)
+        error_set(err, ERROR_FAILED, "the run's workflow is damaged, or another version's");
+    return NULL;
+}
+
 /* Every side reads the same text with the same reader, and so has the same numbers of tasks. */
 struct workflow *place_read_workflow(const char *text, size_t n, struct error *err)
 {
+    if (n && !text[0])
+        return place_read_source(text, n, err);
     char *copy = mem_copy_bytes(text, n); /* readers change their text */
     struct workflow *w = format_find("native")->read_workflow(
         &(struct format_source){.path = "the run's workflow", .text = copy, .length = n}, err);

@@ -38,6 +38,10 @@ struct client *place_client(const struct cluster_place *p, struct uv_loop_s *loo
 /* The cores and bytes of all agents that live. */
 uint32_t place_cores(const struct client *c, double *memory);
 
+struct outside;
+/* What a ticket has of a workflow that grows: what it was read from, and parts that joined already. */
+void place_put_source(const struct outside *from, const struct strbuf *parts, size_t n,
+                      struct strbuf *out);
 /* The workflow in a ticket. NULL: an error. */
 struct workflow *place_read_workflow(const char *text, size_t n, struct error *err);
 const char *place_run_state_name(enum board_run_state state);

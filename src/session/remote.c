@@ -5,6 +5,7 @@
  * I2. A note stands in the workspace from the moment a run is open on the cluster until its results
  *     were taken: whoever is killed in between leaves the way back to it.
  * I3. The client outlives the follow, the fleet's loop outlives the client (which runs on it). */
+#include "session/growing.h"
 #include "session/remote.h"
 
 #include "base/mem.h"
@@ -284,6 +285,10 @@ bool remote_attach(struct remote *r, struct session *s, const struct remote_opti
         !(w = place_read_workflow(r->ticket.workflow.at, r->ticket.workflow.n, err)))
         return false;
     so.flow = r->ticket.name;
+    if (!client_grow(r->client, run, r->ticket.id, w, &r->parts, err)) {
+        workflow_free(w);
+        return false;
+    }
     if (!session_join(s, &so, w, r->ticket.done.at, r->ticket.done.n, err))
         return false;
     s->needs.environment =
@@ -366,6 +371,11 @@ static void remote_client_says(void *context, const char *line)
     remark(context, REMARK_NOTE, "%s", line);
 }
 
+static bool remote_grow(void *session, const void *part, size_t n, struct error *err)
+{
+    return growing_take_part(session, part, n, err);
+}
+
 /* Handing in waits for the network; what follows is stepped. */
 static bool remote_exec_open(void *self, struct session *s, const struct run_options *o,
                              struct error *err)
@@ -396,6 +406,9 @@ static bool remote_exec_open(void *self, struct session *s, const struct run_opt
                                    .tick = o->tick,
                                    .context = o->context,
                                    .renewed = r->fleet && fleet_is_elastic(r->fleet),
+                                   .parts = r->parts,
+                                   .grow = s->w->future ? remote_grow : NULL,
+                                   .grow_context = s,
                                    .load = agents_on_load,
                                    .load_context = r},
         err);

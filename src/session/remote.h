@@ -44,7 +44,8 @@ struct remote {
 
     uint64_t run; /* 0: not handed in yet */
     struct ticket ticket;
-    bool late; /* somebody else handed it in: what happened before is told first */
+    uint32_t parts; /* that had joined it when it was looked at */
+    bool late;      /* somebody else handed it in: what happened before is told first */
     enum client_interrupt interrupt;
     struct client_follow *follow;
     struct client_submitted submitted;

@@ -23,6 +23,7 @@
 #include "model/future.h"
 #include "model/select.h"
 #include "session/growing.h"
+#include "session/place.h"
 #include "session/hooks.h"
 #include "session/recording.h"
 #include "session/surroundings.h"
@@ -64,6 +65,10 @@ struct workflow *session_read(struct session *s, struct format_file *file, struc
 {
     format_file_set_folder(file, s->ws.folder);
     format_file_let_grow(file);
+    if (s->o.elsewhere) {
+        outside_init(&s->source);
+        format_file_note(file, &s->source);
+    }
     return image_read_workflow(&s->image, s->ws.state, file, err);
 }
 
@@ -116,6 +121,20 @@ static bool session_take_as_text(struct session *s, struct error *err)
         return false;
     /* numbers of tasks and files may differ from those of the first reading: what must run is found
      * again */
+    needs_free(&s->needs);
+    workflow_free(s->w);
+    image_free(&s->image);
+    s->w = w;
+    return session_find_needs(s, err);
+}
+
+/* One that grows is read again by everybody from what it was read from here, and so by us. */
+static bool session_take_as_source(struct session *s, struct error *err)
+{
+    growing_put_source(s);
+    struct workflow *w = place_read_workflow(s->text.at, s->text.n, err);
+    if (!w)
+        return false;
     needs_free(&s->needs);
     workflow_free(s->w);
     image_free(&s->image);
@@ -189,18 +208,15 @@ bool session_open(struct session *s, struct workflow *w, struct error *err)
     if (!retention_read(&s->keep, err) || !workspace_open(&s->ws, s->o.wait, &s->o.remarks, err) ||
         !session_find_needs(s, err))
         return false;
-    if (s->o.elsewhere && w->future)
-        return error_set(
-            err, ERROR_INPUT,
-            "%s: it grows while it runs (a list or a file of tasks says `after`, or a "
-            "task `repeat`), and "
-            "agents do not grow with it yet; run it on this machine (`weft run`), give "
-            "the list its values (-p LIST=a,b,c), or say how many rounds there are",
-            s->flow);
+    bool grows = s->o.elsewhere && w->future;
+    if (grows && !session_take_as_source(s, err))
+        return false;
     if (!growing_begin(s, err))
         return false;
-    if (s->o.elsewhere && !session_take_as_text(s, err))
+    if (s->o.elsewhere && !grows && !session_take_as_text(s, err))
         return false;
+    if (grows)
+        growing_put_source(s);
     s->state = SESSION_OPEN;
     return true;
 }
@@ -254,6 +270,7 @@ void session_close(struct session *s)
     free(s->flow);
     free(s->logs);
     strbuf_free(&s->text);
+    outside_free(&s->source);
     *s = (struct session){0};
 }
 

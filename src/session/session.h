@@ -21,6 +21,7 @@
 #include "history/history.h"
 #include "memo/need.h"
 #include "model/environment.h"
+#include "model/outside.h"
 #include "model/plan.h"
 #include "model/record.h"
 #include "session/image.h"
@@ -87,6 +88,7 @@ struct session {
     struct needs needs;
     struct run_environment environment; /* what its tasks run in, as it was found */
     struct strbuf text;                 /* elsewhere: the native text from which `w` was read */
+    struct outside source;              /* elsewhere: all that it was read from, if it grows */
     uint32_t cores;          /* what there is to run on: this machine, or all agents together */
     double memory, disk;     /* INFINITY: no limit */
     struct growing *growing; /* session/growing.h; NULL: it stays as it is */

@@ -415,7 +415,7 @@ static void agent_free(struct agent *a, bool opened)
     array_free(&a->keeps);
     array_free(&a->handing);
     for (size_t i = 0; i < a->loading.n; i++)
-        free(a->loading.at[i]);
+        loading_free(a->loading.at[i]);
     array_free(&a->loading);
     for (size_t i = 0; i < a->early.n; i++)
         free(a->early.at[i].data);

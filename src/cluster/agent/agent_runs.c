@@ -107,11 +107,19 @@ static bool may_open(const struct agent *a, const struct loading *l)
            (a->departure == AGENT_HANDING_OVER && l->opened && l->state == BOARD_RUN_ENDED);
 }
 
-/* The board's answer: the sealed ticket. A run may have been closed, or the agent begun to leave,
- * since it was asked for. */
-static void loading_got_text(void *context, bool good, const void *data, size_t n, const char *why)
+void loading_free(struct loading *l)
 {
-    struct loading *l = context;
+    for (size_t i = 0; i < l->parts.n; i++)
+        strbuf_free(&l->parts.at[i]);
+    array_free(&l->parts);
+    strbuf_wipe(&l->text);
+    free(l);
+}
+
+/* All that the board has of it is here. A run may have been closed, or the agent begun to leave, since it
+ * was asked for. */
+static void loading_end(struct loading *l, bool good, const char *why)
+{
     struct agent *a = l->agent;
     bool again = false; /* the store is away: it is tried when the board shows the run again */
     for (size_t i = 0; i < a->loading.n; i++)
@@ -121,7 +129,7 @@ static void loading_got_text(void *context, bool good, const void *data, size_t 
         agent_log(a, "run %llu: %s", (unsigned long long)l->run, why);
     bool opens = good && may_open(a, l) && !agent_job(a, l->run);
     struct error err = {0};
-    struct job *j = opens ? job_open(a, l, data, n, &again, &err) : NULL;
+    struct job *j = opens ? job_open(a, l, &again, &err) : NULL;
     if (j) {
         array_push(&a->jobs, j);
         share_joins(&a->shares, &j->supply.share, j->ticket.priority_of_run);
@@ -131,7 +139,32 @@ static void loading_got_text(void *context, bool good, const void *data, size_t 
         refuse_run(a, l->run, err.text);
     }
     deliver_early(a, l->run, j);
-    free(l);
+    loading_free(l);
+}
+
+/* One after the other, until there is none. */
+static void loading_got_part(void *context, bool good, const void *data, size_t n, const char *why)
+{
+    struct loading *l = context;
+    if (!good || !n) {
+        loading_end(l, good, why);
+        return;
+    }
+    array_push(&l->parts, (struct strbuf){0});
+    strbuf_add_bytes(&l->parts.at[l->parts.n - 1], data, n);
+    board_run_part(l->agent->board, l->run, (uint32_t)l->parts.n, loading_got_part, l);
+}
+
+/* The board's answer: the sealed ticket. */
+static void loading_got_text(void *context, bool good, const void *data, size_t n, const char *why)
+{
+    struct loading *l = context;
+    if (!good) {
+        loading_end(l, false, why);
+        return;
+    }
+    bytes_put(&l->text, data, n);
+    board_run_part(l->agent->board, l->run, 0, loading_got_part, l);
 }
 
 /* Unless it is here, on its way, refused, or not ours to work on. */

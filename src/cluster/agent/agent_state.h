@@ -54,6 +54,8 @@ struct loading { /* a run whose text was asked for */
     bool opened;                /* fact: the board has shown it */
     enum board_run_state state; /* if so */
     uint8_t id[SEAL_ID];        /* if so */
+    struct strbuf text;         /* its sealed ticket */
+    struct sealed_parts parts;  /* what has joined it since */
 };
 
 struct agent {
@@ -154,6 +156,7 @@ void agent_drop_lost_runs(struct agent *a, const struct board_view *view);
 bool agent_is_loading(const struct agent *a, uint64_t run);
 /* Whoever speaks of a run that is refused here is told; false: it is not. */
 bool agent_tell_refused(struct agent *a, struct link *l, uint64_t run);
+void loading_free(struct loading *l);
 void agent_close_job(struct agent *a, size_t at, bool remove_data);
 
 /* ---- departure.c ---- */

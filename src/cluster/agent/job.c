@@ -11,6 +11,7 @@
 #include "cluster/agent/agent_state.h"
 #include "cluster/agent/watch.h"
 #include "exec/health.h"
+#include "model/future.h"
 
 #include <math.h>
 
@@ -48,7 +49,7 @@ struct meta_op *job_ask(struct job *j, enum meta_kind kind, uint32_t task, uint3
     return op;
 }
 
-static void job_flush_ops(struct job *j)
+void job_flush_ops(struct job *j)
 {
     if (!driver_store(j->driver))
         return;
@@ -82,6 +83,8 @@ static void job_note(void *context, const struct sched_note *notes, size_t n)
     struct job *j = context;
     for (size_t i = 0; i < n; i++) {
         j->result.done += notes[i].kind == SCHED_NOTE_DONE;
+        if (notes[i].kind == SCHED_NOTE_DONE)
+            growth_task_done(j, notes[i].task);
         j->result.failed += notes[i].kind == SCHED_NOTE_FAILED;
         j->result.failed += notes[i].kind == SCHED_NOTE_EXCUSED;
         j->result.skipped += notes[i].kind == SCHED_NOTE_REMOVED;
@@ -196,8 +199,9 @@ static void job_counted(struct job *j, const struct meta_answer *a)
     }
     if (j->ended_since == 0)
         j->ended_since = clock_seconds();
-    if (!job_may_audit(j))
+    if (!growth_is_final(j) || !job_may_audit(j))
         return;
+    j->audit_tasks = j->w->ntasks;
     j->audited = 0;
     job_ask_audit(j, 0);
 }
@@ -211,8 +215,8 @@ static void job_took_audit(struct job *j, const struct meta_answer *a)
         return;
     }
     j->audit_asked = false;
-    if (a->outcome != META_OK || j->end_reported)
-        return;
+    if (a->outcome != META_OK || j->end_reported || j->audit_tasks != j->w->ntasks)
+        return; /* it has grown meanwhile */
     if (j->audited < j->w->ntasks) {
         j->ended_since = clock_seconds(); /* again in a while: somebody may put it right */
         if (!j->forgery_told)
@@ -239,6 +243,7 @@ static void job_answers(void *context, const struct meta_answers *answers)
         j->forgery_told = true;
         job_log(j, answers->forged);
     }
+    growth_answers(j, answers);
     supply_answers(j, answers);
 }
 
@@ -333,7 +338,8 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
         }
         for (size_t i = 0; i < j->agent->items.n; i++)
             if (j->agent->items.at[i].task >= j->w->ntasks) {
-                *malformed = true;
+                *malformed = !workflow_is_open(j->w);
+                growth_ask(j); /* whoever sent it is further; it is as if the message were lost */
                 return;
             }
         job_take_memory(j);
@@ -344,6 +350,9 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
         driver_handle(j->driver, &e);
         break;
     }
+    case MESSAGE_GREW:
+        growth_message(j, &in);
+        break;
     case MESSAGE_PART_RUN:
         part_run_message(j, &in, malformed);
         break;
@@ -402,6 +411,7 @@ bool job_turn(struct job *j)
         driver_fire_timers(d);
         if (j->stop_due)
             job_stop_run(j);
+        growth_turn(j);
         supply_pump(j);
     } while (driver_ended_waiting(d) && clock_seconds() < until);
     supply_prefetch(j);
@@ -513,6 +523,7 @@ void job_second(struct job *j)
     if (j->state >= JOB_STOPPING && j->state < JOB_ENDED)
         job_remove(j, NONE);
     evict_temporaries(j);
+    growth_second(j);
     if (job_is_idle(j))
         job_be_idle(j);
     else
@@ -576,6 +587,7 @@ void job_peer_changed(struct job *j, uint32_t node, bool up)
     for (size_t i = 0; up && i < j->without.n; i++) /* another life may do what this one did not */
         if (j->without.at[i] == node)
             j->without.at[i--] = array_pop(&j->without);
+    growth_look_again(j);
     driver_handle(j->driver,
                   &(struct sched_event){.kind = up ? SCHED_EVENT_NODE_UP : SCHED_EVENT_NODE_DOWN,
                                         .node = node,
@@ -625,6 +637,8 @@ static void job_begin_scheduling(struct job *j)
      * would be a quarter of the store's work */
     config.record_starts = config.cores == j->options.cores;
     config.predictor = &j->predictor;
+    if (j->w->future) /* who ends a parent may not know of its new children */
+        config.wait_poll = 1;
     driver_schedule(j->driver, &config);
     free(capacity);
     job_rejoined(j);

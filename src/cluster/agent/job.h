@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "cluster/agent/evict.h"
 #include "cluster/agent/job_gang.h"
+#include "cluster/agent/job_growth.h"
 #include "cluster/agent/job_machine.h"
 #include "cluster/agent/supply.h"
 #include "cluster/data/depot.h"
@@ -48,17 +49,19 @@ struct job {
     struct run_node node_ops;
     ARRAY(uint32_t) without; /* nodes that do not take part in it */
     struct job_gangs gangs;
+    struct job_growth growth;
     uint32_t open_parts; /* driver and executor: freed when the loop has seen both close */
 
     /* state */
     enum job_state state;
-    bool handed;        /* fact: the agent leaves, and others were asked to keep its data */
-    bool remove_data;   /* fact: when it is freed, its folder goes too */
-    bool stop_due;      /* fact: a task failed for good, and nothing new is to start, anywhere */
-    bool count_asked;   /* fact: the store is asked how many tasks have ended */
-    bool audit_asked;   /* fact: the store is asked for the ends themselves */
-    bool forgery_told;  /* fact: somebody else writes to the store, and the log says so */
-    uint32_t audited;   /* of the audit under way: ends that are proved, so far */
+    bool handed;          /* fact: the agent leaves, and others were asked to keep its data */
+    bool remove_data;     /* fact: when it is freed, its folder goes too */
+    bool stop_due;        /* fact: a task failed for good, and nothing new is to start, anywhere */
+    bool count_asked;     /* fact: the store is asked how many tasks have ended */
+    bool audit_asked;     /* fact: the store is asked for the ends themselves */
+    bool forgery_told;    /* fact: somebody else writes to the store, and the log says so */
+    uint32_t audit_tasks; /* of the audit under way: tasks that there were when it began */
+    uint32_t audited;     /* of the audit under way: ends that are proved, so far */
     double ended_since; /* clock_seconds() since when the store says that all have ended; 0: not */
     bool end_reported;  /* fact: all have, and the board was notified */
     uint32_t idle;      /* seconds without a task */
@@ -78,8 +81,7 @@ struct job {
 
 /* Begin with a sealed ticket. NULL: it cannot be worked on here; the log says why. `again`: it may
  * be possible later. */
-struct job *job_open(struct agent *a, const struct loading *run, const void *text, size_t n,
-                     bool *again, struct error *err);
+struct job *job_open(struct agent *a, const struct loading *run, bool *again, struct error *err);
 /* The folder of a run: its number, and its id when another run has left a folder of that number. The
  * caller frees. */
 char *job_home(const struct agent *a, uint64_t run, const uint8_t id[static SEAL_ID]);
@@ -120,6 +122,7 @@ void job_log(struct job *j, const char *text);
 /* A question or news of our own for the store; sent at the end of the turn. `slot` comes back with
  * the answer (supply.h). Valid until the next call. */
 struct meta_op *job_ask(struct job *j, enum meta_kind kind, uint32_t task, uint32_t slot);
+void job_flush_ops(struct job *j); /* send them now */
 double job_now(const struct job *j);
 /* Would it come to its end here, as far as is known, before this node goes? */
 bool job_has_time_for(const struct job *j, uint32_t task);

@@ -139,6 +139,10 @@ static void job_open_needs(struct job *j)
     memo_set_folder(j->memo, j->options.folder);
     n->task = mem_new(uint8_t, w->ntasks);
     memset(n->task, NEED_PARENT, w->ntasks); /* unless this very computation is on record here */
+    if (w->future) {                         /* it gets longer with the others */
+        n->because = mem_new(uint32_t, w->ntasks);
+        memset(n->because, 0xff, w->ntasks * sizeof *n->because); /* NONE */
+    }
     n->content = mem_new_zero(struct digest, w->nobjects);
     n->bytes = mem_new(double, w->nobjects);
     memcpy(n->bytes, w->size, w->nobjects * sizeof *n->bytes);
@@ -229,7 +233,7 @@ static bool job_open_data(struct job *j, bool existed, struct error *err)
         return false;
     job_open_needs(j);
     if (j->ticket.shared) {
-        if (workflow_decides(w)) /* the store is asked what tasks have not made */
+        if (workflow_decides(w) || w->future) /* the store is asked what tasks have not made */
             supply_init(j);
         if (existed)
             find_shared_data(j);
@@ -327,7 +331,7 @@ static bool job_open_run(struct job *j, double created, struct error *err)
         container_label(j->home, label);
         container_end_all(label);
     }
-    if (j->w->nobjects && !job_open_data(j, existed, err))
+    if ((j->w->nobjects || j->w->future) && !job_open_data(j, existed, err))
         return false;
     j->driver = driver_new(&(struct driver_config){.loop = &a->loop,
                                                    .ops = &job_driver_ops,
@@ -377,20 +381,22 @@ static bool job_open_ticket(struct job *j, const struct loading *run, const void
     return good;
 }
 
-struct job *job_open(struct agent *a, const struct loading *run, const void *text, size_t n,
-                     bool *again, struct error *err)
+struct job *job_open(struct agent *a, const struct loading *run, bool *again, struct error *err)
 {
     struct job *j = mem_new_zero(struct job, 1);
     j->agent = a;
     j->number = run->run;
     j->loaded = clock_seconds();
-    bool good = job_open_ticket(j, run, text, n, err);
+    bool good = job_open_ticket(j, run, run->text.at, run->text.n, err);
     j->home = job_home(a, run->run, j->ticket.id);
     j->files = join_path(j->home, "files");
     j->partial = join_path(j->home, "partial");
     if (good)
         j->w = a->o->read(strbuf_text(&j->ticket.workflow), j->ticket.workflow.n, err);
-    good = good && j->w && check_ticket(j, err) && job_open_run(j, run->created, err);
+    good = good && j->w && check_ticket(j, err);
+    if (good)
+        growth_open(j, &run->parts);
+    good = good && job_open_run(j, run->created, err);
     *again = good;
     good = good && job_open_store(j, err);
     if (good) {
@@ -425,6 +431,7 @@ static void job_free(struct job *j)
         job_log(j, err.text);
     supply_free(j);
     gang_free(j);
+    growth_close(j);
     array_free(&j->eviction.candidates);
     array_free(&j->without);
     run_result_free(&j->result);

@@ -7,6 +7,7 @@
  *     since tasks here and elsewhere wait for what they produce.
  * I4. The scheduler learns of ends by driver_ended() alone, and never of a recomputation's. */
 #include "base/clock.h"
+#include "model/growth.h"
 #include "cluster/agent/agent_state.h"
 #include "exec/health.h"
 
@@ -73,6 +74,18 @@ static void held_is_runnable(struct job *j, uint32_t number)
     }
 }
 
+/* What is brought for an input: a file that lies in what a task made comes with that folder. Only what
+ * joined a run can read such files alone. */
+static uint32_t supply_object(const struct job *j, uint32_t reading)
+{
+    const struct workflow *w = j->w;
+    uint32_t object = w->in_object[reading];
+    if (object < j->growth.first_object || w->producer[object] != NONE)
+        return object; /* or the submitter has handed it in */
+    uint32_t folder = growth_folder(w, object);
+    return folder != NONE && w->producer[folder] != NONE ? folder : object;
+}
+
 /* I2: `by` +1 when it is held, -1 when it has ended. */
 static void use_inputs(struct job *j, uint32_t task, int by)
 {
@@ -81,8 +94,8 @@ static void use_inputs(struct job *j, uint32_t task, int by)
         return;
     double now = job_now(j);
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++) {
-        j->supply.used[w->in_object[i]] += (uint32_t)by;
-        j->supply.touched[w->in_object[i]] = now;
+        j->supply.used[supply_object(j, i)] += (uint32_t)by;
+        j->supply.touched[supply_object(j, i)] = now;
     }
 }
 
@@ -136,7 +149,7 @@ void supply_recompute(struct job *j, uint32_t task)
     uint32_t number = held_new(j, &(struct sched_start){.task = task, .attempt = 1}, true);
     uint32_t missing = 0;
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++)
-        missing += !want_object(j, w->in_object[i], number);
+        missing += !want_object(j, supply_object(j, i), number);
     use_inputs(j, task, 1);
     j->supply.held.at[number].missing = missing;
     agent_log(j->agent, "run %llu: '%s' is computed again: its results died with their agent",
@@ -287,7 +300,7 @@ void supply_start(struct job *j, const struct sched_start *s)
     }
     uint32_t number = held_new(j, s, false), missing = 0;
     for (uint32_t i = w->in_off[s->task]; inputs && i < w->in_off[s->task + 1]; i++) {
-        bool is_here = want_object(j, w->in_object[i], number);
+        bool is_here = want_object(j, supply_object(j, i), number);
         missing += !is_here;
         j->supply.hits += is_here;
         j->supply.misses += !is_here;
@@ -344,7 +357,7 @@ static bool inputs_are_sound(struct job *j, uint32_t number)
     const struct workflow *w = j->w;
     uint32_t task = j->supply.held.at[number].start.task, missing = 0;
     for (uint32_t i = w->in_off[task]; j->depot && i < w->in_off[task + 1]; i++) {
-        uint32_t object = w->in_object[i];
+        uint32_t object = supply_object(j, i);
         if (j->needs.absent && j->needs.absent[object])
             continue;
         enum depot_verdict verdict = depot_verify(j->depot, object);
@@ -487,6 +500,13 @@ static void recomputation_ended(struct job *j, const struct sched_ended *e)
     j->needs.task[e->task] = NEED_PARENT;
     if (!e->failed) {
         use_inputs(j, e->task, -1);
+        if (!growth_is_same(j, e->task)) {
+            supply_held_failed(
+                j, number,
+                "a task that decides what else runs was computed again for data that "
+                "was lost, and decides otherwise now");
+            return;
+        }
         held_release(j, number);
         j->supply.recomputed++;
         supply_produced(j, e->task, true);
@@ -563,7 +583,7 @@ void supply_prefetch(struct job *j)
     uint32_t n = sched_upcoming(driver_sched(j->driver), next, AHEAD_TASKS);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = w->in_off[next[i]]; k < w->in_off[next[i] + 1]; k++)
-            want_object(j, w->in_object[k], NONE);
+            want_object(j, supply_object(j, k), NONE);
 }
 
 /* Answers to our own questions; the scheduler asks no READ and no WHERE. Records stand in the order
@@ -576,7 +596,9 @@ void supply_answers(struct job *j, const struct meta_answers *all)
         if (a->kind != META_READ && a->kind != META_WHERE)
             continue;
         uint32_t number = a->slot & SLOT_NUMBER;
-        if (a->slot & SLOT_EVICTION)
+        if (a->slot == SLOT_DECIDES)
+            growth_took_record(j, &all->records[record]);
+        else if (a->slot & SLOT_EVICTION)
             evict_answer(j, a, all, record);
         else if (number < j->supply.wants.n && a->kind == META_WHERE)
             want_located(j, number, a, all);
@@ -614,6 +636,33 @@ void supply_init(struct job *j)
     s->fetched = mem_new_zero(double, j->w->ntasks);
     s->want_of = mem_new(uint32_t, objects);
     memset(s->want_of, 0xff, objects * sizeof *s->want_of); /* NONE */
+    s->object_room = objects;
+    s->task_room = j->w->ntasks;
+}
+
+void supply_grow(struct job *j, uint32_t first, uint32_t object)
+{
+    struct supply *s = &j->supply;
+    uint32_t objects = j->w->nobjects, tasks = j->w->ntasks;
+    if (!s->want_of)
+        return;
+    if (s->object_room < objects) {
+        s->object_room = objects + object / 2;
+        s->used = mem_resize(s->used, s->object_room);
+        s->touched = mem_resize(s->touched, s->object_room);
+        s->want_of = mem_resize(s->want_of, s->object_room);
+    }
+    if (s->task_room < tasks) {
+        s->task_room = tasks + first / 2;
+        s->fetched = mem_resize(s->fetched, s->task_room);
+    }
+    for (uint32_t o = object; o < objects; o++) {
+        s->used[o] = 0;
+        s->touched[o] = 0;
+        s->want_of[o] = NONE;
+    }
+    for (uint32_t t = first; t < tasks; t++)
+        s->fetched[t] = 0;
 }
 
 void supply_free(struct job *j)

@@ -31,9 +31,10 @@ struct supply {
     bool stands_back;         /* fact: all of them wait for things that other tasks hold */
     uint64_t lacking;         /* those things, as the machine counts them: a mask */
     ARRAY(struct held_check) checks;
-    uint32_t *used;  /* by object: tasks here that read it now */
-    double *touched; /* by object: when it was last read */
-    double *fetched; /* by task that runs: bytes that had to come for it */
+    uint32_t object_room, task_room; /* entries of the arrays by object, and of `fetched` */
+    uint32_t *used;                  /* by object: tasks here that read it now */
+    double *touched;                 /* by object: when it was last read */
+    double *fetched;                 /* by task that runs: bytes that had to come for it */
     ARRAY(struct digest *)
     said;                      /* digests that the store was given: they stay until it is closed */
     ARRAY(struct meta_op) ops; /* for the store, at the end of the turn */
@@ -93,6 +94,8 @@ bool supply_share_waits(const struct run_share *share);
 void supply_release(struct job *j);
 /* Tables by object and task, when the job has data of its own. */
 void supply_init(struct job *j);
+/* The run has grown: tasks from `first`, objects from `object` on are new. */
+void supply_grow(struct job *j, uint32_t first, uint32_t object);
 void supply_free(struct job *j);
 
 /* ---- for want.c ---- */

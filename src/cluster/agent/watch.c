@@ -197,6 +197,7 @@ void watch_begin(struct job *j, struct link *l)
     watch_flush(j);
     array_push(&j->watchers, l);
     j->outbox.wanted = true; /* events are kept from now on; watch_flush() sends them */
+    growth_tell(j, l);
     if (j->executor)
         executor_tell_running(j->executor); /* whoever knows of them passes them over */
     send_known_files(j, l);

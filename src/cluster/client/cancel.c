@@ -68,10 +68,13 @@ static bool cancel_task(struct client *c, uint64_t run, uint32_t task, struct st
     bytes_put_u64(&head, run);
     bytes_put_u32(&head, task);
     uint32_t open = client_connected(c, CONNECTING);
-    for (size_t i = 0; i < c->peers.n && !d.answered && !client_stops(c); i++) {
+    /* one that does not know the run or the task yet is not the last word */
+    for (size_t i = 0; i < c->peers.n && !(d.answered && d.good) && !client_stops(c); i++) {
         struct client_peer *p = c->peers.at[i];
         if (!p->open)
             continue;
+        d.answered = false;
+        strbuf_clear(answer);
         d.asked = p->node;
         d.lost = false;
         link_send(p->link, MESSAGE_CANCEL, head.at, head.n, NULL, 0);

@@ -231,6 +231,7 @@ void client_close(struct client *c)
     array_free(&c->members);
     array_free(&c->runs);
     strbuf_free(&c->scratch);
+    strbuf_free(&c->part.text);
     charter_free(&c->charter);
     free(c);
 }

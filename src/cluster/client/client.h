@@ -68,6 +68,10 @@ const struct board_run *client_run(const struct client *c, uint64_t run);
 bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct error *err);
 /* What stands there instead when its results were taken. False: nothing that we can read. */
 bool client_remains(struct client *c, uint64_t run, struct run_remains *r);
+/* What has joined a run that grows, from part *parts on, joins `w`, and *parts is how many there are then. It
+ * waits for the board. False: what joined cannot join, or the board is silent. */
+bool client_grow(struct client *c, uint64_t run, const uint8_t id[static SEAL_ID],
+                 struct workflow *w, uint32_t *parts, struct error *err);
 /* The run has no such number: an error that lists those there are. */
 bool client_no_such_run(const struct client *c, uint64_t run, struct error *err);
 /* Wait until so many agents live, or the seconds have passed (false). */
@@ -168,6 +172,11 @@ struct client_following {
     void *context;
     bool
         renewed; /* agents that go are replaced by others alike: what none has the time for is an error */
+    uint32_t parts; /* of a run that grows: those that its workflow has already */
+    /* What joins it, as bytes of model/future.h: they join the workflow, and all that is kept by task but
+     * for what is the follower's. False: they cannot. NULL: it does not grow */
+    bool (*grow)(void *context, const void *part, size_t n, struct error *err);
+    void *grow_context;
     void (*load)(void *context, const struct client_load *load); /* may be NULL */
     void *load_context;
 };

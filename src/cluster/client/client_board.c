@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/client/client_state.h"
+#include "cluster/wire/run_part.h"
+#include "model/future.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -323,6 +325,28 @@ bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct erro
                   run, c->o.address->text);
     strbuf_free(&r.text);
     strbuf_wipe(&text); /* it may have secrets */
+    return good;
+}
+
+bool client_grow(struct client *c, uint64_t run, const uint8_t id[static SEAL_ID],
+                 struct workflow *w, uint32_t *parts, struct error *err)
+{
+    bool good = true, more = true;
+    while (good && more && workflow_is_open(w)) {
+        struct board_reply r = {.c = c, .stops = client_stops(c)};
+        struct run_part part;
+        board_run_part(c->board, run, *parts, reply_took_text, &r);
+        good = reply_await(c, &r, err);
+        /* what is nobody's is as if it were not there: agents say so, and write over it */
+        more = good && r.text.n &&
+               run_part_unseal(&part, &c->charter, run, id, *parts, r.text.at, r.text.n);
+        if (more) {
+            good = future_append_part(w, part.bytes.at, part.bytes.n, err);
+            ++*parts;
+            run_part_free(&part);
+        }
+        strbuf_free(&r.text);
+    }
     return good;
 }
 

@@ -39,6 +39,14 @@ struct client_sign_off {
     char why[256];
 };
 
+/* The board is asked what joined a run; as above, the answer may come late. */
+struct client_part {
+    uint64_t run; /* 0: nobody asks */
+    uint32_t number;
+    bool come, good;
+    struct strbuf text;
+};
+
 struct client {
     struct client_config o;
     struct charter charter;
@@ -72,6 +80,7 @@ struct client {
     ARRAY(struct client_early) early;
 
     struct client_sign_off sign_off;
+    struct client_part part;
     struct depot *depot; /* NULL: none */
     struct client_listener listener;
     struct strbuf scratch;

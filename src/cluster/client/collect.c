@@ -45,6 +45,7 @@ struct collect_resting {
 struct collect {
     struct collect_config o;
     uint8_t *stage, *tries; /* per object */
+    uint32_t room;          /* entries of these */
     ARRAY(uint32_t) queue;
     size_t next; /* of the queue */
     ARRAY(struct collect_resting) resting;
@@ -60,7 +61,20 @@ struct collect *collect_new(const struct collect_config *config)
     c->o = *config;
     c->stage = mem_new_zero(uint8_t, config->workflow->nobjects + 1);
     c->tries = mem_new_zero(uint8_t, config->workflow->nobjects + 1);
+    c->room = config->workflow->nobjects + 1;
     return c;
+}
+
+void collect_grow(struct collect *c)
+{
+    uint32_t old = c->room, objects = c->o.workflow->nobjects;
+    if (old > objects)
+        return;
+    c->room = objects + objects / 2 + 1;
+    c->stage = mem_resize(c->stage, c->room);
+    c->tries = mem_resize(c->tries, c->room);
+    memset(c->stage + old, 0, c->room - old);
+    memset(c->tries + old, 0, c->room - old);
 }
 
 void collect_free(struct collect *c)

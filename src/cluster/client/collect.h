@@ -17,6 +17,8 @@ struct collect_config {
 
 struct collect *collect_new(const struct collect_config *config);
 void collect_free(struct collect *c);
+/* Its workflow has grown. */
+void collect_grow(struct collect *c);
 /* Its producer is done: fetch it. Asked again: nothing happens. */
 void collect_want(struct collect *c, uint32_t object);
 void collect_answer(struct collect *c, const struct meta_answer *a, const struct meta_answers *all);

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "cluster/client/follow.h"
 #include "base/tree.h"
+#include "model/future.h"
 #include "memo/standing.h"
 
 #include <inttypes.h>
@@ -194,6 +195,8 @@ static void follow_record_learned(struct client_follow *f)
 {
     struct error err = {0};
     for (size_t i = 0; i < f->unlearned.n;) {
+        if (f->o.needs->late && f->o.ticket->shared) /* elsewhere it may be another */
+            need_read_late(f->o.needs, f->unlearned.at[i]);
         if (need_learn(f->o.needs, f->unlearned.at[i]))
             f->unlearned.at[i] = array_pop(&f->unlearned);
         else
@@ -238,7 +241,7 @@ static void follow_each_second(struct client_follow *f, double now)
         return;
     follow_ask_count(f);
     if (f->counted >= f->w->ntasks && f->reported_ended >= f->w->ntasks &&
-        f->state < BOARD_RUN_ENDED && !f->ending && f->known) {
+        f->state < BOARD_RUN_ENDED && !f->ending && f->known && !workflow_is_open(f->w)) {
         f->ending = true;
         follow_set_state(f, BOARD_RUN_ENDED);
     }
@@ -357,7 +360,9 @@ static void follow_tick(void *context)
     client_hurry(f->c, f->reported_ended >= f->w->ntasks);
     if (now - f->second >= (f->c->hurry ? 0.02 : 1))
         follow_each_second(f, now);
-    if (f->phase == PHASE_FOLLOWING && f->state >= BOARD_RUN_ENDED && f->known && !f->reading) {
+    follow_growth_tick(f);
+    if (f->phase == PHASE_FOLLOWING && f->state >= BOARD_RUN_ENDED && f->known && !f->reading &&
+        follow_has_all_parts(f)) {
         f->phase = PHASE_READING;
         follow_read_store(f);
     }
@@ -476,6 +481,8 @@ static bool follow_judge(struct client_follow *f, struct error *err)
     const struct run_result *r = &f->result;
     if (f->error.kind != ERROR_NONE)
         return error_set(err, f->error.kind, "%s", f->error.text);
+    if (f->broken.kind != ERROR_NONE && !f->out.detached)
+        return error_set(err, f->broken.kind, "%s", f->broken.text);
     if (f->out.detached)
         return true;
     if (f->out.missing)
@@ -516,6 +523,26 @@ static void follow_offer_inputs(struct client_follow *f)
     strbuf_free(&path);
 }
 
+void follow_offer_joined(struct client_follow *f, uint32_t first)
+{
+    struct strbuf path = {0};
+    char label[512];
+    for (uint32_t o = first; o < f->w->nobjects; o++) {
+        struct error err = {0};
+        struct digest now;
+        double size;
+        const char *name = workflow_object_label(f->w, o, label, sizeof label);
+        if (f->w->producer[o] == NONE && name[0] != '/' &&
+            memo_digest(f->o.needs->memo, path_in(f->o.folder, name, &path), false, &now, &size,
+                        &err)) {
+            f->o.needs->content[o] = now;
+            f->o.needs->bytes[o] = size;
+            depot_added(f->c->depot, o, &now, size);
+        }
+    }
+    strbuf_free(&path);
+}
+
 /* Inputs have the content that they had when they were handed in, even if the files have changed
  * since: keys are computed from that. */
 static void follow_prepare(struct client_follow *f)
@@ -528,6 +555,9 @@ static void follow_prepare(struct client_follow *f)
     f->blamed = mem_new_zero(uint32_t, f->w->ntasks + 1);
     f->logged = mem_new_zero(uint32_t, f->w->ntasks + 1);
     f->reported = mem_new_zero(uint8_t, f->w->nobjects + 1);
+    f->task_room = f->w->ntasks;
+    f->object_room = f->w->nobjects;
+    f->parts = o->parts;
     for (size_t i = 0; i < o->ticket->files.n; i++) {
         const struct ticket_file *t = &o->ticket->files.at[i];
         if (t->object < f->w->nobjects) { /* as it was when it was handed in */

@@ -89,6 +89,12 @@ struct client_follow {
     uint32_t again;      /* results that agents made a second time */
     double ending_since; /* the second stop; 0: none */
     struct collect *collect;
+
+    /* a run that grows (follow_growth.c) */
+    uint32_t parts;                  /* that joined */
+    uint32_t task_room, object_room; /* entries of the arrays by task and object */
+    bool parts_final;                /* it has ended, and no more will join */
+    struct error broken;             /* why what joined could not join: the run ends */
 };
 
 /* ---- follow_events.c ---- */
@@ -110,6 +116,14 @@ void follow_ask_count(struct client_follow *f); /* how many have ended */
 void follow_record_decisions(struct client_follow *f);
 /* Is what the board says of the run to be believed? */
 bool follow_believes(struct client_follow *f, const struct board_run *r);
+/* follow_growth.c */
+bool follow_take_part(void *context, struct message_in *m);
+/* The board has said what stands in the next part's place. */
+void follow_growth_tick(struct client_follow *f);
+/* All that joined a run that has ended is here. */
+bool follow_has_all_parts(struct client_follow *f);
+/* Inputs of what joined, from this object on, that lie here: agents may ask for them. */
+void follow_offer_joined(struct client_follow *f, uint32_t first);
 /* For the client's listener. */
 extern message_handler *const follow_handlers[MESSAGES];
 void follow_answers(void *context, const struct meta_answers *answers);

@@ -332,7 +332,7 @@ static bool follow_take_refused(void *context, struct message_in *m)
 message_handler *const follow_handlers[MESSAGES] = {
     [MESSAGE_LOG] = follow_take_log,         [MESSAGE_EVENTS] = follow_take_events,
     [MESSAGE_FILES] = follow_take_files,     [MESSAGE_FAILED] = follow_take_failure,
-    [MESSAGE_REFUSED] = follow_take_refused,
+    [MESSAGE_REFUSED] = follow_take_refused, [MESSAGE_GREW] = follow_take_part,
 };
 
 /* ---- what the board says ---- */

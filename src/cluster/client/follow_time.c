@@ -42,7 +42,7 @@ void follow_attempt_lost(struct client_follow *f, uint32_t task, double seconds)
     if (f->stopping || !(seconds > 0) || !(f->longest > 0))
         return;
     if (!f->ran)
-        f->ran = mem_new_zero(double, f->w->ntasks);
+        f->ran = mem_new_zero(double, f->task_room + 1);
     if (seconds <= f->ran[task])
         return;
     f->ran[task] = seconds; /* I1 */

@@ -84,6 +84,8 @@ struct depot *depot_new(const struct depot_config *config)
     d->folder = mem_copy_string(config->folder);
     d->partial = mem_copy_string(config->partial);
     size_t n = d->w->nobjects ? d->w->nobjects : 1;
+    d->objects_known = d->w->nobjects;
+    d->room = (uint32_t)n;
     d->state = mem_new_zero(uint8_t, n);
     d->objects = mem_new_zero(struct depot_object, n);
     d->fetches = mem_new_zero(struct depot_fetch *, n);
@@ -92,6 +94,23 @@ struct depot *depot_new(const struct depot_config *config)
     depot_ring_init(&d->waiting);
     depot_ring_init(&d->begun);
     return d;
+}
+
+void depot_grow(struct depot *d)
+{
+    uint32_t n = d->w->nobjects, old = d->room;
+    d->objects_known = n;
+    if (n <= old)
+        return;
+    d->room = n + old / 2;
+    d->state = mem_resize(d->state, d->room);
+    d->objects = mem_resize(d->objects, d->room);
+    d->fetches = mem_resize(d->fetches, d->room);
+    d->serves = mem_resize(d->serves, d->room);
+    memset(d->state + old, 0, (d->room - old) * sizeof *d->state);
+    memset(d->objects + old, 0, (d->room - old) * sizeof *d->objects);
+    memset(d->fetches + old, 0, (d->room - old) * sizeof *d->fetches);
+    memset(d->serves + old, 0, (d->room - old) * sizeof *d->serves);
 }
 
 /* Who waits for something from here is told; what was coming is given up without a word to the

@@ -43,6 +43,8 @@ struct depot_config {
 };
 
 struct depot *depot_new(const struct depot_config *config);
+/* Its workflow has grown (model/growth.h). */
+void depot_grow(struct depot *d);
 void depot_free(struct depot *d);
 
 /* Is a name one that can stand below a folder: relative, no "..", no empty part, no NUL, not in

@@ -36,6 +36,7 @@ struct depot {
     char *folder, *partial;
     bool partial_made;
     /* by object; zeroed memory that is not touched before something happens to it */
+    uint32_t objects_known, room; /* of the workflow; entries of these */
     uint8_t *state;
     struct depot_object *objects;
     struct depot_fetch **fetches;

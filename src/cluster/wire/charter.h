@@ -54,7 +54,7 @@ enum charter_standing {
 enum charter_standing charter_standing(const struct charter *c, const struct store_address *address,
                                        const struct board_view *view, uint8_t id[static SEAL_ID]);
 
-/* Purposes in use: "ticket" and "remains" (number: the run), "member" (charter_member()). */
+/* Purposes in use: "ticket", "remains" and "part" (number: the run), "member" (charter_member()). */
 void charter_seal(const struct charter *c, const char *purpose, uint64_t number, const void *data,
                   size_t n, struct strbuf *out);
 bool charter_unseal(const struct charter *c, const char *purpose, uint64_t number, const void *data,

@@ -296,7 +296,6 @@ static void native_future_look(struct future *base, const bool *ready, struct ou
     }
     array_free(&all);
     set_outside(&f->r, NULL);
-    into->folder = NULL;
 }
 
 /* The tasks that decide are done. */

@@ -28,6 +28,7 @@ uint32_t redis_joined_shard(const struct redis *r, uint32_t task)
     return low;
 }
 
+/* Its home must not move when the run grows: that of an old input is found among the old shards. */
 uint32_t redis_input_home(const struct redis *r, uint32_t object)
 {
     uint32_t low = r->base_shards, high = r->nshards;
@@ -54,6 +55,8 @@ static void lengthen_busy(struct redis *r)
     memset(r->busy + before, 0, (r->busy_room - before) * sizeof *r->busy);
 }
 
+/* What was asked about other tasks goes on: a new shard has a queue of its own, and its creation is first
+ * in it. */
 static void add_part_shard(struct redis *r, const struct growth_part *part, uint32_t first,
                            uint32_t end)
 {
@@ -85,6 +88,7 @@ static void add_part_shard(struct redis *r, const struct growth_part *part, uint
         redis_encode_join(r, shard, &r->joined);
 }
 
+/* As often as one likes: parts that have their shards are passed over. */
 void redis_make_part_shards(struct redis *r)
 {
     const struct workflow *w = r->w;

@@ -1,0 +1,138 @@
+/* A run that grows, followed: what joins is told by agents before they tell of its tasks, and asked for at
+ * the board when the run has ended. It joins the workflow, which is the owner's, and what is kept here by
+ * task and object.
+ *
+ *   I1. Parts join in their order, from the bytes that stand on the board: numbers are those of agents.
+ *   I2. A run has not ended here before the board has said that no more joined it. */
+#include "base/mem.h"
+#include "cluster/client/follow.h"
+#include "cluster/wire/run_part.h"
+#include "model/future.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Arrays by task and object, zeroed: with room for half as many more. */
+static void follow_lengthen(struct client_follow *f, uint32_t first, uint32_t object)
+{
+    uint32_t tasks = f->w->ntasks, objects = f->w->nobjects;
+    if (f->task_room < tasks) {
+        f->task_room = tasks + first / 2;
+        f->seen = mem_resize(f->seen, f->task_room + 1);
+        f->node = mem_resize(f->node, f->task_room + 1);
+        f->learned = mem_resize(f->learned, f->task_room + 1);
+        f->blamed = mem_resize(f->blamed, f->task_room + 1);
+        f->logged = mem_resize(f->logged, f->task_room + 1);
+        if (f->ran)
+            f->ran = mem_resize(f->ran, f->task_room + 1);
+    }
+    if (f->object_room < objects) {
+        f->object_room = objects + object / 2;
+        f->reported = mem_resize(f->reported, f->object_room + 1);
+    }
+    for (uint32_t t = first; t <= tasks; t++) {
+        f->seen[t] = f->learned[t] = 0;
+        f->node[t] = f->blamed[t] = f->logged[t] = 0;
+        if (f->ran)
+            f->ran[t] = 0;
+    }
+    for (uint32_t o = object; o <= objects; o++)
+        f->reported[o] = 0;
+}
+
+/* The same part on every side; a reason why it cannot join is the same, too, and ends the run there. */
+static void follow_join_part(struct client_follow *f, const struct run_part *p)
+{
+    struct client *c = f->c;
+    uint32_t first = f->w->ntasks, object = f->w->nobjects;
+    f->parts++;
+    if (f->broken.kind != ERROR_NONE)
+        return;
+    if (!f->o.grow(f->o.grow_context, p->bytes.at, p->bytes.n, &f->broken))
+        client_say(c, "run %" PRIu64 " ends: %s", f->o.run, f->broken.text);
+    if (f->w->ntasks == first)
+        return;
+    follow_lengthen(f, first, object);
+    collect_grow(f->collect);
+    depot_grow(c->depot);
+    c->store->ops->grow(c->store);
+    if (!f->o.ticket->shared)
+        follow_offer_joined(f, object);
+    double now = client_now(c) - f->created;
+    follow_report(f, &(struct trace_event){.kind = TRACE_GROWN,
+                                           .id = f->w->ntasks,
+                                           .start = now,
+                                           .finish = now,
+                                           .amount = f->w->ntasks - first});
+}
+
+/* False: it is not the next one, or nobody's. */
+static bool follow_open_part(struct client_follow *f, const void *data, size_t n)
+{
+    struct run_part p;
+    if (!run_part_unseal(&p, &f->c->charter, f->o.run, f->o.ticket->id, f->parts, data, n))
+        return false;
+    follow_join_part(f, &p);
+    run_part_free(&p);
+    return true;
+}
+
+/* `context` is the client: the answer may come when nobody follows any more. */
+static void follow_part_came(void *context, bool good, const void *data, size_t n, const char *why)
+{
+    struct client_part *p = &((struct client *)context)->part;
+    (void)why;
+    p->come = true;
+    p->good = good;
+    strbuf_clear(&p->text);
+    if (good && n)
+        strbuf_add_bytes(&p->text, data, n);
+}
+
+/* One question at a time. */
+static void follow_ask_part(struct client_follow *f)
+{
+    struct client *c = f->c;
+    if (c->part.run || !f->o.grow)
+        return;
+    strbuf_free(&c->part.text);
+    c->part = (struct client_part){.run = f->o.run, .number = f->parts};
+    board_run_part(c->board, f->o.run, f->parts, follow_part_came, c);
+}
+
+/* Over each link all parts come in their order: those that are known are passed over. */
+bool follow_take_part(void *context, struct message_in *m)
+{
+    struct client_follow *f = context;
+    uint32_t number = bytes_u32(&m->in);
+    if (m->run != f->o.run || !f->o.grow || number < f->parts)
+        return !m->in.bad;
+    if (number > f->parts || !m->in.n || !follow_open_part(f, m->in.at, m->in.n))
+        follow_ask_part(f);
+    return !m->in.bad;
+}
+
+/* The answer lies in the client until somebody looks: here, ten times a second. */
+void follow_growth_tick(struct client_follow *f)
+{
+    struct client_part *p = &f->c->part;
+    if (!p->run || !p->come)
+        return;
+    bool ours = p->run == f->o.run && p->number == f->parts, none = p->good && !p->text.n;
+    p->run = 0;
+    if (!ours)
+        return;
+    if (p->text.n && follow_open_part(f, p->text.at, p->text.n))
+        follow_ask_part(f);
+    else if (f->state >= BOARD_RUN_ENDED && (none || p->text.n)) /* what is nobody's is none */
+        f->parts_final = true;
+}
+
+/* I2. What joins no more because its deciding task failed is never read, and is no reason to wait. */
+bool follow_has_all_parts(struct client_follow *f)
+{
+    if (!f->o.grow || !workflow_is_open(f->w) || f->broken.kind != ERROR_NONE || f->parts_final)
+        return true;
+    follow_ask_part(f);
+    return false;
+}
