@@ -20,6 +20,17 @@ struct weft_history;
 struct weft_history *weft_history_open(const char *path, struct weft_error *error);
 void weft_history_close(struct weft_history *h);
 
+/* What another system recorded, into the history of the user: a WfFormat file with an execution, a trace
+ * of Nextflow, what `sacct -P` prints. Prediction learns from it as from runs of our own. False: an error,
+ * also when it is there already. */
+struct weft_imported {
+    int64_t run;
+    uint32_t tasks, attempts;
+    size_t left_out; /* rows of tasks that did not run: cached, pending */
+    char system[16]; /* "nextflow", "slurm", "wfformat" */
+};
+bool weft_history_import(const char *path, struct weft_imported *out, struct weft_error *error);
+
 /* ---- runs ---- */
 
 struct weft_run_head {

@@ -2,6 +2,7 @@
  * needs the recorded workflow as well. */
 #include "api/inside.h"
 #include "base/digest.h"
+#include "session/imported.h"
 #include "session/prediction.h"
 #include "session/recorded.h"
 
@@ -36,6 +37,22 @@ EXPORT void weft_history_close(struct weft_history *h)
         return;
     history_close(h->model);
     free(h);
+}
+
+EXPORT bool weft_history_import(const char *path, struct weft_imported *out,
+                                struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct imported i;
+        call.good = imported_add(path, &i, &call.err);
+        if (call.good) {
+            *out = (struct weft_imported){
+                .run = i.run, .tasks = i.tasks, .attempts = i.attempts, .left_out = i.left_out};
+            memcpy(out->system, i.system, sizeof out->system);
+        }
+    }
+    return api_end(&call);
 }
 
 /* ---- runs ---- */

@@ -16,6 +16,9 @@ static const struct cli_option options[] = {
     {"limit", 0, "N", "at most so many (default 20; 0: all)"},
     {"compare", 0, NULL, "two runs side by side: what got slower, by kind and by task"},
     {"file", 0, "PATH", "where a file comes from: run, task and inputs"},
+    {"import", 0, "FILE",
+     "take a run that another system recorded: a WfFormat execution, Nextflow's trace.txt, or what "
+     "sacct -P prints"},
     {"export", 0, "FILE", "write to FILE.csv or FILE.json: the runs, or the attempts of RUN"},
     OPTION_JSON,
     OPTION_END,
@@ -25,6 +28,7 @@ static const struct cli_rule history_rules[] = {
     {"workflow failed since", NULL, "RUN file compare"},
     {"limit", NULL, "RUN compare"},
     {"file", NULL, "compare RUN"},
+    {"import", NULL, "RUN compare file export workflow failed since limit json"},
     {"json", NULL, "export"}, /* the suffix says what is written */
     RULES_END,
 };
@@ -186,12 +190,29 @@ static int history_answer(const struct arguments *a, struct weft_history *h, int
                         : history_list_runs(a, h, exported, out);
 }
 
+static int history_import(const char *path)
+{
+    struct weft_error error;
+    struct weft_imported in;
+    if (!weft_history_import(path, &in, &error))
+        return cli_failed(&error);
+    printf("run %lld: %u tasks of %s, %u attempts", (long long)in.run, in.tasks, in.system,
+           in.attempts);
+    if (in.left_out)
+        printf("; %zu row%s of tasks that did not run left out", in.left_out,
+               in.left_out == 1 ? "" : "s");
+    printf("\n");
+    return 0;
+}
+
 static int history_command(const struct arguments *a)
 {
     struct error err = {0};
     struct weft_error error;
     struct strbuf out = {0};
     int exported;
+    if (arguments_value(a, "import"))
+        return history_import(arguments_value(a, "import"));
     if (!history_export_kind(a, &exported, &err))
         return cli_fail(&err);
     struct weft_history *h = weft_history_open(NULL, &error);
@@ -218,7 +239,8 @@ const struct command command_history = {
                "  weft history last\n"
                "  weft history --compare 3 last\n"
                "  weft history --file results/edges.pgm\n"
-               "  weft history 3 --export attempts.csv\n",
+               "  weft history 3 --export attempts.csv\n"
+               "  weft history --import trace.txt\n",
     .options = options,
     .rules = history_rules,
     .run = history_command,

@@ -39,6 +39,7 @@ substitute:
 YAML
 printf 'JOB first first.sub\nJOB second second.sub\nPARENT first CHILD second\n' >flow.dag
 touch first.sh second.sh
+printf 'name\tstatus\tsubmit\trealtime\na\tCOMPLETED\t2026-11-10 10:00:00\t1m\n' >trace.txt
 cat >cluster.yaml <<'YAML'
 weft: 1
 network: { bandwidth: 1M }
@@ -66,7 +67,8 @@ run|flow.yaml|--keep-failed|-
 run|flow.yaml|--overwrite|-
 run|flow.yaml|--no-limits|-
 run|flow.yaml|--retry-delay 1s|-
-run|flow.yaml|--no-history|-
+run|flow.yaml|--no-history||--import trace.txt|-
+history|-
 run|flow.yaml|--wait|-
 run|flow.yaml|--why first|-
 run|flow.yaml|--plan plan.json|-

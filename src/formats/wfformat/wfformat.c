@@ -175,6 +175,11 @@ void wfformat_members(const struct json *j, json_ref object, struct wfformat_mem
         MEMBER("cpu", 1, cpu),
         MEMBER("speedInMHz", 1, speed),
         MEMBER("speed", 0, speed),
+        MEMBER("avgCPU", 1, average_cpu),
+        MEMBER("readBytes", 1, bytes_read),
+        MEMBER("bytesRead", 0, bytes_read),
+        MEMBER("writtenBytes", 1, bytes_written),
+        MEMBER("bytesWritten", 0, bytes_written),
         MEMBER("weft", 1, weft),
 #undef MEMBER
     };

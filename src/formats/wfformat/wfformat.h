@@ -23,6 +23,9 @@ struct wfformat_execution {
                                   not stated or not in it */
     double *start;             /* seconds after the earliest stated start; NAN: not stated */
     double *runtime;           /* seconds; NAN: not stated */
+    double *cpu;               /* seconds, by the average share; NAN: not stated */
+    double *read, *written;    /* bytes; NAN: not stated */
+    double first; /* the earliest stated start, else the run's, since 1970; INFINITY: none */
 };
 
 /* `source` is the file's text as read from disk (reading changes it, so it serves once). `p` is any
@@ -56,6 +59,7 @@ struct wfformat_members {
     json_ref name, id, parents, children, input_files, output_files, files;
     json_ref runtime, memory_bytes, memory_kb, cores, command, arguments, category, priority;
     json_ref machines, executed_at, node_name, cpu, speed, weft;
+    json_ref average_cpu, bytes_read, bytes_written;
 };
 void wfformat_members(const struct json *j, json_ref object, struct wfformat_members *out);
 

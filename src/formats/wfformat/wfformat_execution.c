@@ -204,6 +204,11 @@ static double time_of(const struct json *j, json_ref v)
 
 /* ---- the execution ---- */
 
+static double entry_number(const struct json *j, json_ref v)
+{
+    return v != JSON_NONE && json_type(j, v) == JSON_NUMBER ? json_number(j, v) : NAN;
+}
+
 /* What is absent or of another type stays unknown: recorded files are patchy. */
 static void read_entry(const struct json *j, const struct platform *p,
                        const struct wfformat_members *m, uint32_t task,
@@ -215,8 +220,10 @@ static void read_entry(const struct json *j, const struct platform *p,
     if (machine != JSON_NONE && json_type(j, machine) == JSON_STRING)
         out->machine_of_task[task] = platform_find_node(p, json_string(j, machine, NULL));
     out->start[task] = time_of(j, m->executed_at);
-    if (m->runtime != JSON_NONE && json_type(j, m->runtime) == JSON_NUMBER)
-        out->runtime[task] = json_number(j, m->runtime);
+    out->runtime[task] = entry_number(j, m->runtime);
+    out->cpu[task] = entry_number(j, m->average_cpu) / 100 * out->runtime[task];
+    out->read[task] = entry_number(j, m->bytes_read);
+    out->written[task] = entry_number(j, m->bytes_written);
 }
 
 /* 1.5 names tasks by id, older files by name: as the workflow was read. */
@@ -251,6 +258,7 @@ static void make_starts_relative(struct wfformat_execution *x)
         first = fmin(first, x->start[t]); /* fmin ignores NAN */
     for (uint32_t t = 0; t < x->ntasks; t++)
         x->start[t] -= first;
+    x->first = first;
 }
 
 bool wfformat_read_execution(const struct format_source *source, const struct workflow *w,
@@ -266,9 +274,12 @@ bool wfformat_read_execution(const struct format_source *source, const struct wo
     out->machine_of_task = mem_new(uint32_t, w->ntasks);
     out->start = mem_new(double, w->ntasks);
     out->runtime = mem_new(double, w->ntasks);
+    out->cpu = mem_new(double, w->ntasks);
+    out->read = mem_new(double, w->ntasks);
+    out->written = mem_new(double, w->ntasks);
     for (uint32_t t = 0; t < w->ntasks; t++) {
         out->machine_of_task[t] = NONE;
-        out->start[t] = out->runtime[t] = NAN;
+        out->start[t] = out->runtime[t] = out->cpu[t] = out->read[t] = out->written[t] = NAN;
     }
     json_ref makespan = wfformat_stated(j, json_get(j, d.execution, "makespanInSeconds"));
     if (makespan == JSON_NONE)
@@ -282,6 +293,9 @@ bool wfformat_read_execution(const struct format_source *source, const struct wo
     good = good && wfformat_read_entries(&d, w, p, out, err);
     if (good)
         make_starts_relative(out);
+    double begun = time_of(j, wfformat_stated(j, json_get(j, d.execution, "executedAt")));
+    if (good && !isfinite(out->first) && isfinite(begun))
+        out->first = begun;
     json_free(&d.json);
     return good;
 }
@@ -291,5 +305,8 @@ void wfformat_execution_free(struct wfformat_execution *x)
     free(x->machine_of_task);
     free(x->start);
     free(x->runtime);
+    free(x->cpu);
+    free(x->read);
+    free(x->written);
     *x = (struct wfformat_execution){0};
 }
