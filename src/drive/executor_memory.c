@@ -1,5 +1,5 @@
-/* How much memory the attempts of a task get: more after each that ran out of it (a rung), as long as
- * somebody has so much. */
+/* What tasks may have at most: how much memory their attempts get, more after each that ran out of it (a
+ * rung), as long as somebody has so much; how many processes. */
 #include "drive/executor_private.h"
 
 #include <math.h>
@@ -36,6 +36,25 @@ char *executor_out_of_rungs(struct executor *x, uint32_t task, uint32_t attempt)
                   "MB, and no machine here gives a task more than %.4g MB (-m)",
                   x->memory[task] / 1e6, next / 1e6, most / 1e6);
     x->retries[task] = 0; /* the scheduler looks when it learns of the end */
+    return strbuf_steal(&text);
+}
+
+/* Far more than a build or a parallel program has on one node, and far less than makes a machine useless. */
+enum { PROCESSES_STANDARD = 4096 };
+
+uint32_t executor_processes(const struct executor *x, uint32_t task)
+{
+    uint32_t stated = x->w->processes ? x->w->processes[task] : 0;
+    return x->o->unlimited ? 0 : stated ? stated : PROCESSES_STANDARD;
+}
+
+char *executor_explain_processes(const struct executor *x, const struct child_result *c)
+{
+    struct strbuf text = {0};
+    strbuf_printf(&text,
+                  "it had %u processes at once, and may have %u: it was ended with all of them. If "
+                  "that is no mistake of its own, `processes: %u` allows so many",
+                  c->processes, executor_processes(x, c->task), 2 * c->processes);
     return strbuf_steal(&text);
 }
 

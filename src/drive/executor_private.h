@@ -167,6 +167,10 @@ bool executor_pass_on_start(struct executor *x, const struct sched_start *s, int
 void executor_look_at_health(struct executor *x); /* once a second */
 
 /* executor_memory.c */
+/* How many it may have at once; 0: any number. */
+uint32_t executor_processes(const struct executor *x, uint32_t task);
+/* It had more. The caller's text. */
+char *executor_explain_processes(const struct executor *x, const struct child_result *c);
 /* An attempt that ran out of memory, and what the next would get is nowhere to be had: there is no next
  * one. The caller's text; NULL: it may be tried again. */
 char *executor_out_of_rungs(struct executor *x, uint32_t task, uint32_t attempt);

@@ -263,6 +263,7 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
         .folder = a->sandbox,
         .cores = a->cores,
         .memory = x->memory ? x->memory[s->task] : 0,
+        .processes = executor_processes(x, s->task),
         .timeout = w->timeout ? w->timeout[s->task] : INFINITY,
     };
     bool surrounded = environment_is_stated(w, s->task) || executor_holds_things(x, s->task);
@@ -578,6 +579,8 @@ static enum trace_outcome outcome_of(const struct child_result *c)
         return TRACE_TIMEOUT;
     case CHILD_MEMORY:
         return TRACE_MEMORY;
+    case CHILD_PROCESSES:
+        return TRACE_FAILED;
     case CHILD_CANCELLED:
         break;
     }
@@ -633,7 +636,9 @@ void executor_child_over(struct executor *x, const struct child_result *c)
         strbuf_free(&path);
         x->result->log_bytes += c->log;
     }
-    if (failure.outcome == TRACE_FAILED || failure.outcome == TRACE_KILLED)
+    if (c->end == CHILD_PROCESSES)
+        failure.text = executor_explain_processes(x, c);
+    else if (failure.outcome == TRACE_FAILED || failure.outcome == TRACE_KILLED)
         failure.text = full_disk(x, a->sandbox, c->status);
     else if (failure.outcome == TRACE_MEMORY)
         failure.text = executor_out_of_rungs(x, c->task, c->attempt);

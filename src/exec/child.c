@@ -490,6 +490,8 @@ bool child_start(struct children *c, uint32_t slot, const struct child_request *
     x->deadline = c->watched + r->timeout;
     x->kill_at = INFINITY;
     x->memory = r->memory;
+    x->processes_most = r->processes;
+    x->processes = 0;
     x->used_memory = x->peak = 0;
     c->running++;
     return true;
@@ -497,9 +499,7 @@ bool child_start(struct children *c, uint32_t slot, const struct child_request *
 
 /* ---- ending ---- */
 
-/* SIGTERM now and SIGKILL after the grace; `now`: SIGKILL. The first reason is the one
- * that counts. */
-static void end_group(struct children *c, struct child *x, enum child_end why, bool now)
+void child_end_group(struct children *c, struct child *x, enum child_end why, bool now)
 {
     if (x->end == CHILD_EXITED)
         x->end = why;
@@ -518,7 +518,7 @@ void child_stop(struct children *c, uint32_t slot, bool now)
     if (!c->slot[slot].used)
         return;
     children_look(c, clock_seconds());
-    end_group(c, &c->slot[slot], CHILD_CANCELLED, now);
+    child_end_group(c, &c->slot[slot], CHILD_CANCELLED, now);
 }
 
 /* A process that was started by vfork takes our own peak over as its least: what the kernel says
@@ -566,6 +566,7 @@ static void child_reap(struct children *c, uint32_t slot, struct child_result *o
                1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec),
         .memory = peak_of(x, 1024.0 * (double)use.ru_maxrss),
     };
+    out->processes = x->processes;
     if (x->ending) /* of who ran it for us, which says nothing of it */
         out->cpu = out->memory = 0;
     if (out->end == CHILD_EXITED && WIFSIGNALED(status))
@@ -615,11 +616,11 @@ void children_tick(struct children *c)
         if (x->memory > 0 && c->config.limits)
             x->used_memory = limit_watch(c->config.limits, i, &over);
         if (over)
-            end_group(c, x, CHILD_MEMORY, true);
+            child_end_group(c, x, CHILD_MEMORY, true);
         if (c->watched > x->kill_at)
-            end_group(c, x, x->end, true);
+            child_end_group(c, x, x->end, true);
         else if (c->watched > x->deadline && x->end == CHILD_EXITED && !has_ended(x))
-            end_group(c, x, CHILD_TIMEOUT, false);
+            child_end_group(c, x, CHILD_TIMEOUT, false);
         /* the kernel's own figure at the end is no use below ours: see peak_of() */
         x->peak = fmax(x->peak, proc_high_water(x->pid, 0));
         double size = log_size(x);
@@ -627,6 +628,7 @@ void children_tick(struct children *c)
             fallocate(x->log, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                       (off_t)(c->config.log_most / 2), (off_t)(size - c->config.log_most));
     }
+    children_count_processes(c, look);
     children_wait_for_groups(c, false);
     if (look)
         children_end_orphans(c);

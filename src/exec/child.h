@@ -26,6 +26,7 @@ struct child_request {
     const char *folder;  /* to run in; NULL: the children's */
     uint32_t cores;      /* for WEFT_CORES */
     double memory;       /* limit in bytes; 0: none */
+    uint32_t processes;  /* most at once; 0: no limit */
     double timeout;      /* seconds; INFINITY: none. Counted while children_tick() is called */
     const struct child_environment *environment; /* NULL: the set's, as it is */
     /* What it does is done by others for it (a container's engine): words that end it there, run when
@@ -39,6 +40,7 @@ enum child_end {
     CHILD_TIMEOUT,   /* we ended it, past its time */
     CHILD_MEMORY,    /* the kernel or we ended it, past its memory */
     CHILD_CANCELLED, /* child_stop() */
+    CHILD_PROCESSES, /* we ended it, with more processes than it may have */
 };
 
 struct child_result {
@@ -48,6 +50,7 @@ struct child_result {
     double start, finish; /* clock_seconds() */
     double cpu, memory;   /* seconds; bytes at the peak */
     double log;           /* bytes it wrote into its log */
+    uint32_t processes;   /* PROCESSES: so many it had */
 };
 
 struct children_config {

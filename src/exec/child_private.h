@@ -22,6 +22,7 @@ struct child {
     double start;
     double deadline, kill_at; /* on the clock of children.watched; kill_at: SIGKILL is due */
     double memory, used_memory;
+    uint32_t processes_most, processes; /* may have, 0: any number; had, when last counted */
     double peak, own; /* of its processes, as seen while it runs; ours when it was started */
     char *log_path;
     bool written; /* the last task wrote into the log, which has not been kept */
@@ -41,6 +42,7 @@ struct children {
     bool swept;          /* nothing was started since */
     ARRAY(pid_t) groups; /* killed; their members are still to be waited for */
     int ticks;
+    uint64_t entities;   /* processes and threads of the machine, when tasks' were last counted */
     ARRAY(char *) words; /* scratch */
     ARRAY(char *) block; /* scratch: the environment of the child at hand */
     double watched;      /* seconds that somebody looked (I7) */
@@ -65,6 +67,13 @@ void child_drop_ending(struct child *x);
 /* Start them. 0: there are none, or they cannot be started; else a group of its own, to be waited
  * for. */
 pid_t child_end_elsewhere(const struct children *c, const struct child *x);
+
+/* SIGTERM now and SIGKILL after the grace; `now`: SIGKILL. The first reason is the one that counts. */
+void child_end_group(struct children *c, struct child *x, enum child_end why, bool now);
+
+/* child_processes.c */
+/* End tasks that have too many. `look`: count them if there can be any such, however few began. */
+void children_count_processes(struct children *c, bool look);
 
 /* Members of killed groups that are our children by now; others have another parent, who waits. */
 void children_wait_for_groups(struct children *c, bool wait);

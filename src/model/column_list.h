@@ -77,6 +77,8 @@
         "`true`, `false`", "`true`", "in a stream: may several nodes process different items with it") \
     NUMBER(timeout, double, COLUMN_SECONDS, INFINITY, "timeouts", "10m", \
         "duration", "none", "longest run") \
+    NUMBER(processes, uint32_t, COLUMN_COUNT, 0, "limits of processes", "200", \
+        "whole number, 0 or more", "4096", "most processes that it has at once; past that it is ended") \
     NUMBER(retries, uint32_t, COLUMN_COUNT, 0, "retries", "3", \
         "whole number, 0 or more", "0", "further attempts after a failure") \
     OWN(retry_on, COLUMN_DEFAULT, "failures that are tried again", "[137, memory]", \
