@@ -48,6 +48,7 @@ static const struct cli_option agent_command_options[] = {
 
 static const struct cli_rule agent_rules[] = {
     {"store serve-store", NULL, "store serve-store"},
+    {"insecure-store", NULL, "serve-store"}, /* which speaks TLS */
     RULES_END,
 };
 
@@ -147,7 +148,7 @@ static bool agent_settings(const struct arguments *a, struct weft_agent_options 
     o->resources = cli_joined(a, "resources", joined);
     o->temporary = arguments_flag(a, "temporary");
     if (!arguments_integer(a, "jobs", 0, 1, 4096, &jobs, err) ||
-        !arguments_integer(a, "for", 0, 0, INT64_MAX, &only, err) ||
+        !arguments_integer(a, "for", 0, 1, INT64_MAX, &only, err) ||
         !agent_bytes(a, "memory", &o->memory, err) || !agent_bytes(a, "cache", &o->cache, err) ||
         !agent_bytes(a, "bandwidth", &o->bandwidth, err) ||
         !agent_bytes(a, "keep-size", &o->keep_size, err) ||

@@ -31,6 +31,7 @@ static const struct cli_rule run_rules[] = {
     {"set seed", "with order", NULL},
     {"with plan order", NULL, "with plan order"}, /* each gives an order, and there can be one */
     {"store insecure-store key submit policy shared no-shared later priority", "on", NULL},
+    {"insecure-store", "store on=cluster", NULL}, /* own agents have a store of their own */
     {"nodes", "on=slurm", NULL},
     {"shared no-shared", NULL, "shared no-shared"},
     {"disk", NULL, "on"},                               /* agents have --cache */

@@ -17,6 +17,7 @@
 #include "session/note.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,19 +243,40 @@ bool remote_open(struct remote *r, struct session *s, const struct remote_option
     return true;
 }
 
+/* The same server and prefix? What the command line added about TLS does not make another of it. */
+static bool remote_is_same_store(const char *a, const char *b)
+{
+    static const char more[] = "insecure=1";
+    size_t m = strlen(a), n = strlen(b), tail = sizeof more - 1;
+    if (m > tail && strcmp(a + m - tail, more) == 0)
+        m -= tail + 1;
+    if (n > tail && strcmp(b + n - tail, more) == 0)
+        n -= tail + 1;
+    return m == n && memcmp(a, b, n) == 0;
+}
+
 /* Where the results belong: as told, else the folder from which it came, if that has a note of the
  * run. The name alone would not do: whoever submits could name any folder of ours. */
 static const char *remote_results_folder(const struct remote *r, const char *given,
                                          struct error *err)
 {
     const struct ticket *t = &r->ticket;
-    if (given)
+    char here[PATH_MAX], there[PATH_MAX];
+    if (given && (!t->shared || (realpath(given, here) && realpath(t->folder, there) &&
+                                 strcmp(here, there) == 0)))
         return given;
+    if (given) {
+        error_set(err, ERROR_INPUT,
+                  "the agents of run %" PRIu64 " worked in %s, as it is on %s: its results are "
+                  "there, and none come to %s; leave -C out",
+                  r->run, t->folder, t->host, given);
+        return NULL;
+    }
     struct strbuf state = {0};
     struct note note = {0};
     strbuf_printf(&state, "%s/.weft", t->folder);
-    bool noted =
-        note_read(state.at, r->run, &note) && strcmp(note.store, r->place.address.text) == 0;
+    bool noted = note_read(state.at, r->run, &note) &&
+                 remote_is_same_store(note.store, r->place.address.text);
     strbuf_free(&state);
     note_free(&note);
     if (noted)

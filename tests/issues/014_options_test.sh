@@ -78,7 +78,7 @@ run|flow.yaml|--set budget=1s|--with auto -n
 run|flow.yaml|--on local:1|-
 run|flow.yaml|--nodes 2|--on slurm -n
 run|flow.yaml|--store redis://127.0.0.1:1|--on local:1 -n
-run|flow.yaml|--insecure-store|--on local:1 -n
+run|flow.yaml|--insecure-store|--on local:1 --store redis://127.0.0.1:1 -n
 run|flow.yaml|--key key|--on local:1 -n
 run|flow.yaml|--submit best|--on local:1 -n
 run|flow.yaml|--policy flds|--on local:1 -n
@@ -346,6 +346,7 @@ nothing run flow.yaml --why first --json
 nothing run flow.yaml --on cluster -j 2
 nothing run flow.yaml --on cluster --has ssd
 nothing run flow.yaml --on local:2 --nodes 3
+nothing run flow.yaml --on local:2 --insecure-store
 nothing sim plan.json --with heft
 nothing sim plan.json --items 5
 nothing sim flow.yaml --clients --noise 0.1

@@ -127,6 +127,16 @@ say submit logs.yaml --no-shared -q && run=$(cat "$work/out") && wait_for 30 sta
 [ "$(cat .weft/logs/*/talks.log)" = "it went well" ]
 ok $? "also for who attaches when all is over"
 
+# a shared folder has the results
+say submit flow.yaml --shared --force -q && run=$(cat "$work/out") && wait_for 30 state_is "$run" ended
+mkdir -p "$work/else"
+say attach "$run" -C "$work/else"
+[ $? = 2 ]
+ok $? "attach -C elsewhere of a run whose agents share its folder: status 2"
+says "its results are there, and none come to $work/else; leave -C out" "and why"
+say attach "$run"
+says "results        $work/home" "without -C it says where they are"
+
 # an agent that leaves
 kill "$pid_two"
 wait_for 30 dead "$pid_two"
