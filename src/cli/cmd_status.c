@@ -196,7 +196,7 @@ static int status_show(const struct arguments *a, struct weft_cluster *c,
                                      .all = all};
         status_agents_text(s, &style, &out);
         status_runs_text(s, &style, &out);
-        status_kept_text(s, &out);
+        status_kept_text(s, &style, &out);
     }
     int status = cli_print(&out);
     strbuf_free(&out);

@@ -263,6 +263,8 @@ const struct known_variable known_variables[] = {
     {"WEFT_SBATCH", "sbatch", "the command that hands in jobs"},
     {"WEFT_SRUN", "srun", "the command that starts their agents"},
     {"WEFT_SCRATCH", NULL, "the folder of agents under Slurm"},
+    {"WEFT_STORE_IDLE", NULL,
+     "seconds without a connection after which a store that weft started ends"},
     {"WEFT_SERVE_STORE", NULL, "where the store of `--on slurm` listens: HOST or HOST:PORT"},
     {"WEFT_CONTAINER", NULL, "the program that runs containers: podman, docker or apptainer"},
     {"WEFT_CONTAINER_DEVICE", NULL,

@@ -4,6 +4,7 @@
 #include "cli/status_view.h"
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "report/human.h"
 #include "report/table.h"
 
@@ -28,6 +29,23 @@ const char *status_run_state(enum weft_cluster_run_state state)
     static const char *const names[] = {"running",   "stopping", "cancelled", "ended",
                                         "collected", "forged",   "expired"};
     return (size_t)state < sizeof names / sizeof *names ? names[state] : "?";
+}
+
+/* A sentence in lines that fit, broken at blanks; what steers a terminal is made visible. */
+static void status_prose(const struct status_style *style, const char *text, struct strbuf *out)
+{
+    struct strbuf shown = {0};
+    utf8_add_visible(&shown, text);
+    for (const char *at = strbuf_text(&shown); *at;) {
+        size_t fits = style->columns ? human_prefix(at, style->columns) : strlen(at), cut = fits;
+        while (at[fits] && cut && at[cut] != ' ')
+            cut--;
+        cut = cut ? cut : fits ? fits : strlen(at); /* a word that no line holds is cut */
+        strbuf_add_bytes(out, at, cut);
+        strbuf_add_char(out, '\n');
+        at += cut + (at[cut] == ' ');
+    }
+    strbuf_free(&shown);
 }
 
 /* ---- agents ---- */
@@ -225,10 +243,14 @@ void status_agents_text(const struct weft_cluster_status *s, const struct status
                                       .max_cell = style->columns ? style->columns / 4 : 0});
     table_free(t);
     for (size_t i = 0; i < shown; i++)
-        if (rows[i].m->state == WEFT_AGENT_ASIDE)
-            strbuf_printf(out, "node %u (%s) is set aside: %s\n", rows[i].m->node,
+        if (rows[i].m->state == WEFT_AGENT_ASIDE) {
+            struct strbuf why = {0};
+            strbuf_printf(&why, "node %u (%s) is set aside: %s", rows[i].m->node,
                           rows[i].m->host ? rows[i].m->host : "?",
                           rows[i].m->aside ? rows[i].m->aside : "?");
+            status_prose(style, why.at, out);
+            strbuf_free(&why);
+        }
     if (shown < n)
         strbuf_printf(out, "and %s more agents: `weft status --all`\n", human_count(a, n - shown));
     free(rows);
@@ -301,20 +323,31 @@ static void run_columns(struct table *t, bool removed)
     table_rank(t, 3);
 }
 
-/* What the table cannot say. */
-static void run_footnotes(const struct weft_cluster_status *s, bool claimed, struct strbuf *out)
+/* Somebody without the key wrote to the store: said, and not counted. */
+static void run_unproved_note(const struct weft_cluster_run *r, const struct status_style *style,
+                              struct strbuf *out)
 {
-    char a[HUMAN_SIZE], b[HUMAN_SIZE];
+    struct strbuf line = {0};
+    char a[HUMAN_SIZE];
+    strbuf_printf(&line,
+                  "run %" PRIu64 ": the store says of %s more task%s that %s ended, and nobody who "
+                  "has the key wrote that: not counted",
+                  r->run, human_count(a, r->unproved), r->unproved == 1 ? "" : "s",
+                  r->unproved == 1 ? "it" : "they");
+    status_prose(style, line.at, out);
+    strbuf_free(&line);
+}
+
+/* What the table cannot say. */
+static void run_footnotes(const struct weft_cluster_status *s, const struct status_style *style,
+                          bool claimed, struct strbuf *out)
+{
+    char b[HUMAN_SIZE];
     if (claimed)
-        strbuf_add(out, "* as the store counts; `weft status RUN` verifies each\n");
+        status_prose(style, "* as the store counts; `weft status RUN` verifies each", out);
     for (size_t i = 0; i < s->nruns; i++)
         if (s->runs[i].counted && s->runs[i].unproved)
-            strbuf_printf(out,
-                          "run %" PRIu64 ": the store says of %s more task%s that %s ended, and "
-                          "nobody who has\nthe key wrote that: not counted\n",
-                          s->runs[i].run, human_count(a, s->runs[i].unproved),
-                          s->runs[i].unproved == 1 ? "" : "s",
-                          s->runs[i].unproved == 1 ? "it" : "they");
+            run_unproved_note(&s->runs[i], style, out);
     if (s->all_runs > s->nruns && s->nruns != 1)
         strbuf_printf(out, "and %s older runs%s\n", human_count(b, s->all_runs - s->nruns),
                       ": `weft status --all`");
@@ -349,7 +382,7 @@ void status_runs_text(const struct weft_cluster_status *s, const struct status_s
                     &(struct table_style){.colour = style->colour,
                                           .columns = style->columns,
                                           .max_cell = style->columns ? style->columns / 3 : 0});
-        run_footnotes(s, claimed, out);
+        run_footnotes(s, style, claimed, out);
     } else {
         strbuf_add(out, "no runs\n");
     }
@@ -357,8 +390,10 @@ void status_runs_text(const struct weft_cluster_status *s, const struct status_s
 }
 
 /* Results that wait, and for how long: one line, since agents mostly have the same limits. */
-void status_kept_text(const struct weft_cluster_status *s, struct strbuf *out)
+void status_kept_text(const struct weft_cluster_status *s, const struct status_style *style,
+                      struct strbuf *out)
 {
+    struct strbuf line = {0};
     char a[HUMAN_SIZE], b[HUMAN_SIZE];
     double bytes = 0, most = 0, seconds = INFINITY;
     uint32_t runs = 0;
@@ -370,9 +405,11 @@ void status_kept_text(const struct weft_cluster_status *s, struct strbuf *out)
     }
     if (!runs)
         return;
-    strbuf_printf(out, "kept: results of %u ended run%s, %s", runs, runs == 1 ? "" : "s",
+    strbuf_printf(&line, "kept: results of %u ended run%s, %s", runs, runs == 1 ? "" : "s",
                   human_bytes(a, bytes));
     if (isfinite(most))
-        strbuf_printf(out, " of %s", human_bytes(b, most));
-    strbuf_printf(out, ", each for %s\n", human_seconds(a, seconds));
+        strbuf_printf(&line, " of %s", human_bytes(b, most));
+    strbuf_printf(&line, ", each for %s", human_seconds(a, seconds));
+    status_prose(style, line.at, out);
+    strbuf_free(&line);
 }

@@ -16,4 +16,5 @@ void status_agents_text(const struct weft_cluster_status *s, const struct status
                         struct strbuf *out);
 void status_runs_text(const struct weft_cluster_status *s, const struct status_style *style,
                       struct strbuf *out);
-void status_kept_text(const struct weft_cluster_status *s, struct strbuf *out);
+void status_kept_text(const struct weft_cluster_status *s, const struct status_style *style,
+                      struct strbuf *out);
