@@ -67,8 +67,7 @@ run|flow.yaml|--keep-failed|-
 run|flow.yaml|--overwrite|-
 run|flow.yaml|--no-limits|-
 run|flow.yaml|--retry-delay 1s|-
-run|flow.yaml|--no-history||--import trace.txt|-
-history|-
+run|flow.yaml|--no-history|-
 run|flow.yaml|--wait|-
 run|flow.yaml|--why first|-
 run|flow.yaml|--plan plan.json|-
@@ -228,6 +227,7 @@ experiment|try.exp.yaml|--from native|-
 experiment|try.exp.yaml|--read x=1|refused by the reader
 experiment|try.exp.yaml|--json|-
 experiment|try.exp.yaml|--quiet|-
+history||--import trace.txt|-
 history||--workflow small|-
 history||--failed|-
 history||--since 1d|-
