@@ -33,6 +33,7 @@ static void compare_head(const struct weft_problem *problem, struct strbuf *out)
                   nodes == 1 ? "" : "s");
 }
 
+/* A planner that refused has its reason in place of its figures. */
 static void compare_row(struct table *t, const struct weft_compare_row *r)
 {
     table_row(t);
@@ -52,6 +53,7 @@ static void compare_row(struct table *t, const struct weft_compare_row *r)
     table_cell(t, r->valid ? "" : "NOT VALID: please report this bug");
 }
 
+/* The scale stands below the table: a speedup means nothing without its base. */
 static void compare_text(const struct weft_compare *c, const struct weft_problem *problem,
                          struct strbuf *out)
 {
@@ -113,6 +115,7 @@ static void compare_json(const struct weft_compare *c, struct strbuf *out)
     json_write_end_object(&j);
 }
 
+/* A plan that the checker refuses is a fault of ours, and the exit status says so. */
 static bool compare_all_valid(const struct weft_compare *c)
 {
     struct weft_compare_row r;

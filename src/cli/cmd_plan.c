@@ -39,6 +39,7 @@ static const struct cli_rule plan_rules[] = {
     RULES_END,
 };
 
+/* Objectives in the planner's order, then what only placements have, then the chart. */
 static void plan_summarise(const struct weft_plan *handle, struct strbuf *out)
 {
     const struct plan *plan = inside_plan(handle);
@@ -74,6 +75,7 @@ static void plan_summarise(const struct weft_plan *handle, struct strbuf *out)
     report_gantt_text(plan, w, p, out, &style);
 }
 
+/* How many results were asked for on standard output. */
 static unsigned plan_results(const struct arguments *a)
 {
     static const char *const results[] = {"output", "gantt", "trace"};
@@ -85,6 +87,7 @@ static unsigned plan_results(const struct arguments *a)
     return n;
 }
 
+/* Two texts on one stream can be read by nobody. */
 static bool plan_one_result(const struct arguments *a, struct error *err)
 {
     const char *output = arguments_value(a, "output");
@@ -132,6 +135,7 @@ static void plan_settings_free(struct plan_settings *s)
     strbuf_free(&s->rules_name);
 }
 
+/* Statements of the command line are one text, so that lines in messages count through. */
 static bool plan_settings_read(const struct arguments *a, struct plan_settings *s,
                                struct error *err)
 {
@@ -165,11 +169,13 @@ static bool plan_settings_read(const struct arguments *a, struct plan_settings *
     return true;
 }
 
+/* How often + was pressed: each says that the best plan so far will soon do. */
 static unsigned plan_hurry(void *keys)
 {
     return keys_urgency(keys);
 }
 
+/* Plans, writes files, and shows what has no file. The exit status. */
 static int plan_make(const struct arguments *a, const struct weft_problem *problem,
                      const char *const *settings, uint64_t seed)
 {

@@ -27,6 +27,7 @@ static const struct {
     {WEFT_ACCEPTS_ORDER, "order"},
 };
 
+/* A planner with all its options: other programs build their own help from it. */
 static void planners_put(struct json_writer *j, size_t number, const struct weft_planner *p)
 {
     struct weft_option option, *o = &option;
@@ -59,6 +60,7 @@ static void planners_put(struct json_writer *j, size_t number, const struct weft
     json_write_end_object(j);
 }
 
+/* One planner for a person who wants to use it: what it promises and what can be set. */
 static void planners_describe(size_t number, const struct weft_planner *p, struct strbuf *out)
 {
     struct weft_option option, *o = &option;
@@ -75,6 +77,7 @@ static void planners_describe(size_t number, const struct weft_planner *p, struc
                       cli_option_help(o, help, sizeof help));
 }
 
+/* docs/planners.md is this text, so that no planner is missing there. */
 static void planners_markdown(struct strbuf *out)
 {
     struct weft_planner planner, *p = &planner;
@@ -106,6 +109,7 @@ static void planners_markdown(struct strbuf *out)
     }
 }
 
+/* `one`: only that planner; SIZE_MAX: all. */
 static void planners_json(size_t one, struct strbuf *out)
 {
     struct json_writer j;
@@ -122,6 +126,7 @@ static void planners_json(size_t one, struct strbuf *out)
     json_write_end_object(&j);
 }
 
+/* A line a planner, in the order of the registry, which goes by family. */
 static void planners_table(struct strbuf *out)
 {
     struct weft_planner p;

@@ -27,6 +27,7 @@ static const struct cli_rule predict_rules[] = {
     RULES_END,
 };
 
+/* All tasks, one by one: whoever reads JSON groups them as he likes. */
 static void predict_json(const struct weft_workflow *handle, const struct forecast *f,
                          struct strbuf *out)
 {
@@ -81,6 +82,7 @@ static void predict_share(struct table *t, double share)
     table_cell(t, human_percent(text, share));
 }
 
+/* How far each kind can be trusted, next to what it predicts. */
 static void predict_kinds(const struct forecast *f, struct strbuf *out)
 {
     struct table *t = table_new();
@@ -113,6 +115,7 @@ struct predict_row {
     double seconds;
 };
 
+/* Equal times by number, so that members of a family stand together. */
 static int predict_longest_first(const void *a, const void *b)
 {
     const struct predict_row *x = a, *y = b;
@@ -121,6 +124,7 @@ static int predict_longest_first(const void *a, const void *b)
     return (x->task > y->task) - (x->task < y->task);
 }
 
+/* Two that are not known are alike. */
 static bool predict_same(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
@@ -145,6 +149,7 @@ static uint32_t predict_alike(const struct workflow *w, const struct forecast *f
     return k - 1;
 }
 
+/* The longest first, since they decide; members that are alike are one row unless `all`. */
 static void predict_text(const struct workflow *w, const struct forecast *f, bool all,
                          struct strbuf *out)
 {

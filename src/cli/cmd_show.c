@@ -67,6 +67,7 @@ static void show_families_json(struct json_writer *j, const struct workflow *w, 
     families_free(&f);
 }
 
+/* Figures of the graph, not the graph: that is what `convert` writes. */
 static void show_workflow_json(const struct weft_workflow *handle, const struct weft_statistics *s,
                                const enum families_by *by, struct strbuf *out)
 {
@@ -106,6 +107,7 @@ static void show_workflow_json(const struct weft_workflow *handle, const struct 
     json_write_end_object(&j);
 }
 
+/* In topological order, so that a task stands below what it waits for. */
 static void show_tasks(const struct workflow *w, struct strbuf *out)
 {
     struct table *t = table_new();
@@ -134,6 +136,7 @@ static void show_tasks(const struct workflow *w, struct strbuf *out)
     table_free(t);
 }
 
+/* Lines about what a graph does not have (components, memory, a shape) are left out. */
 static void show_workflow_text(const struct weft_workflow *handle, const struct weft_statistics *s,
                                struct strbuf *out)
 {
@@ -165,6 +168,7 @@ static void show_workflow_text(const struct weft_workflow *handle, const struct 
                                                     : "an in-tree");
 }
 
+/* --by: each family or module as one, with the edges between them. */
 static void show_families(const struct workflow *w, enum families_by by, struct strbuf *out)
 {
     struct families f;
@@ -185,6 +189,7 @@ static bool show_grouping(const struct arguments *a, bool *shown, enum families_
            error_set(err, ERROR_INPUT, "--by is '%.100s'; expected kind or module", word);
 }
 
+/* What the lists, modules and parameters of the file came to. Frees the workflow. */
 static int show_expanded(const struct arguments *a, struct weft_workflow *w)
 {
     struct weft_write_options o = WEFT_WRITE_INIT;
@@ -197,6 +202,7 @@ static int show_expanded(const struct arguments *a, struct weft_workflow *w)
     return status;
 }
 
+/* A picture, a text or JSON; at most one of them on standard output. */
 static int show_workflow(const struct arguments *a, struct weft_file *file)
 {
     struct weft_error error;
@@ -297,6 +303,7 @@ static void show_platform_json(const struct platform *p, struct strbuf *out)
     json_write_end_object(&j);
 }
 
+/* The first two hundred nodes: a platform may have millions. */
 static void show_platform_text(const struct platform *p, struct strbuf *out)
 {
     char text[HUMAN_SIZE];
@@ -349,6 +356,7 @@ static int show_platform(const struct arguments *a, struct weft_file *file)
     return status;
 }
 
+/* The file says what it holds, and options that are about another kind are refused. */
 static int show_command(const struct arguments *a)
 {
     struct weft_error error;

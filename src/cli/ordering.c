@@ -38,6 +38,7 @@ struct weft_plan *ordering_make(const char *option, const char *planner,
     return NULL;
 }
 
+/* On standard error: standard output is the order itself. */
 void ordering_tell(const char *planner, const struct weft_plan *order)
 {
     const char *proof, *verdict = weft_plan_verdict(order, &proof);
@@ -78,6 +79,7 @@ static void script_name(struct strbuf *out, const char *pattern, const char *tas
     strbuf_add(out, hole + strlen("{task}"));
 }
 
+/* Whole or not at all, and as executable as it was. */
 static bool copy_script(const char *from, const char *folder, long long nice, bool *had_nice,
                         struct error *err)
 {
@@ -103,6 +105,7 @@ static bool copy_script(const char *from, const char *folder, long long nice, bo
     return good;
 }
 
+/* The first task is the least nice: 0, which every user may ask for. */
 bool ordering_slurm(const struct weft_workflow *w, const char *pattern, const char *out, bool quiet,
                     struct error *err)
 {
@@ -183,6 +186,7 @@ static void collect_rules(const struct weft_workflow *w, ranked_rules *rules)
         qsort(rules->at, kept, sizeof *rules->at, by_mean);
 }
 
+/* What is no name would be Python in the user's Snakefile. */
 static bool is_rule_name(const char *name)
 {
     if (!*name || (*name >= '0' && *name <= '9'))
@@ -194,6 +198,7 @@ static bool is_rule_name(const char *name)
     return true;
 }
 
+/* Snakemake's own way to change rules of another file: a module, and `use rule ... with`. */
 bool ordering_snakemake(const struct weft_workflow *w, const char *snakefile, const char *out,
                         bool quiet, struct error *err)
 {

@@ -20,11 +20,13 @@ static bool is_word(const char *name, size_t length)
     return length && !isdigit((unsigned char)name[0]);
 }
 
+/* WEFT_ is what weft itself tells a task. */
 bool environment_is_name(const char *name, size_t length)
 {
     return is_word(name, length) && !(length >= 5 && strncmp(name, "WEFT_", 5) == 0);
 }
 
+/* The text of `env` is a line a variable, with \n and \\ for what would end it. */
 bool environment_next(const char **at, struct strbuf *name, struct strbuf *value)
 {
     size_t n = strcspn(*at, "=\n");
@@ -44,6 +46,7 @@ bool environment_next(const char **at, struct strbuf *name, struct strbuf *value
     return true;
 }
 
+/* The other way round; equal lists are equal texts, since readers sort them. */
 void environment_add(struct strbuf *text, const char *name, const char *value)
 {
     strbuf_printf(text, "%s%s=", text->n ? "\n" : "", name);
@@ -108,6 +111,7 @@ static bool check_words(enum column_id id, const char *text, struct error *err)
     return true;
 }
 
+/* One place for all readers and for the library: what a format could not have checked is checked here. */
 bool environment_check(enum column_id id, const char *text, struct error *err)
 {
     if (id == COLUMN_env)
@@ -122,6 +126,7 @@ bool environment_check(enum column_id id, const char *text, struct error *err)
     return true;
 }
 
+/* As posix_spawn() wants it: name=value, each ended by a NUL. */
 size_t environment_expand(const struct workflow *w, uint32_t task,
                           const struct command_attempt *attempt, struct strbuf *out)
 {
@@ -138,6 +143,7 @@ size_t environment_expand(const struct workflow *w, uint32_t task,
     return count;
 }
 
+/* For `--why` and summaries: values of secrets are not known here, their names are. */
 bool environment_readable(const struct workflow *w, uint32_t task, uint32_t attempt,
                           struct strbuf *out)
 {
@@ -196,6 +202,7 @@ const char *run_environment_find(const struct run_environment *e, enum along_kin
     return NULL;
 }
 
+/* Secrets are wiped: memory that is given back is read by whoever gets it. */
 void run_environment_free(struct run_environment *e)
 {
     for (size_t i = 0; i < e->at.n; i++) {

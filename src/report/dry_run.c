@@ -159,6 +159,7 @@ struct dry_run_groups {
     uint32_t *of; /* per task; NONE: a line of its own */
 };
 
+/* By family and sort of reason: a line that says why for one says it for all of them. O(tasks). */
 static void dry_run_find_groups(const struct dry_run *d, struct dry_run_groups *g)
 {
     const struct workflow *w = d->workflow;

@@ -24,6 +24,7 @@ struct run_log {
     const struct workflow *w;
 };
 
+/* Appended to: several runs, also at once, share one file, a whole line a write. */
 struct run_log *run_log_open(const char *path, struct error *err)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -37,6 +38,7 @@ struct run_log *run_log_open(const char *path, struct error *err)
     return l;
 }
 
+/* Control characters are made visible: names and commands are other people's. */
 static void run_log_line(struct run_log *l, const char *text, size_t n)
 {
     struct strbuf line = {0};
@@ -58,6 +60,7 @@ static void run_log_line(struct run_log *l, const char *text, size_t n)
     strbuf_free(&line);
 }
 
+/* A text of several lines is several lines, each with its time. */
 void run_log_say(struct run_log *l, const char *text)
 {
     while (l && *text) {
@@ -95,6 +98,7 @@ void run_log_started(struct run_log *l, const struct run_record *r, uint32_t to_
     strbuf_free(&text);
 }
 
+/* What went well is counted at the end; the file is for what did not. */
 static void run_log_event(void *context, const struct trace_event *e)
 {
     struct run_log *l = context;
@@ -122,6 +126,7 @@ struct trace_sink run_log_sink(struct run_log *l)
     return (struct trace_sink){.event = run_log_event, .context = l};
 }
 
+/* Tasks that failed alike are told once, with the command and the last lines of one. */
 static void run_log_cause(struct run_log *l, const struct failure_group *g,
                           const struct run_figures *f)
 {
@@ -154,6 +159,7 @@ static void run_log_cause(struct run_log *l, const struct failure_group *g,
     strbuf_free(&text);
 }
 
+/* Failures first, so that the last line of a run is its outcome. */
 void run_log_done(struct run_log *l, const struct run_record *r, const char *why)
 {
     struct strbuf text = {0};

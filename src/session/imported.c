@@ -33,6 +33,7 @@ static bool imported_already(struct history *h, const struct run_record *r, stru
     return found;
 }
 
+/* As a run records itself, all at once. */
 static bool imported_record(struct history *h, struct run_record *r, struct error *err)
 {
     struct strbuf text = {0}, dropped = {0};
@@ -48,6 +49,7 @@ static bool imported_record(struct history *h, struct run_record *r, struct erro
     return history_end(h, r, err);
 }
 
+/* Read before the history is opened: a log that is no log leaves it alone. */
 bool imported_add(const char *path, struct imported *out, struct error *err)
 {
     struct text text;

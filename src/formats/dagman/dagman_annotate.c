@@ -137,6 +137,7 @@ static void begin_annotation(struct strbuf *out, bool *crlf)
     strbuf_add(out, newline);
 }
 
+/* DAGMan takes whole numbers, negative ones too. */
 static void add_priority(struct strbuf *out, const char *name, size_t n, int64_t value, bool crlf)
 {
     strbuf_add(out, "PRIORITY ");
@@ -275,6 +276,7 @@ static bool copy_scopes(struct annotator *a, const char *path)
     return true;
 }
 
+/* Reads the files once more, with their texts kept: the workflow that was planned has lost them. */
 bool dagman_annotate(const struct format_source *source, const struct workflow *w, const char *path,
                      struct format_copies *out, struct error *err)
 {

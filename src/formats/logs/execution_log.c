@@ -226,6 +226,7 @@ static void wfformat_events(const struct workflow *w, const struct platform *p,
     free(finish);
 }
 
+/* The format's own readers, each on a text of its own. */
 static bool record_of_wfformat(const struct format_source *source, struct run_record *r,
                                struct error *err)
 {

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Fields are chosen by the user: these three are what a record needs. */
 bool nextflow_sniff(const char *text, size_t length)
 {
     const char *eol = memchr(text, '\n', length < 4096 ? length : 4096);
@@ -125,6 +126,7 @@ static void nextflow_row(const struct log_table *t, const struct nextflow_column
     array_push(&log->attempts, a);
 }
 
+/* What the trace has no field for is not known, and the record says so by 0 or NAN. */
 bool nextflow_read(const struct format_source *source, struct execution_log *log, struct error *err)
 {
     struct log_table t;

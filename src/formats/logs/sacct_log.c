@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+/* The first line alone: names of jobs may hold anything. */
 bool sacct_sniff(const char *text, size_t length)
 {
     const char *eol = memchr(text, '\n', length < 4096 ? length : 4096);
@@ -187,6 +188,7 @@ static bool sacct_rows(struct log_table *t, const struct sacct_columns *c,
     return good;
 }
 
+/* Columns in any order, as the user asked for them; what is missing is told with a command that has it. */
 bool sacct_read(const struct format_source *source, struct execution_log *log, struct error *err)
 {
     struct log_table t;
