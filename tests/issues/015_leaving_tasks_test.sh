@@ -83,7 +83,7 @@ for where in "-u SLURM_JOB_ID" "SLURM_JOB_ID=7"; do
     kill "$(cat "$work"/flow/on/1-*)"
     touch "$work/flow/go"
     attach
-    [ $? = 1 ] && grep -q "t_1" "$work/out" "$work/err"
+    [ $? = 1 ] && grep -q "1 task failed" "$work/out" "$work/err"
     ok $? "env $where: a task that somebody kills has failed"
     end_process "$pid_stays"
     rm -rf "$work/stays"

@@ -69,6 +69,26 @@ ok $? "a client that is killed does not take the store along: another brings the
 wait_for 60 no_jobs && wait_for 30 nothing_left
 ok $? "and ends it"
 
+# ---- Slurm refuses the next job once: it is asked for again ----
+mkdir "$work/bin"
+printf '#!/bin/sh\n[ ! -e %s/refuse ] || { echo "sbatch: error: try again later" >&2; exit 1; }\nexec %s "$@"\n' "$work" "$(command -v sbatch)" >"$work/bin/sbatch"
+chmod +x "$work/bin/sbatch"
+flow
+PATH=$work/bin:$PATH timeout 200 "$weft" run "$work/flow/flow.yaml" --on slurm >"$work/run.out" 2>"$work/run.log" </dev/null &
+client=$!
+wait_for 60 started 2
+touch "$work/refuse"
+scancel "$(job_of)"
+refused() { grep -q "try again later" "$work/run.log"; }
+wait_for 60 refused
+ok $? "that Slurm refuses a job is said"
+rm "$work/refuse" && touch "$work/flow/go"
+wait $client
+[ $? = 0 ] && right
+ok $? "and asked for again, the run ends well"
+wait_for 60 no_jobs && wait_for 30 nothing_left
+ok $? "nothing is left"
+
 # ---- where it listens ----
 flow
 touch "$work/flow/go"

@@ -70,19 +70,24 @@ void fleet_left(struct fleet *f, uint32_t node)
     }
 }
 
-/* In one line, and kept: when none becomes ready, the last reason is the error. */
+/* In one line, and kept: when none becomes ready, the last reason is the error. Once, while it is tried
+ * again in the middle of a run. */
 static void fleet_agent_failed(void *context, uint32_t agent, const char *why)
 {
     struct fleet *f = context;
     (void)agent;
+    char line[sizeof f->last];
     size_t n = 0;
-    for (; *why && n + 3 < sizeof f->last; why++) { /* what other programs say has lines */
+    for (; *why && n + 3 < sizeof line; why++) { /* what other programs say has lines */
         if (*why == '\n')
-            f->last[n++] = ';';
-        f->last[n++] = *why == '\n' ? ' ' : *why;
+            line[n++] = ';';
+        line[n++] = *why == '\n' ? ' ' : *why;
     }
-    f->last[n] = 0;
-    fleet_say(f, f->last);
+    line[n] = 0;
+    bool known = f->nodes.n && strcmp(line, f->last) == 0;
+    memcpy(f->last, line, n + 1);
+    if (!known)
+        fleet_say(f, f->last);
 }
 
 /* A Slurm job is over: agents without work leave by themselves. */

@@ -1,5 +1,6 @@
 /* Starting agents: what local, ssh and Slurm have in common (launch.h). How each starts them stands
  * in launch_direct.c and launch_slurm.c; what an agent says is understood here. */
+#include "base/clock.h"
 #include "cluster/launch/launch.h"
 #include "cluster/launch/launch_state.h"
 
@@ -386,6 +387,7 @@ bool launch_take_line(struct launch *l, struct launch_agent *a, const char *line
 void launch_agent_failed(struct launch *l, struct launch_agent *a, const char *why)
 {
     a->state = LAUNCH_FAILED;
+    a->failed = clock_seconds();
     if (!l->freed)
         l->config.failed(l->config.context, a->number, why);
 }

@@ -29,4 +29,5 @@ struct launch_agent {
     char *name, *address;
     char *host, *bind; /* ssh: where, and the address it was told to listen at, or NULL */
     struct subprocess *starter;
+    double failed; /* clock_seconds() when it did */
 };

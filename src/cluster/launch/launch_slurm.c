@@ -39,6 +39,8 @@ enum {
     ARRAY_MOST = 1000, /* elements of a job array; sites allow 1001 unless told otherwise */
     TICK = 250,        /* milliseconds: how late people may learn that an agent is ready */
 };
+static const double retry_pause = 10,
+                    retry_most = 120;      /* seconds for each that failed, and at most */
 static const double sbatch_patience = 120; /* seconds: a busy controller lets sbatch wait */
 
 /* Numbers come from pieces (I1). */
@@ -329,14 +331,24 @@ static uint32_t slurm_add_agents(struct launch *l, uint32_t count)
     return first;
 }
 
+/* What failed counts as had for a while, longer with every failure: a job that cannot start is not asked for
+ * again and again, and a controller that did not answer once does not leave a run of days without nodes. */
+static uint32_t slurm_failed_lately(const struct launch *l)
+{
+    uint32_t lately = 0;
+    double now = clock_seconds(), pause = fmin(retry_pause * launch_counts(l).failed, retry_most);
+    for (size_t i = 0; i < l->agents.n; i++)
+        lately += l->agents.at[i]->state == LAUNCH_FAILED && now - l->agents.at[i]->failed < pause;
+    return lately;
+}
+
 /* Inside an allocation, runs of nodes that are free are taken from the front; else arrays of jobs
  * are asked for. */
 void launch_slurm_want(struct launch *l, uint32_t agents)
 {
     struct slurm *s = l->slurm;
     struct launch_counts c = launch_counts(l);
-    /* what failed counts as had: a job that cannot start is not asked for again and again */
-    uint32_t had = c.starting + c.ready + c.failed, most = launch_slurm_most(l);
+    uint32_t had = c.starting + c.ready + slurm_failed_lately(l), most = launch_slurm_most(l);
     agents = agents < most ? agents : most;
     if (agents <= had)
         return;
