@@ -68,7 +68,7 @@ soak: deps-test ## simulated faults of a cluster, as many seeds as fit into SOAK
 	@tools/soak $(BUILD)/release $(SOAK_SECONDS)
 
 # On one machine: kill -9, signals, full disks, closed descriptors, small limits, changing inputs, tasks that misbehave. On agents: kills,
-# stops, cut and damaged links, damaged copies, a store that dies, floods of strangers. Every byte is compared.
+# stops, cut and damaged links, damaged copies, a store that dies or forgets, floods of strangers, Slurm. Every byte is compared.
 SOAK_ROUNDS ?= 200
 soak-real: deps-test ## real runs under faults, SOAK_ROUNDS here and as many on agents; SOAK_SEED=... repeats one
 	@$(CMAKE) -B $(BUILD)/release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null

@@ -86,10 +86,12 @@ def come_back(r, a):
 # ---- links ----
 
 def cut_link(r):
-    """Others do not reach an agent, for less or more than its lease."""
+    """Others do not reach an agent, for less or more than its lease. In a shared folder a run may end meanwhile, and nobody hear what that
+    agent would have put on record."""
     a = some_agent(r)
     if a:
         r.hurt(a)
+        r.unheard = r.shared
         mode = r.rng.choice(("cut", "silent"))
         a.door.cut() if mode == "cut" else setattr(a.door, "mode", mode)
         r.after_a_while(r.rng.choice((0.1, 1.0, LEASE * 2)), lambda: (setattr(a.door, "mode", "open"), r.well(a)))
@@ -244,7 +246,7 @@ def fill_disk(r):
                 pass
     except OSError:
         pass
-    r.after_a_while(r.rng.choice((0.5, 4.0)), lambda: (os.unlink(path), r.well(a)))
+    r.after_a_while(r.rng.choice((0.5, 4.0)), lambda: (os.path.exists(path) and os.unlink(path), r.well(a)))
 
 
 # ---- strangers ----

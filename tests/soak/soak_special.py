@@ -43,6 +43,9 @@ class SlurmRound(Round):
             self.wrong(out + q.stderr.decode(errors="replace")[-1500:])
 
     def cancel_job(self):
+        """One that has begun to work: a run whose first job is cancelled before that says that no agent could be started."""
+        if not os.path.getsize(self.log):
+            return
         jobs = subprocess.run(["squeue", "-h", "-t", "RUNNING", "-o", "%i"], stdout=subprocess.PIPE, check=False).stdout.split()
         if jobs:
             subprocess.run(["scancel", self.rng.choice(sorted(jobs)).decode()], check=False)
@@ -79,7 +82,7 @@ class SlurmRound(Round):
             if line.startswith("S "):
                 begun[line.split()[1]] = begun.get(line.split()[1], 0) + 1
         self.again = sum(n - 1 for n in begun.values())
-        until = time.monotonic() + 90
+        until = time.monotonic() + 180  # agents of a client that was killed give their node back after two minutes
         while subprocess.run(["squeue", "-h"], stdout=subprocess.PIPE, check=False).stdout.strip():
             if time.monotonic() > until:
                 self.wrong("jobs are left in Slurm")
