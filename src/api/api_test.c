@@ -580,6 +580,33 @@ static void test_streams_and_schedulers(void)
     ok(!weft_sim_schedulers(NULL, &o, &error), "a policy that is none");
 }
 
+static void test_runs_beside_each_other(void)
+{
+    struct weft_error error;
+    struct weft_workflow *w = weft_workflow_generate("chain", NULL, 1, &error);
+    struct weft_platform *p = weft_platform_named("homogeneous:n=2,bandwidth=1e6", &error);
+    struct weft_sim_run runs[] = {{w, 0, 0}, {w, 1, 2}};
+    struct weft_schedulers_options o = WEFT_SCHEDULERS_INIT;
+    struct weft_run_figures f;
+    o.schedulers = 0;
+    o.platform = p;
+    struct weft_schedulers *s = weft_sim_runs(runs, 2, &o, &error);
+    ok(s && weft_schedulers_run(s, 1, &f) && f.first >= 1 && f.finish > f.first &&
+           f.slowdown >= 0.99,
+       "two runs on the nodes of a platform");
+    ok(s && !weft_schedulers_run(s, 2, &f) && weft_schedulers_fairness(s) <= 1, "no third one");
+    weft_schedulers_free(s);
+    runs[1].priority = 99;
+    ok(!weft_sim_runs(runs, 2, &o, &error) && strstr(error.text, "priority"), "a priority of 99");
+    runs[1] = (struct weft_sim_run){w, -1, 0};
+    ok(!weft_sim_runs(runs, 2, &o, &error), "a time before the first");
+    ok(!weft_sim_runs(runs, 0, &o, &error), "no run at all");
+    o.platform = NULL;
+    ok(!weft_sim_schedulers(w, &o, &error), "no node at all");
+    weft_platform_free(p);
+    weft_workflow_free(w);
+}
+
 int main(void)
 {
     setenv("WEFT_HISTORY", "none", 1);
@@ -590,6 +617,7 @@ int main(void)
     test_lists();
     test_own_planner();
     test_streams_and_schedulers();
+    test_runs_beside_each_other();
     test_memory();
     return tap_done();
 }

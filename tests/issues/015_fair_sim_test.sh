@@ -88,5 +88,22 @@ refused 2 "does nothing for a platform" picky.yaml --schedulers all --on nodes.y
 refused 2 "says what its nodes have" picky.yaml --schedulers all --on nodes.yaml --set memory=1G
 refused 2 "4 nodes that are up" picky.yaml --schedulers 5 --on nodes.yaml
 refused 2 "does nothing for a benchmark" --dag bot --schedulers 2 --on nodes.yaml
+
+# ---- runs that grow (issue 16) ----
+cat >grows.yaml <<'END'
+weft: 1
+lists: { part: { files: "parts/{part}", after: split } }
+tasks:
+  split: { run: "touch {out}a", out: parts/, work: 3 }
+  sort: { each: part, run: "sort {in} > {out}", in: "parts/{part}", out: "first/{part}", work: 5 }
+  all: { run: "cat {in} > {out}", in: "first/{part}", out: all.txt, work: 2 }
+END
+sim grows.yaml --schedulers 2 && grep -q "grows: 1 tasks" out && grep -q "not known before 'split' has run" err
+ok $? "what nobody knows yet is left out, and said"
+sim grows.yaml --schedulers 2 -p part=a,b,c,d --json && [ "$(of tasks 1)" = 6 ] && [ ! -s err ]
+ok $? "its size may be given"
+mkdir parts && touch parts/a parts/b
+sim grows.yaml --schedulers 2 --json && [ "$(of tasks 1)" = 4 ] && [ ! -s err ]
+ok $? "or is that of last time"
 echo "1..$count"
 exit $failed
