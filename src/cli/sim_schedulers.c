@@ -212,7 +212,7 @@ static int schedulers_run_all(const struct arguments *a, struct schedulers_quest
         good = weft_schedulers_bound(q->workflow, &q->options, &bound, &error);
         v.bound = good ? bound.timespan : 0;
     }
-    if (good) {
+    if (good && runs[0]) {
         v.figures = runs[0]->runs;
         v.nodes = runs[0]->nodes;
         v.all_cores = runs[0]->cores;

@@ -82,19 +82,20 @@ double schedulers_all_cores(const struct schedulers_config *k)
 
 /* What a node has of what tasks of this workflow may ask for. Without a platform attributes and things
  * are the same everywhere. */
-static struct capacity node_capacity(const struct schedulers_config *k, uint32_t node)
+static void node_capacity(const struct schedulers_config *k, uint32_t node, struct capacity *c)
 {
     const struct workflow *w = k->dag->workflow;
     uint32_t there = schedulers_platform_node(k, node);
-    struct capacity c = {.cores = schedulers_cores(k, node), .memory = schedulers_memory(k, node)};
+    memset(c, 0, sizeof *c);
+    c->cores = schedulers_cores(k, node);
+    c->memory = schedulers_memory(k, node);
     if (w && w->needs)
-        c.has = workflow_attribute_mask(w, k->platform ? platform_has(k->platform, there)
-                                           : k->has    ? k->has
-                                                       : "");
+        c->has = workflow_attribute_mask(w, k->platform ? platform_has(k->platform, there)
+                                            : k->has    ? k->has
+                                                        : "");
     if (w && w->asks)
-        capacity_set_things(&c, w,
+        capacity_set_things(c, w,
                             k->platform ? platform_resources(k->platform, there) : k->resources);
-    return c;
 }
 
 /* Is there a node for each task? Benchmarks ask for one core each. */
@@ -123,7 +124,7 @@ static bool check_fits(const struct schedulers_config *k, struct error *err)
     uint32_t n = w->nodes || k->platform ? k->nodes : 2;
     struct capacity *there = mem_new(struct capacity, n);
     for (uint32_t i = 0; i < n; i++)
-        there[i] = node_capacity(k, i + 1 < n ? i : k->nodes - 1);
+        node_capacity(k, i + 1 < n ? i : k->nodes - 1, &there[i]);
     struct capacity_misfits misfits = capacity_find_misfits(w, NULL, there, n);
     bool good = !misfits.count || capacity_refuse(w, &misfits, there, n,
                                                   k->platform ? &words_of_platform : &words, err);
@@ -147,7 +148,8 @@ static bool open_costs(struct schedulers *c, struct error *err)
     if (!c->costs->unrelated)
         return true;
     for (uint32_t n = 0; n < k->nodes; n++) {
-        struct capacity there = node_capacity(k, n);
+        struct capacity there;
+        node_capacity(k, n, &there);
         for (uint32_t t = 0; t < c->dag->ntasks; t++) {
             struct capacity asks = capacity_demand(c->dag->workflow, t);
             uint32_t node = schedulers_platform_node(k, n);
@@ -187,7 +189,8 @@ static struct sched_config node_config(const struct schedulers *c, uint32_t node
                              .reply_timeout = 5,
                              .wait_poll = -1}; /* no word is lost here */
     if (w) {
-        struct capacity there = node_capacity(k, node);
+        struct capacity there;
+        node_capacity(k, node, &there);
         s.has = there.has;
         s.things = there.things;
         memcpy(s.thing, there.thing, sizeof s.thing);
@@ -222,7 +225,7 @@ bool schedulers_open(struct schedulers *c, struct error *err)
     place_files(c);
     struct capacity *capacity = k->large || k->platform ? mem_new(struct capacity, k->nodes) : NULL;
     for (uint32_t n = 0; capacity && n < k->nodes; n++)
-        capacity[n] = node_capacity(k, n);
+        node_capacity(k, n, &capacity[n]);
     for (uint32_t n = 0; n < k->nodes; n++) {
         struct sched_config s = node_config(c, n, capacity, mean);
         c->nodes[n].sched = sched_new(&s);
