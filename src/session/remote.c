@@ -393,9 +393,11 @@ static void remote_client_says(void *context, const char *line)
     remark(context, REMARK_NOTE, "%s", line);
 }
 
-static bool remote_grow(void *session, const void *part, size_t n, struct error *err)
+/* What no agent has room for ends a run that we began, as it would have been refused at its beginning. */
+static bool remote_grow(void *remote, const void *part, size_t n, struct error *err)
 {
-    return growing_take_part(session, part, n, err);
+    struct remote *r = remote;
+    return growing_take_part(r->session, part, n, err) && (r->late || remote_fits(r, err));
 }
 
 /* Handing in waits for the network; what follows is stepped. */
@@ -430,7 +432,7 @@ static bool remote_exec_open(void *self, struct session *s, const struct run_opt
                                    .renewed = r->fleet && fleet_is_elastic(r->fleet),
                                    .parts = r->parts,
                                    .grow = s->w->future ? remote_grow : NULL,
-                                   .grow_context = s,
+                                   .grow_context = r,
                                    .load = agents_on_load,
                                    .load_context = r},
         err);

@@ -73,6 +73,25 @@ for how in --shared --no-shared; do
     ok $? "rounds of a repeated task, $how"
 done
 
+# a family decides, and what joins asks for all that a task can ask for
+mkdir "$work/mix" && cd "$work/mix" || exit 1
+cat >flow.yaml <<'FLOW'
+weft: 1
+lists:
+  s: [1, 2, 3, 4, 5, 6]
+  f: { files: "out/{f}.txt", after: make }
+  g: { lines: g.txt, after: pick }
+tasks:
+  make: { each: s, run: 'echo {s} > {out}', out: "out/{s}.txt" }
+  use: { each: f, run: 'echo $X {f} > {out}', in: "out/{f}.txt", out: "u/{f}", env: { X: hello }, resources: { gpu: 1 }, needs: fast }
+  pick: { run: 'printf "a\nb\n" > {out}', in: "u/{f}", out: g.txt }
+  wide: { each: g, run: 'wc -l < "$WEFT_HOSTFILE" > {out}', out: "wide/{g}", nodes: 2 }
+  maybe: { each: g, run: 'echo {g} > {out}', when: "{g} == a", out: "m/{g}" }
+FLOW
+say run flow.yaml --on local:2 -j 1 --has fast --resources gpu=0,1
+[ $? = 0 ] && [ "$(cat u/* wide/* | sort | uniq -c | tr -s ' \n' ' ')" = " 2 2 1 hello 1 1 hello 2 1 hello 3 1 hello 4 1 hello 5 1 hello 6 " ] && [ "$(ls m)" = a ]
+ok $? "a family that decides; env, resources, needs, nodes and when of what joins"
+
 # ---- what cannot join ----
 bad() { # name, what the deciding task writes
     mkdir -p "$work/$1" && cd "$work/$1" || exit 1
@@ -96,6 +115,11 @@ alone=$?
 say run flow.yaml --on local:2 -j 1 --force
 [ $? = $alone ]
 ok $? "and an empty list, with status $alone"
+
+bad large 'echo a > {out}' 99
+say run flow.yaml --on local:2 -j 1
+[ $? = 3 ] && grep -q "99 cores" "$work/err"
+ok $? "tasks that no agent has room for: status 3, and what they ask for"
 
 # ---- a cluster that stays: agents that die, come late, and others who look ----
 start_agent one "$weft" agent -j 1 --lease 2

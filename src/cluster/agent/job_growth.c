@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 enum {
-    READS_MOST = 64,    /* deciding tasks that are asked about at once */
+    READS_MOST = 1023,  /* deciding tasks that are asked about at once */
     SETTLES_MOST = 256, /* parents that are looked after at once */
 };
 
@@ -129,7 +129,7 @@ void growth_close(struct job *j)
     for (size_t i = 0; i < j->growth.parts.n; i++)
         part_free(&j->growth.parts.at[i]);
     array_free(&j->growth.parts);
-    array_free(&j->growth.status);
+    array_free(&j->growth.deciders);
     strbuf_free(&j->growth.forged);
 }
 
@@ -347,19 +347,19 @@ void growth_message(struct job *j, struct bytes *in)
 /* ---- deciding ---- */
 
 /* Tasks that decide are few: the array is only as long as the last of them. */
-static uint8_t *status_of(struct job *j, uint32_t task)
+static struct decider *decider_of(struct job *j, uint32_t task)
 {
     struct job_growth *g = &j->growth;
-    while (g->status.n <= task)
-        array_push(&g->status, 0);
-    return &g->status.at[task];
+    while (g->deciders.n <= task)
+        array_push(&g->deciders, (struct decider){0});
+    return &g->deciders.at[task];
 }
 
 void growth_task_done(struct job *j, uint32_t task)
 {
     if (!is_open(j))
         return;
-    *status_of(j, task) = META_DONE;
+    decider_of(j, task)->status = META_DONE;
     j->growth.look = true;
 }
 
@@ -372,31 +372,40 @@ void growth_took_record(struct job *j, const struct meta_record *r)
 {
     struct job_growth *g = &j->growth;
     g->reads -= g->reads > 0;
-    if (r->status < META_DONE || r->task >= j->w->ntasks)
+    if (r->status < META_DONE || r->task >= j->w->ntasks) {
+        g->batch = 0; /* who ends it will ask */
         return;
-    *status_of(j, r->task) = r->status;
+    }
+    if (!g->reads)
+        g->batch = g->batch < READS_MOST ? 2 * g->batch + 1 : READS_MOST;
+    decider_of(j, r->task)->status = r->status;
     g->look = true;
 }
 
-/* Are all that decide DONE? Of those that we do not know of, the store is asked; `lost`: one ended
- * otherwise, so that this is never read. */
+/* Are all that decide DONE? Of those that we do not know of, the store is asked, a few first, since who ends
+ * the last of them asks about all. `lost`: one ended otherwise, so that this is never read. What was
+ * found to be DONE in front is not looked at again. */
 static bool item_is_due(struct job *j, const struct future_item *item, bool *lost)
 {
     struct job_growth *g = &j->growth;
-    bool due = item->count > 0, asks = g->reads == 0;
+    bool asks = g->reads == 0;
     *lost = item->count == 0;
-    for (uint32_t t = item->first; t < item->first + item->count; t++) {
-        uint8_t status = *status_of(j, t);
-        *lost = *lost || status > META_DONE;
-        due = due && status == META_DONE;
-        if (status || !asks)
+    if (*lost)
+        return false;
+    uint32_t front = decider_of(j, item->first)->front, at = front;
+    for (; at < item->count && !*lost; at++) {
+        uint8_t status = decider_of(j, item->first + at)->status;
+        front += at == front && status == META_DONE;
+        *lost = status > META_DONE;
+        if (status)
             continue;
-        if (g->reads >= READS_MOST)
+        if (!asks || g->reads > g->batch)
             break;
-        job_ask(j, META_READ, t, SLOT_DECIDES);
+        job_ask(j, META_READ, item->first + at, SLOT_DECIDES);
         g->reads++;
     }
-    return due;
+    decider_of(j, item->first)->front = front;
+    return front == item->count;
 }
 
 /* What it made is looked at here: so it must be here. */

@@ -30,19 +30,25 @@ struct joined_part {
     ARRAY(uint32_t) deciders;
 };
 
+/* A task that may decide. */
+struct decider {
+    uint8_t status; /* how it ended, enum meta_status; 0: not, as far as we know */
+    uint32_t front; /* of the first of a group: how many from it on are DONE without a gap */
+};
+
 struct job_growth {
     ARRAY(struct joined_part) parts;
-    uint32_t first_object; /* that was not known when the run was handed in */
-    ARRAY(uint8_t)
-    status;         /* by task: how a deciding one ended, enum meta_status; 0: not as we know */
-    bool look;      /* fact: something that is pending may be due */
-    bool asked;     /* fact: the board is asked for the next part, or offered one */
-    bool ask_again; /* fact: somebody spoke of it meanwhile */
-    bool none;      /* fact: the board had none when it was asked last */
-    uint32_t reads; /* questions about deciding tasks that are not answered */
-    uint32_t puts;  /* of tasks that are put again: not answered */
-    bool broken;    /* fact: what joins cannot join; the run ends */
-    bool told;      /* fact: somebody else wrote to the board, and the log says so */
+    uint32_t first_object;          /* that was not known when the run was handed in */
+    ARRAY(struct decider) deciders; /* by task */
+    uint32_t batch;                 /* one less than how many of them are asked about at once */
+    bool look;                      /* fact: something that is pending may be due */
+    bool asked;                     /* fact: the board is asked for the next part, or offered one */
+    bool ask_again;                 /* fact: somebody spoke of it meanwhile */
+    bool none;                      /* fact: the board had none when it was asked last */
+    uint32_t reads;                 /* questions about deciding tasks that are not answered */
+    uint32_t puts;                  /* of tasks that are put again: not answered */
+    bool broken;                    /* fact: what joins cannot join; the run ends */
+    bool told;            /* fact: somebody else wrote to the board, and the log says so */
     struct strbuf forged; /* what stands in the place of the next part and is nobody's */
 };
 

@@ -48,8 +48,11 @@ static void follow_join_part(struct client_follow *f, const struct run_part *p)
     f->parts++;
     if (f->broken.kind != ERROR_NONE)
         return;
-    if (!f->o.grow(f->o.grow_context, p->bytes.at, p->bytes.n, &f->broken))
+    if (!f->o.grow(f->o.grow_context, p->bytes.at, p->bytes.n, &f->broken)) {
         client_say(c, "run %" PRIu64 " ends: %s", f->o.run, f->broken.text);
+        if (f->broken.kind == ERROR_INFEASIBLE && f->state < BOARD_RUN_STOPPING)
+            follow_set_state(f, BOARD_RUN_STOPPING); /* agents would wait for one that has room */
+    }
     if (f->w->ntasks == first)
         return;
     follow_lengthen(f, first, object);
