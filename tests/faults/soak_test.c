@@ -19,7 +19,8 @@ enum { FAULTS = sizeof fault_names / sizeof *fault_names };
 
 struct totals {
     uint64_t seeds, events, crashes, partitions, failovers, replays, resent, adoptions, lost,
-        doubled, done, picky, unfit, leaves, returned, holding, joined, skipped, excused;
+        doubled, done, picky, unfit, leaves, returned, asides, passed_on, holding, joined, skipped,
+        excused;
 };
 
 static void add(struct totals *t, const struct fault_world_result *r)
@@ -40,6 +41,8 @@ static void add(struct totals *t, const struct fault_world_result *r)
     t->unfit += r->unfit;
     t->leaves += r->leaves;
     t->returned += r->returned;
+    t->asides += r->asides;
+    t->passed_on += r->passed_on;
     t->joined += r->joined;
     t->skipped += r->skipped;
     t->excused += r->excused;
@@ -112,7 +115,7 @@ static void for_ci(const struct fault_world_options *options, const struct total
     fault_world_run(8, options, &b);
     ok(a.digest != b.digest, "another seed is another run");
     ok(t->crashes && t->partitions && t->failovers && t->replays && t->resent && t->adoptions &&
-           t->lost && t->doubled && t->leaves && t->returned,
+           t->lost && t->doubled && t->leaves && t->returned && t->asides && t->passed_on,
        "every fault happened: %llu crashes, %llu partitions, %llu failovers, %llu batches sent "
        "again",
        (unsigned long long)t->crashes, (unsigned long long)t->partitions,

@@ -219,6 +219,8 @@ static void start(struct fault_world *w, uint32_t node, const struct sched_start
                              .bytes = 1,
                              .fetched = rng_uniform(&w->rng, 0, 1e6)};
     faults_decide(w, s->task, &p->ended);
+    if (w->aside[node] && !p->ended.returned && !p->ended.skipped && rng_unit(&w->sick) < 0.7)
+        p->ended.passed_on = 1;
     faults_gang_begins(w, node, s->task, p);
     w->result->parts += p->ngang;
 }
@@ -332,6 +334,20 @@ static void leave(struct fault_world *w, uint32_t node, bool leaves)
         later(w, rng_uniform(&w->rng, 0.01, 0.5), EVENT_STAY, node);
 }
 
+/* Its machine fails tasks for a while, and the others see it on the board. */
+static void set_aside(struct fault_world *w, uint32_t node, bool is)
+{
+    struct sched_event e = {.kind = SCHED_EVENT_ASIDE, .aside = {node, is}};
+    if (!w->sched[node] || w->aside[node] == is)
+        return;
+    w->aside[node] = is;
+    w->result->asides += is;
+    deliver(w, node, &e);
+    for (uint32_t i = 0; i < w->nodes; i++)
+        if (i != node && w->sched[i])
+            control(w, delay(w, i), i, e);
+}
+
 static void restart(struct fault_world *w, uint32_t node)
 {
     if (w->sched[node])
@@ -345,9 +361,19 @@ static void restart(struct fault_world *w, uint32_t node)
     for (uint32_t i = 0; i < w->nodes; i++)
         if (w->leaves[i])
             control(w, delay(w, node), node, faults_capacity_event(w, i));
+    bool was_aside = w->aside[node];
+    w->aside[node] = false;
     struct sched_event e = {.kind = SCHED_EVENT_START, .life = ++w->lives};
     w->born[node] = w->lives;
     deliver(w, node, &e);
+    for (uint32_t i = 0; i < w->nodes; i++) {
+        struct sched_event said = {.kind = SCHED_EVENT_ASIDE, .aside = {node, false}};
+        if (was_aside && i != node && w->sched[i])
+            control(w, delay(w, i), i, said);
+        said.aside.node = i;
+        if (w->aside[i])
+            control(w, delay(w, node), node, said);
+    }
     for (uint32_t i = 0; i < w->nodes;
          i++) /* who is dead it learns as the others do: from outside */
         if (i != node && !w->sched[i])
@@ -466,6 +492,7 @@ static void handle(struct fault_world *w, struct faults_pending *p)
             w->busy_memory[p->node] -= w->asks[p->ended.task].memory;
             for (uint32_t i = 0; i < 2; i++)
                 w->busy_things[p->node][i] -= w->asks[p->ended.task].thing[i];
+            faults_fail_on_sick_node(w, p->node, &p->ended);
             w->result->returned += p->ended.returned;
             faults_gang_ends(w, p);
             deliver(w, p->node, &e);
@@ -520,6 +547,10 @@ static void handle(struct fault_world *w, struct faults_pending *p)
         break;
     case EVENT_STORE_UP:
         store_up(w);
+        break;
+    case EVENT_ASIDE:
+    case EVENT_BACK:
+        set_aside(w, p->node, p->kind == EVENT_ASIDE);
         break;
     case EVENT_LEAVE:
     case EVENT_STAY:
@@ -585,6 +616,20 @@ static void plan_faults(struct fault_world *w)
     }
 }
 
+/* In three worlds of ten half of the nodes are sick for a while, the immortal one as well. */
+static void plan_sick_nodes(struct fault_world *w, uint64_t seed)
+{
+    rng_seed_stream(&w->sick, seed, 18);
+    bool some = rng_unit(&w->sick) < 0.3;
+    for (uint32_t n = 0; some && n < w->nodes; n++) {
+        double from = rng_uniform(&w->sick, 0.01, 0.5);
+        if (rng_unit(&w->sick) < 0.5)
+            continue;
+        later(w, from, EVENT_ASIDE, n);
+        later(w, from + rng_uniform(&w->sick, 0.05, 0.6), EVENT_BACK, n);
+    }
+}
+
 static void loop(struct fault_world *w)
 {
     struct fault_world_result *r = w->result;
@@ -642,6 +687,7 @@ void fault_world_run(uint64_t seed, const struct fault_world_options *options,
         faults_make_nodes(w, seed);
         submit(w);
         plan_faults(w);
+        plan_sick_nodes(w, seed);
         loop(w);
     }
     out->nodes = w->nodes;

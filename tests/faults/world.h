@@ -9,6 +9,7 @@
  *     users      remove tasks, change policies; tasks fail
  *     growth     in some worlds parts of the graph join when tasks are done, and nodes learn of that late
  *     decisions  in some worlds tasks are not taken, or fail and may
+ *     machines   in some worlds nodes fail what they run for a while, and are set aside; all may be
  *     sizes      in most worlds nodes have unequal cores, memory and attributes, and tasks ask for
  *                some; nodes leave in order, and give back what has not begun
  *
@@ -59,6 +60,7 @@ struct fault_world_result {
     uint32_t holding; /* tasks that hold things */
     uint32_t unfit;   /* times that one waited, since nobody there had room for it */
     uint32_t leaves, returned;
+    uint32_t asides, passed_on; /* nodes that were set aside; attempts that they failed */
     uint32_t wide, parts; /* tasks that span several nodes; times that a node gave a part to one */
     uint32_t joined, skipped, excused; /* tasks */
     char trouble[400];                 /* empty: all is well */

@@ -114,6 +114,10 @@ bool faults_is_news(const struct fault_world *w, struct sched_event *e)
 {
     if (w->wide && e->kind == SCHED_EVENT_CAPACITY)
         *e = faults_capacity_event(w, e->capacity.node);
+    if (e->kind == SCHED_EVENT_ASIDE)
+        e->aside.is = w->aside[e->aside.node];
+    if (w->wide && e->kind == SCHED_EVENT_NODE_UP && !w->sched[e->node])
+        return false; /* it has died since: a gang would wait for it for ever */
     return !(w->wide && e->kind == SCHED_EVENT_NODE_DOWN && w->sched[e->node] &&
              w->born[e->node] != e->over);
 }

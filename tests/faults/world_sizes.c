@@ -130,3 +130,15 @@ void faults_draw(struct fault_world *w, uint64_t seed)
     w->twice = faults_has(w, FAULT_TWICE) ? rng_uniform(&w->rng, 0, 0.25) : 0;
     w->late = faults_has(w, FAULT_LATE) ? delays[rng_below(&w->rng, 3)] : 0.002;
 }
+
+/* What an attempt on a node that is set aside comes to: others take it if they can, and else it goes well. */
+void faults_fail_on_sick_node(struct fault_world *w, uint32_t node, struct sched_ended *e)
+{
+    if (!e->passed_on)
+        return;
+    bool passed = sched_may_pass_on(w->sched[node], e->task, e->passed_on);
+    e->passed_on = passed;
+    e->returned = passed;
+    e->failed = passed || e->failed;
+    w->result->passed_on += passed;
+}

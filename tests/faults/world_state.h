@@ -31,6 +31,8 @@ enum faults_event {
     EVENT_STORE_UP,
     EVENT_LEAVE,
     EVENT_STAY,
+    EVENT_ASIDE,
+    EVENT_BACK,
     EVENT_ROOM,
     EVENT_GROW, /* `n`: a part, which joins */
     EVENT_GREW, /* this node learns of all that has joined, and is to begin with `tasks` */
@@ -107,6 +109,8 @@ struct fault_world {
     uint32_t part_cores[FAULTS_NODES];
     double part_memory[FAULTS_NODES];
     bool leaves[FAULTS_NODES]; /* its own scheduler was told, and starts nothing more */
+    bool aside[FAULTS_NODES];  /* fails most of what is run there, and its scheduler was told */
+    struct rng sick; /* a generator of its own: worlds without sick nodes are what they were */
     uint32_t lives;
     struct heap queue;
     ARRAY(struct faults_pending *) pool;
@@ -155,6 +159,8 @@ static inline bool faults_has(const struct fault_world *w, enum fault fault)
 void faults_draw(struct fault_world *w, uint64_t seed);
 void faults_make_nodes(struct fault_world *w, uint64_t seed);
 struct sched_event faults_capacity_event(const struct fault_world *w, uint32_t node); /* now */
+
+void faults_fail_on_sick_node(struct fault_world *w, uint32_t node, struct sched_ended *e);
 
 /* world_gangs.c */
 void faults_make_spans(struct fault_world *w, uint64_t seed);
