@@ -6,6 +6,7 @@ silence, slow or damage what goes to it and nothing else.
 
 All of it is on this machine, in the round's folder, and carries its mark."""
 import os
+import random
 import shutil
 import signal
 import socket
@@ -19,9 +20,15 @@ LEASE = 2.0
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Below those that the system gives to whoever connects: it must still be free when its server is started, or started again."""
+    while True:
+        port = random.SystemRandom().randrange(10000, 20000)
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
 
 
 class Relay:
