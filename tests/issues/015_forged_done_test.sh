@@ -40,6 +40,10 @@ wait_for 20 told "run $run: .*nobody who has the cluster's key wrote that\|run $
 ok $? "the store says that both tasks are done: an agent tells that nobody with the key wrote it"
 state_is "$run" running
 ok $? "the run goes on"
+grep -q '"done": 0' "$work/status" && grep -q '"unproved": [12]' "$work/status" && grep -q '"proved": true' "$work/status"
+ok $? "status counts none of them as done"
+COLUMNS=80 say status "$run" && grep -q " 0 of 2 " "$work/out" && grep -q "more tasks\? that .* ended" "$work/out"
+ok $? "and says so to people"
 timeout 100 "$weft" attach "$run" >"$work/out" 2>"$work/err"
 [ $? = 1 ] && [ ! -e "$work/first/result.txt" ] && grep -q "nobody who has the cluster's key wrote that" "$work/err"
 ok $? "who attaches gets no success, and is told: $(tail -n 1 "$work/err" | cut -c 1-100)"
