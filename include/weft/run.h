@@ -443,6 +443,7 @@ struct weft_cluster_status {
     size_t all_runs;                    /* that the board knows */
     const struct weft_agent_kept *kept; /* of agents that live */
     size_t nkept;
+    const char *store_trouble; /* what the store refuses to do, with the remedy; NULL: nothing */
 };
 
 struct weft_cluster_query {

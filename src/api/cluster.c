@@ -390,6 +390,8 @@ weft_cluster_snapshot(struct weft_cluster *c, const struct weft_cluster_query *q
                                                          .all_runs = all_runs,
                                                          .kept = c->kept.at,
                                                          .nkept = c->kept.n};
+                const char *trouble = client_store_trouble(c->client);
+                c->status.store_trouble = *trouble ? trouble : NULL;
                 call.good = true;
             }
         }

@@ -13,6 +13,7 @@
 
 static const struct cli_option agent_command_options[] = {
     OPTION_STORE,
+    OPTION_STORE_MAY_LOSE,
     OPTION_KEY,
     {"bind", 0, "HOST:PORT", "where to listen for others (default 127.0.0.1, any free port)"},
     {"tell", 0, "HOST[:PORT]", "where others reach it, when that is not --bind"},

@@ -14,6 +14,7 @@ static const struct cli_option run_command_options[] = {
     {"on", 0, "WHERE", "run on agents: local:N, ssh:HOST,HOST..., slurm, or cluster (at --store)"},
     {"nodes", 0, "N", "slurm: at most so many nodes (default 1), asked for as tasks get ready"},
     OPTION_STORE,
+    OPTION_STORE_MAY_LOSE,
     OPTION_KEY,
     CLUSTER_WORK_OPTIONS,
     OPTION_SEED,
@@ -30,6 +31,7 @@ static const struct cli_option run_command_options[] = {
 static const struct cli_rule run_rules[] = {
     {"set seed", "with order", NULL},
     {"with plan order", NULL, "with plan order"}, /* each gives an order, and there can be one */
+    {"store-may-lose", "store on=cluster", NULL},
     {"store insecure-store key submit policy shared no-shared later priority", "on", NULL},
     {"insecure-store", "store on=cluster", NULL}, /* own agents have a store of their own */
     {"nodes", "on=slurm", NULL},

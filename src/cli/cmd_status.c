@@ -184,6 +184,7 @@ static int status_show(const struct arguments *a, struct weft_cluster *c,
         status_agents_json(s, &j);
         status_runs_json(s, &j);
         status_kept_json(s, &j);
+        json_put_text(&j, "store_trouble", s->store_trouble);
         json_write_end_object(&j);
         strbuf_add_char(&out, '\n');
     } else {
@@ -197,6 +198,7 @@ static int status_show(const struct arguments *a, struct weft_cluster *c,
         status_agents_text(s, &style, &out);
         status_runs_text(s, &style, &out);
         status_kept_text(s, &style, &out);
+        status_store_text(s, &style, &out);
     }
     int status = cli_print(&out);
     strbuf_free(&out);

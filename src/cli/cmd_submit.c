@@ -10,6 +10,7 @@
 /* Those of `weft run` that make sense without following it. */
 static const struct cli_option submit_options[] = {
     OPTION_STORE,
+    OPTION_STORE_MAY_LOSE,
     OPTION_KEY,
     CLUSTER_WORK_OPTIONS,
     {"directory", 'C', "DIR", "where the files are (default: where the workflow's file is)"},

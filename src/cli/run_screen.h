@@ -75,6 +75,11 @@ struct run_screen {
         "insecure-store", 0, NULL, "a Redis on another machine may do without TLS"                 \
     }
 
+#define OPTION_STORE_MAY_LOSE                                                                      \
+    {                                                                                              \
+        "store-may-lose", 0, NULL, "take a Redis that is set to lose data (appendonly no ...)"     \
+    }
+
 #define OPTION_KEY                                                                                 \
     {                                                                                              \
         "key", 0, "FILE",                                                                          \

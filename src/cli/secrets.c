@@ -80,11 +80,15 @@ const char *cli_store(const struct arguments *a)
     prepare_for_cluster(a);
     const char *given = arguments_value(a, "store"), *named = getenv("WEFT_STORE");
     given = given ? given : taken_store;
-    if (!arguments_flag(a, "insecure-store"))
+    bool insecure = arguments_flag(a, "insecure-store");
+    bool may_lose = arguments_takes(a, "store-may-lose") && arguments_flag(a, "store-may-lose");
+    if (!insecure && !may_lose)
         return given;
     given = given ? given : named && *named ? named : "redis://127.0.0.1:6379";
     struct strbuf text = {0};
-    strbuf_printf(&text, "%s%sinsecure=1", given, strchr(given, '?') ? "&" : "?");
+    strbuf_printf(&text, "%s%s%s%s%s", given, strchr(given, '?') ? "&" : "?",
+                  insecure ? "insecure=1" : "", insecure && may_lose ? "&" : "",
+                  may_lose ? "may-lose=1" : "");
     free(insecure_store);
     insecure_store = strbuf_steal(&text);
     return insecure_store;

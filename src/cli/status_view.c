@@ -389,6 +389,14 @@ void status_runs_text(const struct weft_cluster_status *s, const struct status_s
     table_free(t);
 }
 
+/* What is wrong there, with what to do. */
+void status_store_text(const struct weft_cluster_status *s, const struct status_style *style,
+                       struct strbuf *out)
+{
+    if (s->store_trouble)
+        status_prose(style, s->store_trouble, out);
+}
+
 /* Results that wait, and for how long: one line, since agents mostly have the same limits. */
 void status_kept_text(const struct weft_cluster_status *s, const struct status_style *style,
                       struct strbuf *out)

@@ -18,3 +18,5 @@ void status_runs_text(const struct weft_cluster_status *s, const struct status_s
                       struct strbuf *out);
 void status_kept_text(const struct weft_cluster_status *s, const struct status_style *style,
                       struct strbuf *out);
+void status_store_text(const struct weft_cluster_status *s, const struct status_style *style,
+                       struct strbuf *out);

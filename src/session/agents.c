@@ -117,6 +117,19 @@ static bool agents_store(struct remote *r, bool slurm, struct error *err)
     return good;
 }
 
+/* Before agents are started at a store of the user's: is it one that they would refuse? */
+static bool agents_check_store(struct remote *r, struct error *err)
+{
+    struct store_address address = {0};
+    char remark[BOARD_REMARK];
+    struct board *b =
+        place_address(r->store, &r->place.key, &address, err) ? board_open(&address, err) : NULL;
+    bool good = b && board_check_promise(b, &address, remark, err);
+    board_close(b);
+    store_address_free(&address);
+    return good;
+}
+
 /* The fleet's loop drives the client later: both live in this thread. */
 bool agents_start(struct remote *r, struct error *err)
 {
@@ -131,7 +144,7 @@ bool agents_start(struct remote *r, struct error *err)
     r->fleet_state = strbuf_steal(&state);
     double memory = agents_shape(r);
     note_clear_agents(s->ws.state);
-    if (!agents_store(r, slurm, err))
+    if (!agents_store(r, slurm, err) || (r->o.place.store && !agents_check_store(r, err)))
         return false;
     r->fleet = fleet_new(&(struct fleet_config){.target = r->o.on,
                                                 .key = r->place.key,

@@ -20,19 +20,20 @@ char *place_store_text(const char *given, struct error *err)
     char line[4096];
     if (strcmp(given, "-") != 0 && given[0] != '@')
         return mem_copy_string(given);
-    /* @FILE?insecure=1: what the command line adds to the file's address */
-    static const char more[] = "?insecure=1";
-    size_t n = strlen(given), tail = sizeof more - 1;
-    bool insecure = n > tail && strcmp(given + n - tail, more) == 0;
-    char *name = mem_copy_bytes(given, insecure ? n - tail : n);
+    /* @FILE?insecure=1&may-lose=1: what the command line adds to the file's address */
+    const char *more = strrchr(given, '?');
+    if (more && strncmp(more, "?insecure=1", 11) != 0 && strncmp(more, "?may-lose=1", 11) != 0)
+        more = NULL; /* a part of the file's name */
+    char *name = mem_copy_bytes(given, more ? (size_t)(more - given) : strlen(given));
     bool good = name[0] == '@' ? key_file_private_line(name + 1, line, sizeof line, err)
                                : key_file_next_line(line, sizeof line, err);
     struct strbuf text = {0};
-    strbuf_printf(&text, "%s%s%s", line,
-                  !insecure || !good  ? ""
+    bool adds = more && good;
+    strbuf_printf(&text, "%s%s%s", good ? line : "",
+                  !adds               ? ""
                   : strchr(line, '?') ? "&"
                                       : "?",
-                  insecure && good ? more + 1 : "");
+                  adds ? more + 1 : "");
     explicit_bzero(line, sizeof line);
     free(name);
     if (good)

@@ -138,7 +138,8 @@ bool remote_connect(struct remote *r, struct session *s, const struct remote_opt
                     struct error *err)
 {
     remote_begin(r, s, o);
-    if (!place_find(&r->place, &o->place, 0, err) || !remote_open_client(r, err))
+    if (!place_find(&r->place, &o->place, 0, err) || !remote_open_client(r, err) ||
+        !client_check_store(r->client, err))
         return false;
     remote_name_key(r);
     return true;
@@ -223,7 +224,7 @@ bool remote_open(struct remote *r, struct session *s, const struct remote_option
     } else if (!place_find(&r->place, &o->place, 0, err)) {
         return false;
     }
-    if (!remote_open_client(r, err))
+    if (!remote_open_client(r, err) || !client_check_store(r->client, err))
         return false;
     if (own) /* ready means started: on the board each stands a moment later */
         agents_wait_joined(r);

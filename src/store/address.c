@@ -69,8 +69,8 @@ static bool address_take_number(const char *name, const char *value, uint32_t mo
 static bool address_take_option(struct store_address *a, const char *name, const char *value,
                                 bool *of_tls, struct error *err)
 {
-    static const char *const names[] = {"ca",       "cert",   "key",  "name",    "unchecked",
-                                        "replicas", "shards", "auth", "insecure"};
+    static const char *const names[] = {"ca",       "cert",   "key",  "name",     "unchecked",
+                                        "replicas", "shards", "auth", "insecure", "may-lose"};
     char **const texts[] = {&a->tls_ca, &a->tls_cert, &a->tls_key, &a->tls_name};
     size_t i = 0;
     while (i < sizeof names / sizeof *names && strcmp(name, names[i]) != 0)
@@ -107,10 +107,17 @@ static bool address_take_option(struct store_address *a, const char *name, const
         a->insecure = yes;
         return true;
     }
+    case 9: {
+        uint32_t yes;
+        if (!address_take_number(name, value, 1, &yes, err))
+            return false;
+        a->may_lose = yes;
+        return true;
+    }
     default:
         return error_set(err, ERROR_INPUT,
                          "store address: unknown option '%.40s': expected ca, cert, key, name, "
-                         "unchecked, replicas, shards, insecure or auth",
+                         "unchecked, replicas, shards, insecure, may-lose or auth",
                          name);
     }
 }

@@ -3,7 +3,7 @@
  *     redis://[user[:password]@]host[:port][,host:port...][/prefix][?option=value&...]
  *
  * rediss:// is the same with TLS. Options: ca, cert, key (files), name (in the certificate),
- * unchecked=1, replicas, shards, insecure=1, and auth=key: the password comes from the cluster's key, and with
+ * unchecked=1, replicas, shards, insecure=1, may-lose=1, and auth=key: the password comes from the cluster's key, and with
  * TLS also the certificate to believe unless ca, name or unchecked say otherwise. Parts are
  * percent-decoded.
  *
@@ -22,6 +22,7 @@ struct store_address {
     bool auth_key; /* whoever has the cluster's key sets `password` and `tls_pin` (heap) before it
                       is used: cluster/launch/store_server.h */
     bool tls, tls_unchecked, insecure;
+    bool may_lose; /* its user knows that the server may lose what it has answered */
     char *tls_ca, *tls_cert, *tls_key, *tls_name;
     char *tls_pin; /* not part of the text: the certificate itself */
     uint32_t replicas, shards;

@@ -83,6 +83,15 @@ double board_silence(const struct board *b);
 /* Why it is silent, as far as we know; "": no trouble known. */
 const char *board_trouble(const struct board *b);
 
+/* Is the server set to keep what it has answered? False with ERROR_INPUT: it is not, and the address does
+ * not say that it may lose; the text has the remedy. `remark` (may be NULL): what a person should know all
+ * the same (it may lose, or does not say); "": nothing. For who is about to rely on it. */
+enum { BOARD_REMARK = 640 };
+bool board_check_promise(const struct board *b, const struct store_address *address,
+                         char remark[static BOARD_REMARK], struct error *err);
+/* Its memory was full when it was last connected to; "": it was not. */
+const char *board_is_full(const struct board *b);
+
 /* `good` false: the server refused (text) or the request is impossible. Results are valid during
  * the call. */
 typedef void (*board_done)(void *context, bool good, const char *why);

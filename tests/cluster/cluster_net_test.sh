@@ -14,7 +14,7 @@ if [ "${1:-}" != inside ]; then
 fi
 . "$(dirname "$0")/cluster_common.sh"
 command -v redis-server >/dev/null || skip "agents in network namespaces" "redis-server is not installed"
-in_node 1 redis-server --port 6379 --bind 10.98.0.1 --protected-mode no --dir "$work" --save '' >"$work/redis.log" 2>&1 &
+in_node 1 redis-server --port 6379 --bind 10.98.0.1 --protected-mode no --dir "$work" --save '' --appendonly yes >"$work/redis.log" 2>&1 &
 server=$!
 wait_for 30 grep -q "Ready to accept connections" "$work/redis.log"
 ok $? "a server at node 1"

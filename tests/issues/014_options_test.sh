@@ -78,6 +78,7 @@ run|flow.yaml|--on local:1|-
 run|flow.yaml|--nodes 2|--on slurm -n
 run|flow.yaml|--store redis://127.0.0.1:1|--on local:1 -n
 run|flow.yaml|--insecure-store|--on local:1 --store redis://127.0.0.1:1 -n
+run|flow.yaml|--store-may-lose|--on cluster -n
 run|flow.yaml|--key key|--on local:1 -n
 run|flow.yaml|--submit best|--on local:1 -n
 run|flow.yaml|--policy flds|--on local:1 -n

@@ -339,6 +339,11 @@ static bool agent_open(struct agent *a, struct error *err)
     agent_set_limits(a);
     ended_find_folders(a);
     a->board = board_open(o->store, err);
+    char remark[BOARD_REMARK];
+    if (a->board && !board_check_promise(a->board, o->store, remark, err))
+        return false;
+    if (a->board && remark[0])
+        agent_log(a, "%s", remark);
     if (!a->board || !agent_open_charter(a, err))
         return false;
     a->links = agent_listen(a, err);

@@ -239,6 +239,10 @@ static void job_answers(void *context, const struct meta_answers *answers)
             job_took_audit(j, &answers->at[i]);
         else if (answers->at[i].kind == META_COUNT)
             job_counted(j, &answers->at[i]);
+    if (answers->n && j->store_trouble[0]) {
+        j->store_trouble[0] = 0;
+        job_log(j, "the store is back");
+    }
     if (answers->forged && !j->forgery_told) {
         j->forgery_told = true;
         job_log(j, answers->forged);
@@ -247,9 +251,14 @@ static void job_answers(void *context, const struct meta_answers *answers)
     supply_answers(j, answers);
 }
 
+/* Once, though it is tried again every second. */
 static void job_store_trouble(void *context, const struct error *err)
 {
-    job_log(context, err->text);
+    struct job *j = context;
+    if (strncmp(j->store_trouble, err->text, sizeof j->store_trouble - 1) == 0)
+        return;
+    snprintf(j->store_trouble, sizeof j->store_trouble, "%.511s", err->text);
+    job_log(j, j->store_trouble);
 }
 
 const struct driver_ops job_driver_ops = {
@@ -514,8 +523,7 @@ static bool is_without(const struct job *j, uint32_t node)
 void job_second(struct job *j)
 {
     struct sched_counts now;
-    if (driver_retry_store(j->driver))
-        job_log(j, "the store is back");
+    driver_retry_store(j->driver); /* job_answers() says when it is back */
     if (j->depot)
         depot_tick(j->depot, clock_seconds());
     if (!job_is_scheduling(j))

@@ -67,6 +67,7 @@ struct job {
     uint32_t idle;      /* seconds without a task */
     uint32_t quiet;     /* seconds since it has ended and nobody is at it */
     struct run_result result;
+    char store_trouble[512]; /* why the store does not take what it is given; "": it does */
 
     /* those who follow it (watch.c) */
     ARRAY(struct link *) watchers;

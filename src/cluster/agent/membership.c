@@ -82,6 +82,11 @@ static void describe_agent(struct agent *a, struct strbuf *sealed)
     json_put_number(&j, "kept_bytes", bytes);
     json_put_number(&j, "keep_for", a->keep_for);
     json_put_number(&j, "keep_size", a->keep_size);
+    for (size_t i = 0; i < a->jobs.n; i++)
+        if (a->jobs.at[i]->store_trouble[0]) {
+            json_put_string(&j, "store_trouble", a->jobs.at[i]->store_trouble);
+            break;
+        }
     json_put_integer(&j, "jobs", (int64_t)a->jobs.n);
     if (a->ends > 0) {
         json_put_number(&j, "left", a->ends - clock_seconds());

@@ -37,6 +37,10 @@ struct client_config {
 
 /* False with NULL: no server, or what stands on its board is sealed with another key. */
 struct client *client_open(const struct client_config *config, struct error *err);
+/* Does the store keep what it has answered? For who hands something in; see board_check_promise(). */
+bool client_check_store(struct client *c, struct error *err);
+/* What agents, or the store itself, say is wrong with it; "": nothing is known. */
+const char *client_store_trouble(struct client *c);
 void client_close(struct client *c); /* NULL is fine */
 void client_listen(struct client *c, void (*say)(void *context, const char *line), void *context);
 

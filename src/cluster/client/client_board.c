@@ -371,3 +371,22 @@ bool client_set_state(struct client *c, uint64_t run, const uint8_t id[static SE
     board_run_state(c->board, &change, reply_done, &r);
     return reply_await(c, &r, err);
 }
+
+bool client_check_store(struct client *c, struct error *err)
+{
+    char remark[BOARD_REMARK];
+    if (!board_check_promise(c->board, c->o.address, remark, err))
+        return false;
+    if (remark[0])
+        client_say(c, "%s", remark);
+    return true;
+}
+
+/* An agent's word first: it is of now. */
+const char *client_store_trouble(struct client *c)
+{
+    for (size_t i = 0; i < c->members.n; i++)
+        if (client_is_alive(c, &c->members.at[i]) && c->members.at[i].store_trouble)
+            return c->members.at[i].store_trouble;
+    return c->board ? board_is_full(c->board) : "";
+}

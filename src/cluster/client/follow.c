@@ -89,6 +89,17 @@ void follow_set_state(struct client_follow *f, enum board_run_state state)
     client_send_all(f->c, MESSAGE_RUN_CHANGED, f->o.run);
 }
 
+/* The store refuses what agents give it (its memory is full): said once, and again when it is something
+ * else. */
+static void follow_check_store(struct client_follow *f)
+{
+    const char *trouble = client_store_trouble(f->c);
+    if (*trouble && strncmp(trouble, f->said_store, sizeof f->said_store - 1) != 0) {
+        client_say(f->c, "%s", trouble);
+        snprintf(f->said_store, sizeof f->said_store, "%.511s", trouble);
+    }
+}
+
 /* After every look at the board: the run's state is the board's, whoever changed it (another client
  * may have cancelled it). */
 static void follow_looked(void *context)
@@ -122,6 +133,7 @@ static void follow_looked(void *context)
     } else {
         follow_check_deserted(f, agents);
         follow_check_unfit(f);
+        follow_check_store(f);
         follow_check_aside(f);
         follow_check_refused(f);
         follow_check_time(f);

@@ -85,9 +85,10 @@ struct client_follow {
     bool said_deserted, said_logs, ending;
     char said_unfit[128]; /* what tasks were said to ask for in vain; "": nothing */
     double deserted, second, loaded;
-    uint32_t cores;      /* of the agents that live, as reported */
-    uint32_t again;      /* results that agents made a second time */
-    double ending_since; /* the second stop; 0: none */
+    uint32_t cores;       /* of the agents that live, as reported */
+    uint32_t again;       /* results that agents made a second time */
+    char said_store[512]; /* what is wrong with the store, as it was said last */
+    double ending_since;  /* the second stop; 0: none */
     struct collect *collect;
 
     /* a run that grows (follow_growth.c) */

@@ -91,6 +91,8 @@ void member_read(const struct board_member *from, const struct charter *charter,
         out->resources = *resources ? mem_copy_string(resources) : NULL;
         const char *aside = member_string(&j, 0, "aside");
         out->aside = *aside ? mem_copy_string(aside) : NULL;
+        const char *trouble = member_string(&j, 0, "store_trouble");
+        out->store_trouble = *trouble ? mem_copy_string(trouble) : NULL;
         out->cores = (uint32_t)member_whole(member_number(&j, 0, "cores", 0), 1e9);
         out->memory = member_number(&j, 0, "memory", 0);
         out->started = member_number(&j, 0, "started", 0);
@@ -125,6 +127,7 @@ void member_free(struct member *m)
     free(m->has);
     free(m->resources);
     free(m->aside);
+    free(m->store_trouble);
     free(m->text);
     array_free(&m->works);
     *m = (struct member){0};

@@ -41,7 +41,8 @@ struct member {
     char *aside;        /* why it is set aside; NULL: it is not */
     int64_t pid;
     ARRAY(struct member_work) works;
-    char *text; /* the JSON; NULL: none */
+    char *store_trouble; /* what the store refuses to do for it, for people; NULL: nothing */
+    char *text;          /* the JSON; NULL: none */
 };
 
 void member_read(const struct board_member *from, const struct charter *charter,

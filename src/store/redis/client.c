@@ -67,7 +67,8 @@ static void client_conn_event(struct redis_client *cl, struct redis_conn *c, dou
     bool good = redis_conn_move(c, now), lost = false;
     if (before < REDIS_CONN_GREETING && c->state == REDIS_CONN_GREETING && good) {
         redis_words_greet(c, cl->user, cl->password, (struct redis_conn_mark){.what = MARK_AUTH},
-                          (struct redis_conn_mark){.what = MARK_INFO});
+                          (struct redis_conn_mark){.what = MARK_INFO},
+                          (struct redis_conn_mark){.what = MARK_CONFIG});
         redis_client_load_scripts(cl, c, MARK_LOAD);
         good = redis_conn_flush(c);
     }
@@ -296,6 +297,11 @@ bool redis_client_is_cluster(const struct redis_client *cl)
 bool redis_client_has_aof(const struct redis_client *cl)
 {
     return cl->has_aof;
+}
+
+const struct redis_client_promise *redis_client_promise(const struct redis_client *cl)
+{
+    return &cl->promise;
 }
 
 const struct redis_conn *redis_client_server(const struct redis_client *cl,

@@ -130,6 +130,13 @@ bool redis_client_is_hopeless(const struct redis_client *cl);
 bool redis_client_is_cluster(const struct redis_client *cl);
 bool redis_client_has_aof(
     const struct redis_client *cl); /* the server writes an append-only file */
+/* What the servers that were reached are set to, as far as they say. */
+struct redis_client_promise {
+    char loses[400]; /* one of them may lose what it has answered: which, and how; "": none */
+    bool unchecked;  /* one does not say how it writes its file */
+    char full[640];  /* the memory of one is full, or almost; "": of none */
+};
+const struct redis_client_promise *redis_client_promise(const struct redis_client *cl);
 /* Whom the channel speaks to; nobody yet: the first server named. */
 const struct redis_conn *redis_client_server(const struct redis_client *cl,
                                              const struct redis_channel *ch);

@@ -2,6 +2,7 @@
  * invariants are numbered in client.c. */
 #include "store/redis/client_state.h"
 
+#define FULL_SHARE 0.98     /* of its memory: what is left does not hold a run */
 #define RETRY_SECONDS 0.02  /* a server that says "not yet" */
 #define WAIT_MS "500"       /* that WAIT may hold one connection up */
 #define LAGGING_SECONDS 2.0 /* replicas that were late or missing are not waited for so long */
@@ -254,6 +255,13 @@ static void command_failed(struct redis_client *cl, struct redis_channel *ch,
     command_refused(cl, ch, q, c, text);
 }
 
+static void client_note_loss(struct redis_client *cl, const struct redis_conn *c, const char *how)
+{
+    if (how && !cl->promise.loses[0])
+        snprintf(cl->promise.loses, sizeof cl->promise.loses, "redis %s:%u: %s", c->host, c->port,
+                 how);
+}
+
 /* A single server, or one of a cluster? Asked of every connection: a server may have been set up
  * anew. */
 static bool client_learn_mode(struct redis_client *cl, struct redis_conn *c,
@@ -266,6 +274,13 @@ static bool client_learn_mode(struct redis_client *cl, struct redis_conn *c,
     }
     cl->cluster = server.cluster;
     cl->has_aof = server.has_aof;
+    client_note_loss(cl, c, server.loses);
+    cl->promise.full[0] = 0;
+    if (server.most > 0 && server.used > FULL_SHARE * server.most)
+        snprintf(cl->promise.full, sizeof cl->promise.full,
+                 "redis %s:%u: the server's memory is full (%.0f of %.0f MB): raise its maxmemory, "
+                 "or take the results of old runs (`weft attach`)",
+                 c->host, c->port, server.used / 1e6, server.most / 1e6);
     cl->mode_by = c->index;
     for (size_t i = 0; i < cl->channels.n && !cl->cluster; i++)
         cl->channels.at[i]->conn = c->index; /* one server has all slots */
@@ -276,6 +291,12 @@ static bool client_learn_mode(struct redis_client *cl, struct redis_conn *c,
 static bool client_is_greeted(struct redis_client *cl, struct redis_conn *c,
                               struct redis_conn_mark mark, const redisReply *reply)
 {
+    if (mark.what == MARK_CONFIG) { /* who may not ask learns nothing, and works all the same */
+        const char *loses = NULL;
+        cl->promise.unchecked |= !redis_words_fsync(reply, &loses);
+        client_note_loss(cl, c, loses);
+        return true;
+    }
     if (reply->type == REDIS_REPLY_ERROR) {
         snprintf(c->why, sizeof c->why, "%s", reply->str);
         cl->hopeless |= redis_words_refused(c, mark.what == MARK_AUTH, reply->str, cl->trouble,

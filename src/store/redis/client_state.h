@@ -11,7 +11,8 @@
 enum redis_client_mark {
     MARK_AUTH,
     MARK_INFO,
-    MARK_LOAD, /* which: the script */
+    MARK_CONFIG, /* CONFIG GET appendfsync, which some users may not ask */
+    MARK_LOAD,   /* which: the script */
     MARK_SLOTS,
     MARK_COMMAND, /* which: the channel, id: the command */
     MARK_WAIT,    /* likewise: do its replicas have it? */
@@ -34,6 +35,7 @@ struct redis_client {
     uint32_t seeds;   /* the first so many were named by the owner */
     uint32_t mode_by; /* the connection that reported the mode; NONE: unknown */
     bool cluster, has_aof;
+    struct redis_client_promise promise;
     double refresh_at;
 
     int epoll, timer, pace; /* pace: milliseconds between ticks, 0: none */

@@ -78,13 +78,30 @@ void redis_words_command(struct redis_conn *c, struct redis_conn_mark mark, size
 /* Pipelined: who are we, who are you. A server that wants no password refuses AUTH, and that is
  * final. */
 void redis_words_greet(struct redis_conn *c, const char *user, const char *password,
-                       struct redis_conn_mark auth, struct redis_conn_mark info)
+                       struct redis_conn_mark auth, struct redis_conn_mark info,
+                       struct redis_conn_mark config)
 {
     if (password && user)
         redis_words_command(c, auth, 3, (const char *const[]){"AUTH", user, password});
     else if (password)
         redis_words_command(c, auth, 2, (const char *const[]){"AUTH", password});
     redis_words_command(c, info, 1, (const char *const[]){"INFO"});
+    redis_words_command(c, config, 3, (const char *const[]){"CONFIG", "GET", "appendfsync"});
+}
+
+static double info_number(const char *info, const char *field)
+{
+    const char *at = strstr(info, field);
+    return at ? strtod(at + strlen(field), NULL) : 0;
+}
+
+bool redis_words_fsync(const redisReply *reply, const char **loses)
+{
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 || !reply->element[1]->str)
+        return false;
+    if (strcmp(reply->element[1]->str, "no") == 0)
+        *loses = "it leaves to the system when it writes (appendfsync no)";
+    return true;
 }
 
 /* Version 7: board.lua declares flags (#!lua), which older servers do not know. INFO is text, one
@@ -101,6 +118,13 @@ bool redis_words_info(const struct redis_conn *c, const redisReply *reply,
     }
     out->cluster = strstr(reply->str, "redis_mode:cluster") != NULL;
     out->has_aof = strstr(reply->str, "aof_enabled:1") != NULL;
+    out->used = info_number(reply->str, "\nused_memory:");
+    out->most = info_number(reply->str, "\nmaxmemory:");
+    out->loses = NULL;
+    if (!out->has_aof)
+        out->loses = "it writes no append-only file (appendonly no)";
+    else if (out->most > 0 && !strstr(reply->str, "maxmemory_policy:noeviction"))
+        out->loses = "it deletes keys when its memory is full (maxmemory-policy)";
     return true;
 }
 

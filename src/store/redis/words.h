@@ -16,11 +16,17 @@ void redis_words_command(struct redis_conn *c, struct redis_conn_mark mark, size
                          const char *const *args);
 /* The first words on a connection: password (NULL: none), and who are you? */
 void redis_words_greet(struct redis_conn *c, const char *user, const char *password,
-                       struct redis_conn_mark auth, struct redis_conn_mark info);
+                       struct redis_conn_mark auth, struct redis_conn_mark info,
+                       struct redis_conn_mark config);
 
 struct redis_words_server {
     bool cluster, has_aof;
+    const char
+        *loses; /* how it may lose what it has answered, for people; NULL: not by what INFO says */
+    double used, most; /* bytes of its memory; most 0: no limit */
 };
+/* The answer to CONFIG GET appendfsync. False: it does not say (a user who may not ask). `loses`: as above. */
+bool redis_words_fsync(const redisReply *reply, const char **loses);
 
 /* The answer to "who are you?". False: too old, `why` says so. */
 bool redis_words_info(const struct redis_conn *c, const redisReply *reply,
