@@ -169,7 +169,7 @@ static bool request_refused(void *owner, struct redis_command *c, const struct r
     const char *remedy = "";
     (void)owner;
     if (redis_words_start(text, "OOM"))
-        remedy = ": raise the server's maxmemory, or remove old runs";
+        remedy = ": its memory is full; raise its maxmemory, or take the results of old runs";
     else if (redis_words_start(text, "MISCONF"))
         remedy = ": the server cannot write its disk; make space there";
     else if (redis_words_start(text, "ERR Protocol error"))
