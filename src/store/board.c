@@ -687,30 +687,7 @@ const char *board_trouble(const struct board *b)
     return redis_client_trouble(b->client);
 }
 
-bool board_check_promise(const struct board *b, const struct store_address *address,
-                         char remark[static BOARD_REMARK], struct error *err)
+const struct redis_client_promise *board_promise(const struct board *b)
 {
-    const struct redis_client_promise *p = redis_client_promise(b->client);
-    remark[0] = 0;
-    if (p->loses[0] && !address->may_lose)
-        return error_set(err, ERROR_INPUT,
-                         "%s: what it has answered may be lost, and with it runs: set appendonly "
-                         "yes, appendfsync always (or everysec) and maxmemory-policy noeviction "
-                         "there, or say --store-may-lose",
-                         p->loses);
-    if (p->loses[0])
-        snprintf(remark, BOARD_REMARK,
-                 "%s: when it ends or its memory is full, runs are lost (--store-may-lose)",
-                 p->loses);
-    else if (p->unchecked)
-        snprintf(remark, BOARD_REMARK,
-                 "the store at %s does not let this user ask how it writes its file (CONFIG GET "
-                 "appendfsync): with `no` it may lose runs",
-                 address->text);
-    return true;
-}
-
-const char *board_is_full(const struct board *b)
-{
-    return redis_client_promise(b->client)->full;
+    return redis_client_promise(b->client);
 }

@@ -89,6 +89,9 @@ const char *board_trouble(const struct board *b);
 enum { BOARD_REMARK = 640 };
 bool board_check_promise(const struct board *b, const struct store_address *address,
                          char remark[static BOARD_REMARK], struct error *err);
+struct redis_client_promise;
+const struct redis_client_promise *
+board_promise(const struct board *b); /* the settings themselves */
 /* Its memory was full when it was last connected to; "": it was not. */
 const char *board_is_full(const struct board *b);
 
