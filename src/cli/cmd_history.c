@@ -72,6 +72,7 @@ static bool history_export_kind(const struct arguments *a, int *json, struct err
     return true;
 }
 
+/* The newest twenty for people, all for files. */
 static int history_list_runs(const struct arguments *a, struct weft_history *h, int exported,
                              struct strbuf *out)
 {
@@ -101,6 +102,7 @@ static int history_list_runs(const struct arguments *a, struct weft_history *h, 
     return 0;
 }
 
+/* A report is for looking at; this is for reading and for scripts. */
 static int history_show_run(const struct arguments *a, struct weft_history *h, int exported,
                             struct strbuf *out)
 {
@@ -190,6 +192,7 @@ static int history_answer(const struct arguments *a, struct weft_history *h, int
                         : history_list_runs(a, h, exported, out);
 }
 
+/* The line says what was taken and what was not. */
 static int history_import(const char *path)
 {
     struct weft_error error;

@@ -119,6 +119,7 @@ static void platform_remark(void *context, const char *line)
     cli_say("note: ", line);
 }
 
+/* From then on it is what `weft plan` and predictions take this machine for. */
 static bool platform_save(const struct weft_platform *p, bool quiet, struct weft_error *error)
 {
     char *path = weft_platform_save(p, error);
@@ -150,6 +151,7 @@ static int platform_show(const struct arguments *a, const struct weft_platform *
     return status;
 }
 
+/* Takes seconds, and says so: nothing else of weft measures unasked. */
 static int platform_measure(const struct arguments *a)
 {
     bool quiet = arguments_flag(a, "quiet");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* In the same terms as what nodes have, so that fitting is comparing. */
 struct capacity capacity_demand(const struct workflow *w, uint32_t task)
 {
     struct capacity c = {
@@ -35,6 +36,7 @@ void capacity_set_things(struct capacity *c, const struct workflow *w, const cha
     thing_list_free(&list);
 }
 
+/* Only what is asked for is looked at: most tasks ask for nothing. */
 bool capacity_holds(const struct capacity *there, const struct capacity *demand)
 {
     for (uint32_t left = demand->things; left; left &= left - 1) {
@@ -60,6 +62,7 @@ struct capacity capacity_least(const struct capacity *a, const struct capacity *
     return c;
 }
 
+/* For words alone: no node need have all of it. */
 struct capacity capacity_most(const struct capacity *a, const struct capacity *b)
 {
     struct capacity c = {.cores = a->cores > b->cores ? a->cores : b->cores,
@@ -79,6 +82,7 @@ static bool capacity_is_asked(const struct workflow *w, const uint8_t *runs, uin
     return !(runs && !runs[task]) && !(w->command && !w->command[task]);
 }
 
+/* What fits the least of all nodes fits each of them; only the rest is tried node by node. */
 struct capacity_misfits capacity_find_misfits(const struct workflow *w, const uint8_t *runs,
                                               const struct capacity *nodes, size_t n)
 {
@@ -134,6 +138,7 @@ static const char *capacity_words_of(const struct workflow *w, uint64_t has, cha
     return out;
 }
 
+/* For messages; what does not fit into `out` is cut. */
 const char *capacity_text(const struct workflow *w, const struct capacity *asks, char *out,
                           size_t size)
 {

@@ -52,6 +52,8 @@ static bool unknown_target(const struct workflow *w, const char *name, struct er
     return false;
 }
 
+/* A task, a file that one makes, else every member of a family or module: in this order, so that a
+ * name means one thing however many families there are. */
 bool select_named(const struct workflow *w, const char *name, uint8_t *marks, struct error *err)
 {
     uint32_t t = workflow_find_task(w, name);
@@ -74,6 +76,7 @@ bool select_named(const struct workflow *w, const char *name, uint8_t *marks, st
     return any || unknown_target(w, name, err);
 }
 
+/* One pass against the edges: a task is met after all that need it. */
 void select_ancestors(const struct workflow *w, uint8_t *marks)
 {
     for (uint32_t i = w->ntasks; i--;) {
@@ -83,6 +86,7 @@ void select_ancestors(const struct workflow *w, uint8_t *marks)
     }
 }
 
+/* One pass along them. */
 void select_descendants(const struct workflow *w, uint8_t *marks)
 {
     for (uint32_t i = 0; i < w->ntasks; i++) {
@@ -117,6 +121,7 @@ static uint32_t part_object(struct part_copy *c, uint32_t o)
     return c->object[o];
 }
 
+/* All that does not refer to other tasks. */
 static void copy_settings(struct part_copy *c, uint32_t t)
 {
     const struct workflow *w = c->w;
@@ -174,6 +179,7 @@ static void copy_files(struct part_copy *c, uint32_t t)
             builder_edge(c->b, c->task[w->pred_task[e]], task, 0);
 }
 
+/* What belongs to the whole stays whole: parameters, hooks and wishes. */
 static void copy_head(struct builder *b, const struct workflow *w)
 {
     const char *name = workflow_text(w, w->name);
@@ -193,6 +199,7 @@ static void copy_head(struct builder *b, const struct workflow *w)
     }
 }
 
+/* Tasks first: edges may lead to a later one. O(tasks, edges and files that are left). */
 struct workflow *workflow_part(const struct workflow *w, const uint8_t *marks, struct error *err)
 {
     struct part_copy c = {.w = w,
@@ -226,6 +233,7 @@ static bool mark_all(const struct workflow *w, const char *const *names, uint8_t
     return true;
 }
 
+/* What the targets need, and of that what comes after `since`. */
 struct workflow *workflow_select(const struct workflow *w, const char *const *targets,
                                  const char *const *since, struct error *err)
 {

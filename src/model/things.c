@@ -23,6 +23,7 @@ const char *thing_name_fault(const char *name, size_t length)
     return NULL;
 }
 
+/* Whole units of THING_ONE, so that parts add up without rounding. */
 bool thing_amount(double x, uint32_t *amount)
 {
     double whole = round(x * THING_ONE);
@@ -62,6 +63,7 @@ void thing_list_free(struct thing_list *l)
     array_free(&l->sorts);
 }
 
+/* O(sorts), of which a node has a few. */
 const struct thing_sort *thing_list_find(const struct thing_list *l, const char *name)
 {
     for (size_t i = 0; i < l->sorts.n; i++)
@@ -70,6 +72,7 @@ const struct thing_sort *thing_list_find(const struct thing_list *l, const char 
     return NULL;
 }
 
+/* O(ids), at most THING_IDS, which is what a mask holds. */
 static bool add_id(struct thing_sort *s, const char *id, size_t length, struct error *err)
 {
     for (size_t i = 0; i < s->ids.n; i++)
@@ -308,6 +311,7 @@ static void take_one(struct things *t, uint64_t owner, uint32_t thing, uint32_t 
     s->untouched &= ~ids;
 }
 
+/* All or nothing. `ids`: those of a plan or another machine, of each sort; 0: by our own rule. */
 bool things_take_ids(struct things *t, uint64_t owner, const uint32_t *demand, const uint64_t *ids)
 {
     if (!things_can_take(t, demand))
@@ -329,6 +333,7 @@ bool things_take(struct things *t, uint64_t owner, const uint32_t *demand)
     return things_take_ids(t, owner, demand, NULL);
 }
 
+/* From behind, since the last takes the place of one that goes. */
 void things_give(struct things *t, uint64_t owner)
 {
     for (size_t k = t->holds.n; k--;) {
@@ -356,6 +361,7 @@ uint64_t things_held(const struct things *t, uint64_t owner, uint32_t thing)
     return 0;
 }
 
+/* Sorts of which not even the smallest part is left: nothing that asks for them can start. */
 uint32_t things_exhausted(const struct things *t)
 {
     uint32_t mask = 0;
