@@ -2,6 +2,7 @@
 # Executions that other systems recorded become runs of the history, and predictions follow from them:
 # WfFormat, Nextflow's trace (for people and raw), sacct. Speaks TAP.
 weft=$WEFT
+root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -60,7 +61,7 @@ printf 'weft: 1\ntasks:\n  x: { run: "make-it now" }\n' >flow.yaml
 "$weft" predict flow.yaml >out 2>err && grep -qE '20( s|\.0)' out
 ok $? "a task of that kind is predicted by it"
 
-data=${WEFT_SHARED:-../shared}/data
+data=${WEFT_SHARED:-$root/../shared}/data
 if [ -d "$data/wfformat" ]; then
     bad=0 n=0
     for f in "$data"/wfformat/*.json "$data"/wfformat-old/*.json; do

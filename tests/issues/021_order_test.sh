@@ -3,6 +3,7 @@
 # order` adds priorities to copies of the user's own files and changes nothing else: DAGMan's through
 # SPLICE, SUBDAG and INCLUDE, Slurm's job scripts, Snakemake's rules. Speaks TAP.
 weft=$WEFT
+root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -84,7 +85,7 @@ ok $? "a format without a place for them says so"
 ok $? "a planner that makes no order is refused"
 
 # --- the files of HTCondor's own tests and others ---
-data=${WEFT_SHARED:-../shared}/data/dagman
+data=${WEFT_SHARED:-$root/../shared}/data/dagman
 if [ -d "$data" ]; then
     mkdir wild && cp -r "$data" wild/ && n=0 bad=0
     for f in $(find wild -name '*.dag' | sort); do
