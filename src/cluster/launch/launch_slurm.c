@@ -155,7 +155,10 @@ static void slurm_agent_things(const struct launch *l, launch_words *words)
             strbuf_add(&rest, rest.n ? "," : "");
             thing_list_text(&one, &rest);
         }
-    slurm_add_format(words, gpus ? "%u" : "", gpus);
+    if (gpus)
+        slurm_add_format(words, "%u", gpus);
+    else
+        launch_argument(words, "");
     launch_argument(words, strbuf_text(&rest));
     strbuf_free(&rest);
     thing_list_free(&all);
