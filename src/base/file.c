@@ -214,3 +214,9 @@ const char *file_basename(const char *path)
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
+
+size_t file_stem_length(const char *base)
+{
+    const char *dot = strrchr(base, '.');
+    return dot && dot > base ? (size_t)(dot - base) : strlen(base);
+}

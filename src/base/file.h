@@ -41,3 +41,5 @@ bool file_write(const char *path, const char *data, size_t len, struct error *er
 char *file_beside(const char *base, const char *name);
 /* The part after the last slash, without a copy. */
 const char *file_basename(const char *path);
+/* How much of such a part stands before its last suffix: 5 of "inner.dag", all of ".profile". */
+size_t file_stem_length(const char *base);

@@ -128,8 +128,8 @@ static struct platform *hetpart_read_platform(const struct format_source *source
     if (!json_parse(&j, source->path, source->text, source->length, err))
         return NULL;
     struct platform_builder *b = platform_builder_new(source->path);
-    const char *base = file_basename(source->path), *dot = strrchr(base, '.');
-    platform_builder_name(b, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    const char *base = file_basename(source->path);
+    platform_builder_name(b, base, file_stem_length(base));
     struct error own = {0};
     struct platform *p = NULL;
     if (read_groups(&j, source, b, &own)) {

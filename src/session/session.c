@@ -106,6 +106,17 @@ static bool session_find_needs(struct session *s, struct error *err)
     return good;
 }
 
+/* The workflow as it was read once more. Numbers of tasks and files may differ from those of the first
+ * reading: what must run is found again. */
+static bool session_take_again(struct session *s, struct workflow *w, struct error *err)
+{
+    needs_free(&s->needs);
+    workflow_free(s->w);
+    image_free(&s->image);
+    s->w = w;
+    return session_find_needs(s, err);
+}
+
 /* Whoever runs it gets the workflow as a text, and reads its own numbers of tasks and files out of
  * it: so do we. */
 static bool session_take_as_text(struct session *s, struct error *err)
@@ -117,15 +128,7 @@ static bool session_take_as_text(struct session *s, struct error *err)
     struct workflow *w = native->read_workflow(
         &(struct format_source){.path = s->flow, .text = copy, .length = s->text.n}, err);
     free(copy);
-    if (!w)
-        return false;
-    /* numbers of tasks and files may differ from those of the first reading: what must run is found
-     * again */
-    needs_free(&s->needs);
-    workflow_free(s->w);
-    image_free(&s->image);
-    s->w = w;
-    return session_find_needs(s, err);
+    return w && session_take_again(s, w, err);
 }
 
 /* One that grows is read again by everybody from what it was read from here, and so by us. */
@@ -133,13 +136,7 @@ static bool session_take_as_source(struct session *s, struct error *err)
 {
     growing_put_source(s);
     struct workflow *w = place_read_workflow(s->text.at, s->text.n, err);
-    if (!w)
-        return false;
-    needs_free(&s->needs);
-    workflow_free(s->w);
-    image_free(&s->image);
-    s->w = w;
-    return session_find_needs(s, err);
+    return w && session_take_again(s, w, err);
 }
 
 /* A target that is not known yet, or not all of it: a list that is read later may bring it, or the next

@@ -207,26 +207,9 @@ class Round:
 
     # ---- what is looked for ----
 
-    def content(self, name):
-        path = os.path.join(self.folder, name)
-        if os.path.isdir(path):
-            return {n: self.content(os.path.join(name, n)) for n in os.listdir(path)}
-        try:
-            with open(path, "rb") as f:
-                return f.read()
-        except OSError:
-            return None
-
     def differences(self):
-        """Outputs that are not as the oracle says. What others read stays with the agents."""
-        expected, may_miss = self.graph.expected(), self.graph.temporaries()
-        may_miss |= {i for t in self.graph.tasks for i in t.inputs}
-        found = []
-        for name in (o for t in self.graph.tasks for o in t.outputs):
-            got = self.content(name)
-            if got != expected[name] and not (got is None and name in may_miss):
-                found.append(f"{name} is {'not there' if got is None else repr(got)[:80]}, expected {repr(expected[name])[:80]}")
-        return found
+        """What others read stays with the agents."""
+        return self.graph.differences(self.folder, self.graph.temporaries() | {i for t in self.graph.tasks for i in t.inputs})
 
     def confused(self):
         """Agents that others took for dead while they lived: a busy machine does that, and it says so."""

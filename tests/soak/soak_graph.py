@@ -14,6 +14,7 @@ Edges are files, or `after`. Some outputs are temporary, some tasks have retries
 Every command first reads a file `mood/NAME` outside of the folder, in which the faults of soak_faults.py stand as shell text: so a task
 can misbehave while its command stays the same."""
 import hashlib
+import os
 
 FNV_START, FNV_PRIME, WORD = 0xcbf29ce484222325, 0x100000001b3, 0xffffffffffffffff
 LONG = 4000  # times 65 bytes
@@ -80,6 +81,18 @@ class Task:
 def sha_line(data):
     """As sha256sum prints it for standard input."""
     return hashlib.sha256(data).hexdigest().encode() + b"  -\n"
+
+
+def content(folder, name):
+    """Bytes, a mapping of them for a folder, None when it is not there."""
+    path = os.path.join(folder, name)
+    if os.path.isdir(path):
+        return {n: content(path, n) for n in os.listdir(path)}
+    try:
+        with open(path, "rb") as f:
+            return f.read()
+    except OSError:
+        return None
 
 
 class Graph:
@@ -149,6 +162,15 @@ class Graph:
     def temporaries(self):
         """Outputs that may be gone after a run."""
         return {o for t in self.tasks if t.temporary for o in t.outputs}
+
+    def differences(self, folder, may_miss):
+        """Outputs below a folder that are not as the oracle says; those of `may_miss` need not be there."""
+        expected, found = self.expected(), []
+        for name in (o for t in self.tasks for o in t.outputs):
+            got = content(folder, name)
+            if got != expected[name] and not (got is None and name in may_miss):
+                found.append(f"{name} is {'not there' if got is None else repr(got)[:80]}, expected {repr(expected[name])[:80]}")
+        return found
 
     def producer(self):
         """The task of each output."""

@@ -30,7 +30,7 @@ import time
 
 sys.dont_write_bytecode = True  # nothing is left in the checkout
 import soak_faults as faults
-from soak_graph import Graph
+from soak_graph import Graph, content
 
 class Wrong(Exception):
     """What a round must not come to."""
@@ -85,26 +85,8 @@ class Round:
             path = self.path(name)
             shutil.rmtree(path, ignore_errors=True) if os.path.isdir(path) else os.path.exists(path) and os.unlink(path)
 
-    def content(self, name):
-        """Bytes, a mapping of them for a folder, None when it is not there."""
-        path = self.path(name)
-        if os.path.isdir(path):
-            return {n: self.content(os.path.join(name, n)) for n in os.listdir(path)}
-        try:
-            with open(path, "rb") as f:
-                return f.read()
-        except OSError:
-            return None
-
     def differences(self):
-        """Outputs that are not as the oracle says."""
-        expected, temporary = self.graph.expected(), self.graph.temporaries()
-        found = []
-        for name in self.expected_names():
-            is_there = self.content(name)
-            if is_there != expected[name] and not (is_there is None and name in temporary):
-                found.append(f"{name} is {'not there' if is_there is None else repr(is_there)[:80]}, expected {repr(expected[name])[:80]}")
-        return found
+        return self.graph.differences(self.folder, self.graph.temporaries())
 
     def lines(self, start=0):
         """What tasks told of their starts and ends: [("S", "t1"), ...]."""
@@ -243,7 +225,7 @@ class Round:
             action()
         self.later = []
         for name, text in self.graph.sources.items():
-            if self.content(name) != text:
+            if content(self.folder, name) != text:
                 if not (self.mutated or self.small_disk):
                     self.wrong(f"the user's own file {name} was changed")
                 faults.write(self.path(name), text)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 
+import soak_cluster_faults as cluster_faults
 import soak_faults as faults
 from soak_cluster import Round
 
@@ -51,9 +52,7 @@ class SlurmRound(Round):
             subprocess.run(["scancel", self.rng.choice(sorted(jobs)).decode()], check=False)
 
     def kill_client(self):
-        self.client.kill()
-        self.client.wait()
-        self.attach_next = True
+        cluster_faults.kill_client(self)
 
     def play_inside(self):
         rng = self.rng

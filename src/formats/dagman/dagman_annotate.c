@@ -13,6 +13,7 @@
  *
  * DAGMan adds the priority of a SUBDAG's node to those of the nodes in it: they are written as what
  * they lack, so that the sums are the order. */
+#include "base/file.h"
 #include "formats/dagman/dagman_scope.h"
 #include <string.h>
 
@@ -94,11 +95,7 @@ static char *copy_name(const struct annotator *a, struct dagman_span file, const
 /* Where it stands: in the folder of the file that it is a copy of. */
 static char *copy_path(const char *original, const char *name)
 {
-    const char *slash = strrchr(name, '/'), *folder = strrchr(original, '/');
-    struct strbuf path = {0};
-    strbuf_add_bytes(&path, original, folder ? (size_t)(folder + 1 - original) : 0);
-    strbuf_add(&path, slash ? slash + 1 : name);
-    return strbuf_steal(&path);
+    return file_beside(original, file_basename(name));
 }
 
 /* ---- texts ---- */
@@ -286,8 +283,7 @@ bool dagman_annotate(const struct format_source *source, const struct workflow *
         builder_free(r.b);
         return false;
     }
-    const char *slash = strrchr(path, '/'), *stem = slash ? slash + 1 : path;
-    const char *dot = strrchr(stem, '.');
+    const char *stem = file_basename(path);
     struct annotator a = {.r = &r,
                           .w = w,
                           .priority = mem_new_zero(int64_t, r.nodes.n + 1),
@@ -295,7 +291,7 @@ bool dagman_annotate(const struct format_source *source, const struct workflow *
                           .top = mem_new_zero(int64_t, r.noted.n + 1),
                           .copy = mem_new_zero(char *, r.noted.n + 1),
                           .stem = stem,
-                          .stem_length = dot && dot > stem ? (size_t)(dot - stem) : strlen(stem),
+                          .stem_length = file_stem_length(stem),
                           .out = out,
                           .err = err};
     find_priorities(&a);

@@ -76,6 +76,20 @@ const char *log_table_cell(const struct log_table *t, size_t column, size_t *len
     return *length ? t->cell[column] : "";
 }
 
+double log_bytes(const char *text, size_t length)
+{
+    double value;
+    size_t n = 0;
+    while (n < length && (strchr("+-.", text[n]) || (text[n] >= '0' && text[n] <= '9')))
+        n++;
+    if (!n || !scan_parse_number(text, n, &value))
+        return 0;
+    while (n < length && text[n] == ' ')
+        n++;
+    const char *units = "BKMGTP", *unit = n < length ? strchr(units, text[n]) : units;
+    return unit && value > 0 ? value * exp2(10 * (double)(unit - units)) : 0;
+}
+
 /* Local time, as both systems write it. */
 double log_time(const char *text, size_t length)
 {

@@ -107,9 +107,8 @@ static bool finish_record(const struct format_source *source, const char *system
     r->cores = give_lanes(r);
     count_tasks(r);
     const char *name = workflow_text(r->workflow, r->workflow->name);
-    const char *base = file_basename(source->path), *dot = strrchr(base, '.');
-    r->name = *name ? mem_copy_string(name)
-                    : mem_copy_bytes(base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    const char *base = file_basename(source->path);
+    r->name = *name ? mem_copy_string(name) : mem_copy_bytes(base, file_stem_length(base));
     if (!r->host)
         r->host = mem_copy_string("unknown");
     r->file = mem_copy_string(source->path);

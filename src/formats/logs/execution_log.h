@@ -55,5 +55,7 @@ bool log_table_row(struct log_table *t, bool *good, struct error *err); /* false
 size_t log_table_column(const struct log_table *t, const char *name);   /* SIZE_MAX: none */
 /* A cell as a text, "" where there is no such column; "-" stands for nothing. */
 const char *log_table_cell(const struct log_table *t, size_t column, size_t *length);
+/* Bytes of "1536K", "1.2 GB" (of 1024s) or "7"; 0: none. */
+double log_bytes(const char *text, size_t length);
 /* Seconds since 1970 of "2026-11-16T09:00:00", "2026-11-16 09:00:00.123" or milliseconds; NAN: none. */
 double log_time(const char *text, size_t length);

@@ -38,21 +38,6 @@ static double nextflow_duration(const char *text, size_t length)
     return sum;
 }
 
-/* "1.2 GB" of 1024s, or bytes. 0: none. */
-static double nextflow_bytes(const char *text, size_t length)
-{
-    double value;
-    size_t n = 0;
-    while (n < length && (strchr("+-.", text[n]) || (text[n] >= '0' && text[n] <= '9')))
-        n++;
-    if (!n || !scan_parse_number(text, n, &value))
-        return 0;
-    while (n < length && text[n] == ' ')
-        n++;
-    const char *units = "BKMGTP", *unit = n < length ? strchr(units, text[n]) : units;
-    return unit && value > 0 ? value * exp2(10 * (double)(unit - units)) : 0;
-}
-
 struct nextflow_columns {
     size_t name, process, status, exit, submit, start, duration, realtime, cpu, memory, read,
         written, node;
@@ -114,11 +99,11 @@ static void nextflow_row(const struct log_table *t, const struct nextflow_column
     n -= n && text[n - 1] == '%';
     a.cpu = scan_parse_number(text, n, &percent) ? percent / 100 * a.seconds : NAN;
     text = log_table_cell(t, c->memory, &n);
-    a.memory = nextflow_bytes(text, n);
+    a.memory = log_bytes(text, n);
     text = log_table_cell(t, c->read, &n);
-    a.read = nextflow_bytes(text, n);
+    a.read = log_bytes(text, n);
     text = log_table_cell(t, c->written, &n);
-    a.written = nextflow_bytes(text, n);
+    a.written = log_bytes(text, n);
     text = log_table_cell(t, c->node, &n);
     a.node = n ? mem_copy_bytes(text, n) : NULL;
     a.name = text_of(t, c->name);

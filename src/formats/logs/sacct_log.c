@@ -48,18 +48,6 @@ static double sacct_seconds(const char *text, size_t length)
     }
 }
 
-/* "1536K", "12.5M", "7": of 1024s. 0: none. */
-static double sacct_bytes(const char *text, size_t length)
-{
-    double value;
-    if (!length)
-        return 0;
-    const char *units = "KMGTP", *unit = strchr(units, text[length - 1]);
-    if (!scan_parse_number(text, length - (unit != NULL), &value) || value < 0)
-        return 0;
-    return unit ? value * exp2(10 * (double)(unit - units + 1)) : value;
-}
-
 struct sacct_columns {
     size_t id, name, state, exit, start, raw, elapsed, cpu, memory, read, written, node;
 };
@@ -95,7 +83,7 @@ static double cell_bytes(const struct log_table *t, size_t column)
 {
     size_t n;
     const char *text = log_table_cell(t, column, &n);
-    return sacct_bytes(text, n);
+    return log_bytes(text, n);
 }
 
 /* What a job's row or a step's says of memory and disk counts for the job. */

@@ -59,8 +59,8 @@ static char *label_text(const char *text, size_t length)
 /* "data/region_a.pgm" -> "region_a": what a person would call the file. */
 static char *label_of_path(const char *path)
 {
-    const char *base = file_basename(path), *dot = strrchr(base, '.');
-    return label_text(base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    const char *base = file_basename(path);
+    return label_text(base, file_stem_length(base));
 }
 
 /* Labels in a substitution are all different: files of one stem go by their whole paths, and what
