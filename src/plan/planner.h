@@ -20,9 +20,11 @@ enum planner_accepts {
 
 /* May the searches (auto, optimal) begin from this planner's plan, and up to which size? The class
  * says what the planner costs: a search waits for the slowest of its members before it begins.
- * portfolio.h runs them. A member places every task once, and takes any graph. */
+ * portfolio.h runs them. A member takes any graph. Every planner of static plans is one, so that
+ * `auto` is never longer than any of them; auto_test.c asks the table. */
 enum planner_portfolio {
     PORTFOLIO_NEVER,  /* not a member */
+    PORTFOLIO_TINY,   /* costs tasks^2 or more: up to PORTFOLIO_TINY_TASKS */
     PORTFOLIO_SMALL,  /* costs more than n log n: up to PORTFOLIO_SMALL_TASKS */
     PORTFOLIO_MEDIUM, /* n log n for a fixed number of nodes: up to PORTFOLIO_MEDIUM_TASKS */
     PORTFOLIO_ANY,    /* quick, and so good that no size goes without it */

@@ -304,5 +304,6 @@ const struct planner planner_constraints = {
                 "by longest path, then the lowest node",
     .options = options,
     .accepts = ACCEPTS_DAG | ACCEPTS_SLOW,
+    .portfolio = PORTFOLIO_TINY,
     .run = run_constraints,
 };

@@ -133,6 +133,7 @@ const struct planner planner_roundrobin = {
     .paper = "a yardstick: balance without any knowledge",
     .tie_rule = "none needed",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_MEDIUM,
     .run = run_roundrobin,
 };
 
@@ -143,5 +144,6 @@ const struct planner planner_random = {
     .paper = "a yardstick: what chance achieves",
     .tie_rule = "the seed decides",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_MEDIUM,
     .run = run_random_placement,
 };

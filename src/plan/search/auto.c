@@ -1,14 +1,18 @@
-/* `auto`: the best of a portfolio of list planners, improved by local search and - for small graphs
- * - exact search.
+/* `auto`: the best of a portfolio of list planners, improved by local search, for small graphs by
+ * exact search, and by a search for plans that run some tasks twice.
  *
- *    portfolio --> best, starts
+ *    portfolio --> best, starts; the best with copies
+ *         |
+ *      bounds: what cannot be beaten, by plans with one copy of each task and by all plans
  *         |
  *         v        at most 64 tasks, no ports                    otherwise
- *    exact 5 %, anneal to 50 %, exact to 70 %, anneal to 100 %   anneal 100 %     of the budget
+ *    exact 5 %, anneal to 50 %, exact to 70 %, anneal to 100 %   anneal 100 %     of the share
+ *         |
+ *      copying: the rest of the budget; half of it where a member's copies are the shortest plan
  *         |
  *         v
  *    the shortest: the best encoding, decoded; the best plan of a member; that of the exact
- *    search
+ *    search; that with copies
  *
  * By time the search uses all cores; with a budget in moves always AUTO_STREAMS streams, so that
  * the answer does not depend on the machine. Streams share nothing but the stop flag; results are
@@ -17,7 +21,10 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/quantity.h"
+#include "base/strbuf.h"
 #include "plan/search/anneal.h"
+#include "plan/search/bounds.h"
+#include "plan/search/copying.h"
 #include "plan/search/exact.h"
 #include "plan/search/portfolio.h"
 #include <inttypes.h>
@@ -27,6 +34,18 @@
 /* With a budget in moves always so many searches side by side, whatever the machine: the answer
  * must not depend on it. */
 enum { AUTO_STREAMS = 4, AUTO_MOST_STREAMS = 16 };
+
+/* Steps of the bounds (5 ns each): a fifth of a budget in seconds or moves, and 5 ms in any case. They
+ * depend on what is asked alone, so that the answer does. */
+enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 40 };
+
+/* Of the budget, for plans with one copy of each task: most of it, unless a member's copies are ahead. */
+#define AUTO_SINGLE_SHARE 0.9
+#define AUTO_SINGLE_SHARE_BEHIND 0.5
+
+/* The search with copies ends after so many candidates that improved nothing: where copies do not help
+ * a small graph should not wait for the end of its budget. */
+enum { AUTO_PATIENCE = 2000 };
 
 const struct planner planner_auto;
 
@@ -68,15 +87,19 @@ struct auto_run {
     const struct portfolio *portfolio;
     struct auto_budget budget;
     double begun;
-    double bound; /* nothing is shorter */
+    struct bounds bounds;
     struct encoding best;
-    struct plan *plan; /* the shortest so far that is not `best` decoded: a member's, or of the
-                          exact search */
-    bool proven;
-    uint64_t moves, states;
+    struct plan
+        *plan; /* the shortest so far with one copy of each task that is not `best` decoded: a
+                          member's, or of the exact search; NULL: none */
+    struct plan *copied; /* the shortest so far that copies; NULL: none, or copies are not wanted */
+    bool proven, allow_copies;
+    uint64_t moves, states, candidates;
 
     /* one local search a stream */
     struct encoding results[AUTO_MOST_STREAMS];
+    struct plan *copies[AUTO_MOST_STREAMS];
+    struct copying_request copying;
     uint64_t made[AUTO_MOST_STREAMS];
     struct anneal_limits limits;
     unsigned streams, phase;
@@ -86,7 +109,7 @@ struct auto_run {
 /* By the user, by proof, or because nothing can be shorter than the bound. */
 static bool auto_is_done(struct auto_run *run)
 {
-    return atomic_load(&run->stop) || run->proven || run->best.makespan <= run->bound;
+    return atomic_load(&run->stop) || run->proven || run->best.makespan <= run->bounds.single.value;
 }
 
 static void auto_run_stream(void *context, size_t i)
@@ -106,7 +129,7 @@ static void search_locally(struct auto_run *run, double from, double share)
     if (auto_is_done(run))
         return;
     run->limits = (struct anneal_limits){.deadline = INFINITY,
-                                         .target = run->bound,
+                                         .target = run->bounds.single.value,
                                          .progress = run->request->progress,
                                          .stop = &run->stop,
                                          .progress_from = from,
@@ -159,7 +182,8 @@ static void search_exactly(struct auto_run *run, double from, double share)
      */
     struct exact_result result = exact_search(p, &run->best, &limits);
     run->states += result.states;
-    run->bound = fmax(run->bound, result.bound);
+    if (result.bound > run->bounds.single.value)
+        run->bounds.single = (struct lower_bound){result.bound, BOUND_EXACT};
     run->proven = result.proven;
     if (result.interrupted)
         atomic_store(&run->stop, true);
@@ -169,27 +193,175 @@ static void search_exactly(struct auto_run *run, double from, double share)
     }
 }
 
+static void auto_run_copying(void *context, size_t i)
+{
+    struct auto_run *run = context;
+    struct copying_request request = run->copying;
+    request.stream = 1024 + i; /* apart from the streams of the annealing */
+    run->copies[i] = copying_search(&request, &run->made[i]);
+}
+
+/* Plans that run some tasks twice, for what is left of the budget. */
+static void search_with_copies(struct auto_run *run, double from)
+{
+    const struct problem *p = run->problem;
+    double shortest = run->best.makespan;
+    if (run->plan)
+        shortest = fmin(shortest, plan_makespan(run->plan));
+    if (run->copied)
+        shortest = fmin(shortest, plan_makespan(run->copied));
+    if (atomic_load(&run->stop) || shortest <= run->bounds.copies.value || p->m < 2)
+        return;
+    run->copying = (struct copying_request){.problem = p,
+                                            .start = &run->best,
+                                            .seed = run->request->seed,
+                                            .candidates = UINT64_MAX,
+                                            .patience = AUTO_PATIENCE,
+                                            .deadline = INFINITY,
+                                            .shorter_than = shortest,
+                                            .target = run->bounds.copies.value,
+                                            .stop = &run->stop};
+    unsigned streams = AUTO_STREAMS;
+    if (run->budget.moves) {
+        /* a candidate places every task, on every node: about as long as 16 moves a task */
+        double moves = (double)run->budget.moves * (1 - from);
+        run->copying.candidates = (uint64_t)(moves / AUTO_STREAMS / (16.0 * (p->n + 1)));
+    } else {
+        streams = parallel_cores() < AUTO_MOST_STREAMS ? parallel_cores() : AUTO_MOST_STREAMS;
+        run->copying.deadline = run->begun + run->budget.seconds;
+    }
+    parallel_for(streams, 0, auto_run_copying, run);
+    for (unsigned i = 0; i < streams; i++) {
+        run->candidates += run->made[i];
+        struct plan *plan = run->copies[i];
+        if (plan && (!run->copied || plan_makespan(plan) < plan_makespan(run->copied))) {
+            plan_free(run->copied);
+            run->copied = plan;
+        } else {
+            plan_free(plan);
+        }
+    }
+}
+
+/* Everything that improves, in its order. */
+static void auto_search(struct auto_run *run, bool copies)
+{
+    const struct problem *p = run->problem;
+    double share = !copies ? 1
+                   : run->copied && plan_makespan(run->copied) < run->best.makespan
+                       ? AUTO_SINGLE_SHARE_BEHIND
+                       : AUTO_SINGLE_SHARE;
+    if (p->n <= EXACT_TASKS && !p->ports) {
+        /* A first short look settles most graphs of a dozen tasks; the second has a better
+         * start. */
+        search_exactly(run, 0, 0.05 * share);
+        search_locally(run, 0.05 * share, 0.5 * share);
+        search_exactly(run, 0.5 * share, 0.7 * share);
+        search_locally(run, 0.7 * share, share);
+    } else {
+        search_locally(run, 0, share);
+    }
+    if (copies)
+        search_with_copies(run, share);
+}
+
+/* Which members the size left out: "never longer than any of them" does not speak of these. */
+static void note_left_out(struct plan *plan, const struct problem *p)
+{
+    const struct planner **left_out = portfolio_left_out(p->n);
+    struct strbuf names = {0};
+    for (size_t i = 0; left_out[i]; i++)
+        strbuf_printf(&names, "%s%s", i ? ", " : "", left_out[i]->name);
+    if (left_out[0])
+        plan_note(plan, "not asked, because of %" PRIu32 " tasks: %s", p->n, strbuf_text(&names));
+    strbuf_free(&names);
+    free(left_out);
+}
+
+/* What was done, the bound with its kind, and how far apart the two are. */
+static void auto_note(struct auto_run *run, struct plan *plan)
+{
+    const struct portfolio *portfolio = run->portfolio;
+    bool copies = plan->placements.n > run->problem->n;
+    struct lower_bound bound = copies ? run->bounds.copies : run->bounds.single;
+    double makespan = plan_makespan(plan), first = portfolio->makespan;
+    const char *name = portfolio->best_name;
+    if (portfolio->copied_makespan < first && run->allow_copies) {
+        first = portfolio->copied_makespan;
+        name = portfolio->copied_name;
+    }
+    bound.value = fmin(bound.value, makespan);
+    plan_set_objective(plan, "lower_bound", bound.value);
+    plan_note(plan, "best of %u planners: %s with %.10g", portfolio->members, name, first);
+    note_left_out(plan, run->problem);
+    plan_note(plan,
+              "improved by %.3g %% to %.10g in %" PRIu64 " moves, %" PRIu64 " states and %" PRIu64
+              " plans with copies",
+              first > 0 ? 100 * (1 - makespan / first) : 0, makespan, run->moves, run->states,
+              run->candidates);
+    if (copies)
+        plan_note(plan, "%zu copies of tasks; the best found with one copy of each has %.10g",
+                  plan->placements.n - run->problem->n, run->best.makespan);
+    if (makespan <= bound.value * (1 + 1e-9))
+        plan_note(plan, "proven optimal%s (%s)",
+                  copies || bound.value <= run->bounds.copies.value * (1 + 1e-9)
+                      ? ""
+                      : " among plans with one copy of each task",
+                  bound_kind_name(bound.kind));
+    else
+        plan_note(plan, "bound %.10g (%s%s), %.3g %% below", bound.value,
+                  bound_kind_name(bound.kind),
+                  run->bounds.cut ? "; a longer budget may raise it" : "",
+                  100 * (1 - bound.value / makespan));
+}
+
 /* The best of everything, with what happened as notes. */
 static struct plan *auto_finish(struct auto_run *run)
 {
     struct decoder *d = decoder_new(run->problem);
     double makespan = decoder_load(d, &run->best);
-    if (isfinite(makespan) && makespan <= plan_makespan(run->plan)) {
+    if (isfinite(makespan) && (!run->plan || makespan <= plan_makespan(run->plan))) {
         plan_free(run->plan);
         run->plan = decoder_plan(d);
     }
     decoder_free(d);
-    struct plan *plan = run->plan;
-    makespan = plan_makespan(plan);
-    double bound = fmin(run->bound, makespan);
-    plan_set_objective(plan, "lower_bound", bound);
-    plan_note(plan, "best of %u list planners: %s with %.10g", run->portfolio->members,
-              run->portfolio->best_name, run->portfolio->makespan);
-    plan_note(plan, "improved by %.3g %% to %.10g in %" PRIu64 " moves and %" PRIu64 " states",
-              run->portfolio->makespan > 0 ? 100 * (1 - makespan / run->portfolio->makespan) : 0,
-              makespan, run->moves, run->states);
-    if (makespan <= bound * (1 + 1e-9))
-        plan_note(plan, "proven optimal");
+    if (run->copied && (!run->plan || plan_makespan(run->copied) < plan_makespan(run->plan))) {
+        plan_free(run->plan);
+        run->plan = run->copied;
+        run->copied = NULL;
+    }
+    plan_free(run->copied);
+    auto_note(run, run->plan);
+    return run->plan;
+}
+
+static uint64_t bound_steps(const struct auto_budget *budget)
+{
+    double more = budget->moves ? (double)budget->moves * BOUND_STEPS_MOVE
+                                : budget->seconds * BOUND_STEPS_SECOND;
+    return BOUND_STEPS + (uint64_t)fmin(more, 1e15);
+}
+
+/* After the portfolio: from its plans to the best one. */
+static struct plan *auto_improve(struct auto_run *run, struct portfolio *portfolio)
+{
+    const struct problem *p = run->problem;
+    run->portfolio = portfolio;
+    run->plan = portfolio->best;
+    portfolio->best = NULL;
+    if (run->allow_copies) {
+        run->copied = portfolio->copied;
+        portfolio->copied = NULL;
+    }
+    run->best = encoding_new(p->n);
+    if (portfolio->count)
+        encoding_copy(&run->best, &portfolio->solutions[0], p->n);
+    else
+        encoding_from_plan(&run->best, p, run->plan ? run->plan : run->copied);
+    run->bounds = bounds_find(p, bound_steps(&run->budget), portfolio->makespan);
+    auto_search(run, run->allow_copies);
+    struct plan *plan = auto_finish(run);
+    encoding_free(&run->best);
     return plan;
 }
 
@@ -198,36 +370,16 @@ static struct plan *run_auto(const struct plan_request *request, struct error *e
     struct auto_run run = {.request = request, .begun = clock_seconds()};
     if (!auto_parse_budget(request_text(request, &planner_auto, "budget"), &run.budget, err))
         return NULL;
+    run.allow_copies = request_bool(request, &planner_auto, "duplication");
     struct costs *costs = costs_new(request->workflow, request->platform, err);
     if (!costs)
         return NULL;
     struct problem *p = problem_new(costs);
     struct portfolio portfolio;
     struct plan *plan = NULL;
-    if (portfolio_run(request, p, &portfolio, err)) {
-        run.problem = p;
-        run.portfolio = &portfolio;
-        run.bound = problem_bound(p);
-        run.plan = portfolio.best;
-        portfolio.best = NULL;
-        run.best = encoding_new(p->n);
-        if (portfolio.count)
-            encoding_copy(&run.best, &portfolio.solutions[0], p->n);
-        else
-            encoding_from_plan(&run.best, p, run.plan);
-        if (p->n <= EXACT_TASKS && !p->ports) {
-            /* A first short look settles most graphs of a dozen tasks; the second has a better
-             * start. */
-            search_exactly(&run, 0, 0.05);
-            search_locally(&run, 0.05, 0.5);
-            search_exactly(&run, 0.5, 0.7);
-            search_locally(&run, 0.7, 1);
-        } else {
-            search_locally(&run, 0, 1);
-        }
-        plan = auto_finish(&run);
-        encoding_free(&run.best);
-    }
+    run.problem = p;
+    if (portfolio_run(request, p, run.allow_copies, &portfolio, err))
+        plan = auto_improve(&run, &portfolio);
     portfolio_free(&portfolio);
     problem_free(p);
     costs_free(costs);
@@ -238,16 +390,24 @@ static const struct option options[] = {
     {"budget", OPTION_TEXT, "1s", NULL, 0, 0,
      "how long to improve: a time (1s, 500ms) or a number of moves (20000moves), which is "
      "reproducible from the seed"},
+    {"duplication", OPTION_BOOL, "true", NULL, 0, 0,
+     "plans may run a task twice, where that is shorter than sending its data"},
     {0},
 };
 
 const struct planner planner_auto = {
     .name = "auto",
     .family = "search",
-    .summary = "the best of many list planners, improved by local search within a budget",
-    .paper = "portfolio, simulated annealing over (order, node) and branch and bound; weft's own",
-    .guarantee = "never longer than the plan of any of its members; the same seed and a budget in "
-                 "moves give the same plan",
+    .summary = "the best of all planners of static plans, improved by local search within a budget",
+    .paper =
+        "portfolio, simulated annealing over (order, node), branch and bound and a search with "
+        "task duplication; weft's own",
+    .guarantee =
+        "never longer than the plan of any other planner of static plans, but for `optimal` "
+        "past 9 tasks (it searches for 10 s) and those that a note names as not asked because "
+        "of many tasks; no plan is shorter than lower_bound, or none with one copy of each "
+        "task where this one has no more; the same seed and a budget in moves give the same "
+        "plan",
     .tie_rule =
         "members in a fixed order, then streams in order; the first of equally short plans stays",
     .options = options,

@@ -104,7 +104,7 @@ static struct plan *optimal_search(const struct plan_request *request, struct pr
     bool ports = p->ports;
     struct portfolio portfolio;
     struct error none = {0};
-    bool started = portfolio_run(request, p, &portfolio, &none);
+    bool started = portfolio_run(request, p, false, &portfolio, &none);
     if (!started && p->n > EXACT_TASKS) {
         portfolio_free(&portfolio);
         error_set(err, none.kind, "%s", none.text);

@@ -6,8 +6,8 @@
 #include "plan/search/portfolio.h"
 #include "plan/own.h"
 #include "base/parallel.h"
-#include "plan/own.h"
 #include <math.h>
+#include <string.h>
 
 /* Solutions kept for the searches to start from and return to. */
 enum { PORTFOLIO_KEPT = 12 };
@@ -17,6 +17,8 @@ static bool is_member(const struct planner *planner, uint32_t tasks)
     switch (planner->portfolio) {
     case PORTFOLIO_NEVER:
         return false;
+    case PORTFOLIO_TINY:
+        return tasks <= PORTFOLIO_TINY_TASKS;
     case PORTFOLIO_SMALL:
         return tasks <= PORTFOLIO_SMALL_TASKS;
     case PORTFOLIO_MEDIUM:
@@ -27,7 +29,8 @@ static bool is_member(const struct planner *planner, uint32_t tasks)
     return false;
 }
 
-const struct planner **portfolio_members(uint32_t tasks)
+/* The planners that may be members, as far as they are (or are not) with so many tasks. */
+static const struct planner **select_members(uint32_t tasks, bool inside)
 {
     size_t all = 0, count = 0;
     while (planner_at(all))
@@ -35,11 +38,21 @@ const struct planner **portfolio_members(uint32_t tasks)
     const struct planner **members = mem_new(const struct planner *, all + 1);
     for (size_t i = 0; i < all; i++) {
         const struct planner *planner = planner_at(i);
-        if (planner && is_member(planner, tasks))
+        if (planner && planner->portfolio != PORTFOLIO_NEVER && is_member(planner, tasks) == inside)
             members[count++] = planner;
     }
     members[count] = NULL;
     return members;
+}
+
+const struct planner **portfolio_members(uint32_t tasks)
+{
+    return select_members(tasks, true);
+}
+
+const struct planner **portfolio_left_out(uint32_t tasks)
+{
+    return select_members(tasks, false);
 }
 
 struct portfolio_work {
@@ -49,11 +62,20 @@ struct portfolio_work {
     struct error *error;
 };
 
+/* A member that is a search itself and counts its states gets so many: enough for its first way down,
+ * and the same everywhere. */
+static const struct option_value portfolio_states = {"states", "20000"};
+
 static void run_member(void *context, size_t i)
 {
     struct portfolio_work *work = context;
     struct plan_request own = work->request;
     own.planner = work->planner[i];
+    for (const struct option *o = own.planner->options; o && o->name; o++)
+        if (strcmp(o->name, portfolio_states.name) == 0) {
+            own.options = &portfolio_states;
+            own.noptions = 1;
+        }
     work->plan[i] = own.planner->run(&own, &work->error[i]);
 }
 
@@ -82,11 +104,34 @@ static void keep_solution(struct portfolio *out, const struct problem *p, struct
         out->count++;
 }
 
+/* Keeps the shortest with and the shortest without copies; takes `plan` over. */
+static void keep_plan(struct portfolio *out, const struct problem *p, struct plan *plan,
+                      const char *name)
+{
+    double makespan = plan_makespan(plan);
+    struct plan **place = &out->best;
+    if (plan->placements.n > p->n)
+        place = &out->copied;
+    if (*place && plan_makespan(*place) <= makespan) {
+        plan_free(plan);
+        return;
+    }
+    plan_free(*place);
+    *place = plan;
+    if (place == &out->copied) {
+        out->copied_name = name;
+        out->copied_makespan = makespan;
+        return;
+    }
+    out->best_name = name;
+    out->makespan = makespan;
+}
+
 /* Options of the search are not the members'; their progress would be nobody's. */
-bool portfolio_run(const struct plan_request *request, const struct problem *p,
+bool portfolio_run(const struct plan_request *request, const struct problem *p, bool copies,
                    struct portfolio *out, struct error *err)
 {
-    *out = (struct portfolio){.makespan = INFINITY};
+    *out = (struct portfolio){.makespan = INFINITY, .copied_makespan = INFINITY};
     struct portfolio_work work = {.request = *request};
     work.request.options = NULL;
     work.request.noptions = 0;
@@ -107,18 +152,10 @@ bool portfolio_run(const struct plan_request *request, const struct problem *p,
             continue;
         out->members++;
         keep_solution(out, p, d, work.plan[i]);
-        double makespan = plan_makespan(work.plan[i]);
-        if (makespan < out->makespan) {
-            plan_free(out->best);
-            out->best = work.plan[i];
-            out->best_name = work.planner[i]->name;
-            out->makespan = makespan;
-        } else {
-            plan_free(work.plan[i]);
-        }
+        keep_plan(out, p, work.plan[i], work.planner[i]->name);
     }
     decoder_free(d);
-    bool found = out->best != NULL;
+    bool found = out->best || (copies && out->copied);
     if (!found) {
         if (count)
             error_set(err, work.error[0].kind ? work.error[0].kind : ERROR_INFEASIBLE, "%s",
@@ -138,5 +175,6 @@ void portfolio_free(struct portfolio *out)
         encoding_free(&out->solutions[i]);
     free(out->solutions);
     plan_free(out->best);
+    plan_free(out->copied);
     *out = (struct portfolio){0};
 }
