@@ -193,7 +193,9 @@ static struct plan_request request_for(const struct planner *planner, const stru
                                        const struct platform *p, struct option_value *value)
 {
     struct plan_request request = {.workflow = w, .platform = p, .seed = 7};
-    if (planner->accepts & ACCEPTS_META)
+    if (planner->accepts & ACCEPTS_META && planner->accepts & ACCEPTS_ORDER)
+        *value = (struct option_value){"effort", "1"};
+    else if (planner->accepts & ACCEPTS_META)
         *value = (struct option_value){"budget", "40moves"};
     else if (planner->accepts & ACCEPTS_SMALL)
         *value = (struct option_value){"states", "300"};

@@ -2,8 +2,9 @@
  * 2007): batches of clients ask for work, and get eligible tasks in a given order until there are
  * none.
  *
- * One event a task and one a batch; O((tasks + edges + batches) log tasks). Random numbers are
- * drawn in the order of the events, so one seed gives one run. */
+ * One event a task and one a batch; O((tasks + edges + batches) log tasks). The engine's own random
+ * numbers are the arrivals; each task draws from a stream of its own (model/clients.h), so that one
+ * seed gives one run, and every order the same clients and times. */
 #include "sim/order.h"
 #include "base/mem.h"
 #include "sim/engine.h"
@@ -21,6 +22,20 @@ void order_options_init(struct order_options *o)
         .slow_factor = 10,
         .timeout = 10,
     };
+}
+
+void order_options_for(struct order_options *o, const struct clients *c, const struct workflow *w)
+{
+    order_options_init(o);
+    o->run_time = clients_have_work(w) ? 0 : 1;
+    o->deviation = c->deviation;
+    o->batch = c->count;
+    o->fixed_batch = c->kind != CLIENTS_POISSON;
+    if (c->kind == CLIENTS_WORKERS)
+        o->workers = (uint32_t)c->count;
+    else
+        o->interarrival = c->interval;
+    o->arrivals = c->kind == CLIENTS_BATCHES ? ARRIVALS_FIXED : ARRIVALS_EXPONENTIAL;
 }
 
 /* Also that the order names every task once, or tasks would be lost without a word. */
@@ -77,7 +92,9 @@ struct order_server {
     struct queue eligible; /* by place in the order, or by the moment of becoming eligible */
     double *rank;          /* NULL: first in, first out */
     uint32_t *missing;     /* predecessors that are not done */
+    uint32_t *attempts;    /* of tasks whose client vanished; NULL: none can */
     uint64_t serial;
+    double busy, eligible_seen; /* seconds of workers; sum over batches or workers that asked */
     struct order_result *out;
 };
 
@@ -116,23 +133,21 @@ static double time_to_next_batch(struct order_server *s)
     return rng_exponential(&s->engine.rng, mean);
 }
 
-/* Give a task to a client. Times are normal around the mean, cut below at a hundredth of it: a
- * negative time makes no sense, and with the usual deviation of 0.1 the cut is ten deviations away.
- */
+/* Give a task to a client. */
 static void order_assign(struct order_server *s, uint32_t task)
 {
     const struct order_options *o = s->o;
-    struct rng *rng = &s->engine.rng;
+    struct rng own, *rng = &own;
     double now = s->engine.now;
     double mean = o->run_time > 0 ? o->run_time : s->w->work[task];
-    double time = o->deviation > 0 ? mean * (1 + o->deviation * rng_normal(rng)) : mean;
-    if (time < 0.01 * mean)
-        time = 0.01 * mean;
+    clients_task_rng(rng, o->seed, task, s->attempts ? s->attempts[task]++ : 0);
+    double time = clients_task_time(rng, mean, o->deviation);
     if (o->slow_share > 0 && rng_unit(rng) < o->slow_share)
         time *= o->slow_factor;
     bool vanishes = o->vanish_share > 0 && rng_unit(rng) < o->vanish_share;
     s->out->assignments++;
     double end = now + (vanishes ? o->timeout : time);
+    s->busy += end - now;
     if (vanishes)
         s->out->vanished++;
     else if (end > s->out->makespan)
@@ -153,7 +168,7 @@ static bool order_serve_batch(struct order_server *s, struct error *err)
     struct engine *e = &s->engine;
     uint64_t most = s->o->most_batches ? s->o->most_batches : (uint64_t)1 << 40;
     uint32_t left = s->w->ntasks; /* not given to a client that will answer */
-    double now = 0, eligible = 0;
+    double now = 0;
     while (left) {
         if (out->batches == most)
             return error_set(err, ERROR_FAILED, "%u of %u tasks left after %llu batches", left,
@@ -167,7 +182,7 @@ static bool order_serve_batch(struct order_server *s, struct error *err)
         uint64_t k = size > 1 ? (uint64_t)ceil(size) : 1;
         out->batches++;
         out->requests += k;
-        eligible += (double)s->eligible.n;
+        s->eligible_seen += (double)s->eligible.n;
         if (!s->eligible.n)
             out->stalled_batches++;
         while (k && s->eligible.n) {
@@ -178,9 +193,35 @@ static bool order_serve_batch(struct order_server *s, struct error *err)
         }
         out->stalled_requests += k;
     }
-    out->eligible_mean = out->batches ? eligible / (double)out->batches : 0;
+    out->eligible_mean = out->batches ? s->eligible_seen / (double)out->batches : 0;
     out->events = e->events + out->batches;
     return true;
+}
+
+/* Workers that stay. All that ends in one instant ends before anybody asks again: who asks first
+ * must not depend on the order in which events were put in. A vanished worker is back when its task
+ * is given up. */
+static void order_serve_workers(struct order_server *s)
+{
+    struct order_result *out = s->out;
+    struct engine *e = &s->engine;
+    uint32_t idle = s->o->workers;
+    for (;;) {
+        for (; idle && s->eligible.n; idle--) {
+            s->eligible_seen += (double)s->eligible.n;
+            order_assign(s, (uint32_t)queue_pop(&s->eligible).value);
+        }
+        double now = engine_next(e);
+        if (!isfinite(now))
+            break;
+        for (; engine_next(e) <= now; idle++)
+            order_handle_event(s, engine_take(e));
+    }
+    out->requests = out->assignments; /* each is met in the end */
+    out->eligible_mean = out->assignments ? s->eligible_seen / (double)out->assignments : 0;
+    out->events = e->events;
+    if (out->makespan > 0)
+        out->utilization = s->busy / (out->makespan * s->o->workers);
 }
 
 bool order_run(const struct workflow *w, const struct order_options *o, struct order_result *out,
@@ -202,7 +243,13 @@ bool order_run(const struct workflow *w, const struct order_options *o, struct o
     for (uint32_t t = 0; t < w->ntasks; t++)
         if (!s.missing[t])
             make_eligible(&s, t);
-    bool good = order_serve_batch(&s, err);
+    if (o->vanish_share > 0)
+        s.attempts = mem_new_zero(uint32_t, w->ntasks);
+    bool good = true;
+    if (o->workers)
+        order_serve_workers(&s);
+    else
+        good = order_serve_batch(&s, err);
     if (out->batches) {
         out->stall_probability = (double)out->stalled_batches / (double)out->batches;
         out->unfilled = (double)out->stalled_requests / (double)out->requests;
@@ -212,5 +259,6 @@ bool order_run(const struct workflow *w, const struct order_options *o, struct o
     queue_free(&s.eligible);
     free(s.rank);
     free(s.missing);
+    free(s.attempts);
     return good;
 }

@@ -10,9 +10,15 @@
  *         assign min(k, eligible) tasks; each runs for Normal(mean, deviation)
  *
  * Clients may be slow, or vanish: a vanished client's task becomes eligible again `timeout` after
- * it was given. */
+ * it was given. Workers (`workers` of them) stay instead: each asks again when its task is done, and
+ * waits where nothing is eligible.
+ *
+ * Common random numbers: arrivals are one stream of the seed, and each task has one of its own. Two
+ * orders under one seed meet the same batches and the same times, so that their difference is due
+ * to the orders alone: compare them run by run, not mean by mean. */
 #pragma once
 #include "base/error.h"
+#include "model/clients.h"
 #include "model/plan.h"
 #include "model/trace.h"
 
@@ -27,6 +33,7 @@ struct order_options {
     double interarrival; /* mean seconds between batches */
     double batch;        /* mean requests a batch, exponential; fixed when `fixed_batch` */
     bool fixed_batch;
+    uint32_t workers; /* so many that stay; then there are no batches. 0: none */
     double run_time;  /* mean seconds a task runs, every task alike; 0: its own work */
     double deviation; /* relative to the mean; normal, cut at 1 % of the mean */
     double slow_share,
@@ -44,13 +51,15 @@ struct order_result {
     uint64_t requests, stalled_requests; /* same span; requests that got nothing */
     double stall_probability;            /* stalled batches / batches */
     double unfilled;                     /* stalled requests / requests */
-    double utilization;                  /* assignments / requests */
+    double utilization;                  /* assignments / requests; of workers: busy / all time */
     uint64_t assignments, vanished, events;
-    double eligible_mean; /* eligible tasks found by a batch, on average */
+    double eligible_mean; /* eligible tasks found by a batch or a worker, on average */
 };
 
 /* mu_BIT 1, mu_BS 16, run time Normal(1, 0.1), no slow or vanishing clients. */
 void order_options_init(struct order_options *o);
+/* The same, with clients of this pattern and the tasks' own times (1 s where no task has work). */
+void order_options_for(struct order_options *o, const struct clients *c, const struct workflow *w);
 /* ERROR_INPUT: impossible options, an order that does not hold every task once. ERROR_FAILED:
  * `most_batches` were not enough. The order cannot block itself: of the eligible tasks the first in
  * the order is taken, whatever stands before it. */

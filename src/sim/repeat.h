@@ -5,7 +5,7 @@
 #include "base/progress.h"
 #include <stdint.h>
 
-enum { REPEAT_METRICS = 24 };
+enum { REPEAT_METRICS = 48 };
 
 struct repeat_metric {
     const char *name;
@@ -37,6 +37,20 @@ bool repeat_run(const struct repeat_options *o, const char *const *names, uint32
                             struct error *err),
                 void *context, struct repeat_result *out, struct error *err);
 void repeat_result_free(struct repeat_result *r);
+
+/* The mean of metric `a` over that of `b`, where each run gave both under the same randomness: the
+ * interval is of what differs within the runs, not of what differs between them (common random
+ * numbers; the ratio's error to first order). */
+struct repeat_ratio {
+    double value, half_width;
+};
+struct repeat_ratio repeat_ratio(const struct repeat_result *r, uint32_t a, uint32_t b,
+                                 double confidence);
+/* Is the ratio's interval on one side of 1? */
+static inline bool repeat_differs(struct repeat_ratio r)
+{
+    return r.value + r.half_width < 1 || r.value - r.half_width > 1;
+}
 
 uint64_t repeat_seed(uint64_t seed, uint32_t i);
 /* t such that a Student variable of `freedom` degrees lies within -t..t with this probability. */

@@ -73,12 +73,17 @@ static void server_start(struct orders_server *s, const struct workflow *w)
     }
 }
 
-static struct plan *server_finish(struct orders_server *s, uint32_t *order)
+static void server_end(struct orders_server *s)
 {
-    struct plan *plan = order_plan(s->w, order);
-    plan->verdict = mem_copy_string("HEURISTIC");
     free(s->missing);
     free(s->queue);
+}
+
+/* Takes the order. */
+static struct plan *plan_of_rule(const struct workflow *w, uint32_t *order)
+{
+    struct plan *plan = order_plan(w, order);
+    plan->verdict = mem_copy_string("HEURISTIC");
     free(order);
     return plan;
 }
@@ -98,7 +103,8 @@ static struct plan *serve_all(const struct plan_request *request, enum rule rule
             if (--s.missing[w->succ_task[e]] == 0)
                 s.queue[s.end++] = w->succ_task[e];
     }
-    return server_finish(&s, order);
+    server_end(&s);
+    return plan_of_rule(w, order);
 }
 
 /* ---- by a key: the largest first, then the lowest task ---- */
@@ -138,8 +144,7 @@ static uint32_t waiting_pop(struct orders_waiting *heap, uint32_t *n)
     return task;
 }
 
-/* Every task once, largest key first among the eligible. */
-static struct plan *serve_by(const struct workflow *w, const double *key)
+uint32_t *order_by_key(const struct workflow *w, const double *key)
 {
     struct orders_server s;
     server_start(&s, w);
@@ -155,7 +160,13 @@ static struct plan *serve_by(const struct workflow *w, const double *key)
                              (struct orders_waiting){key[w->succ_task[e]], w->succ_task[e]});
     }
     free(heap);
-    return server_finish(&s, order);
+    server_end(&s);
+    return order;
+}
+
+static struct plan *serve_by(const struct workflow *w, const double *key)
+{
+    return plan_of_rule(w, order_by_key(w, key));
 }
 
 /* ---- the planners ---- */
