@@ -168,6 +168,12 @@ int cli_show(const char *text, size_t n); /* cli_print() of a text */
         "param", 'p', "NAME=VALUE",                                                                \
             "a parameter of the workflow, or a list (a,b,c), in place of its own; may be repeated" \
     }
+#define OPTION_ASSUME                                                                              \
+    {                                                                                              \
+        "assume", 0, "NAME=VALUE",                                                                 \
+            "what only a run tells: values of a list (a number, or a,b,c), rounds of a task, a "   \
+            "file of its tasks, yes or no for `when`; may be repeated"                             \
+    }
 #define OPTION_ON                                                                                  \
     {                                                                                              \
         "on", 0, "PLATFORM",                                                                       \

@@ -28,6 +28,7 @@ static const struct cli_option options[] = {
     OPTION_SEED,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_ASSUME,
     OPTION_NO_PREDICT,
     OPTION_JSON,
     OPTION_QUIET,

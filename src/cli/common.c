@@ -178,22 +178,43 @@ const char **cli_list(const struct arguments *a, const char *option, struct erro
     return NULL;
 }
 
+/* --assume NAME=VALUE */
+static bool cli_assume(const struct arguments *a, struct error *err)
+{
+    size_t at = 0;
+    for (const char *x; (x = arguments_next(a, "assume", &at));)
+        if (!strchr(x, '=') || *x == '=')
+            return error_set(err, ERROR_INPUT, "--assume is '%s'; expected NAME=VALUE", x);
+    return true;
+}
+
 /* Parameters are options of the reader whose workflow has them. */
 const char **cli_read_list(const struct arguments *a, struct error *err)
 {
     const char *params = arguments_value(a, "params");
-    size_t room = (a->ngiven + 2) * sizeof(char *), n = 0;
-    const char **list = mem_alloc(room + sizeof "--params=" + (params ? strlen(params) : 0));
+    size_t room = (a->ngiven + 3) * sizeof(char *), n = 0, texts = 0, given = 0;
+    for (const char *x; (x = arguments_next(a, "assume", &given));)
+        texts += sizeof "--assume=" + strlen(x);
+    const char **list =
+        mem_alloc(room + texts + sizeof "--params=" + (params ? strlen(params) : 0));
     memset(list, 0, room);
-    if (!cli_list_add(a, "read", list, &n, err) || !cli_list_add(a, "param", list, &n, err)) {
+    if (!cli_list_add(a, "read", list, &n, err) || !cli_list_add(a, "param", list, &n, err) ||
+        !cli_assume(a, err)) {
         free(list);
         return NULL;
     }
-    if (params) { /* behind the pointers: one block, that the caller frees */
-        char *text = (char *)list + room;
-        stpcpy(stpcpy(text, "--params="), params);
+    char *text = (char *)list + room; /* behind the pointers: one block, that the caller frees */
+    if (params) {
         list[n++] = text;
+        text = stpcpy(stpcpy(text, "--params="), params) + 1;
     }
+    size_t at = 0;
+    for (const char *x; (x = arguments_next(a, "assume", &at));) {
+        list[n++] = text;
+        text = stpcpy(stpcpy(text, "--assume="), x) + 1;
+    }
+    if (strcmp(a->command->name, "sim") == 0)
+        list[n++] = "--simulates=yes";
     return list;
 }
 

@@ -122,8 +122,8 @@ void schedulers_question_free(struct schedulers_question *q)
 static bool schedulers_only_ours(const struct arguments *a, struct error *err)
 {
     static const char *const ours[] = {
-        "schedulers", "dag",  "policy", "cores",       "submit", "set",    "seed",   "from",
-        "read",       "json", "quiet",  "utilization", "param",  "params", "beside", "on"};
+        "schedulers", "dag",   "policy",      "cores", "submit", "set",    "seed", "from",  "read",
+        "json",       "quiet", "utilization", "param", "params", "beside", "on",   "assume"};
     for (size_t i = 0; i < a->ngiven; i++) {
         const char *name = a->given[i].option->name;
         bool known = false;
@@ -187,6 +187,7 @@ static int schedulers_run_all(const struct arguments *a, struct schedulers_quest
     struct weft_bound bound;
     struct weft_schedulers *runs[SCHED_POLICY_CHOICES] = {0};
     struct schedulers_view v = {.name = q->name,
+                                .workflow = q->workflow ? inside_workflow(q->workflow) : NULL,
                                 .nodes = q->options.schedulers,
                                 .cores = q->options.cores,
                                 .seed = q->options.seed,

@@ -47,6 +47,10 @@ struct format_copies {
     size_t overridden;               /* priorities of the user's own that no longer count */
 };
 
+/* The last option, of whoever reads for a simulation: what only a run tells is decided, and told. A format
+ * in which all is known has no use for it. */
+#define FORMAT_SIMULATES "--simulates"
+
 /* UNSURE: whether there is a platform only reading tells. */
 enum { HOLDS_WORKFLOW = 1, HOLDS_PLATFORM = 2, HOLDS_UNSURE = 4 };
 

@@ -20,7 +20,7 @@ bool format_check_options(const struct format *format, const struct option_value
 {
     char owner[96];
     size_t n = 0;
-    while (options && options[n].name)
+    while (options && options[n].name && strcmp(options[n].name, FORMAT_SIMULATES) != 0)
         n++;
     snprintf(owner, sizeof owner, "the reader of %s", format->name);
     return options_check(format->options, owner, options, n, err);

@@ -596,6 +596,22 @@ void builder_edge(struct builder *b, uint32_t from, uint32_t to, size_t line)
         array_push(&b->orderings, (struct ordering){from, to, (uint32_t)line});
 }
 
+bool builder_join(struct builder *b, struct join row, size_t line)
+{
+    struct workflow *w = b->w;
+    if (!row.count || !row.nby)
+        return true;
+    if (!w->joins)
+        w->joins = mem_new_zero(struct joins, 1);
+    array_push(&w->joins->at, row);
+    if ((uint64_t)row.count * row.nby > JOIN_EDGES)
+        return false;
+    for (uint32_t t = 0; t < row.count; t++)
+        for (uint32_t d = 0; d < row.nby; d++)
+            builder_edge(b, row.by + d, row.first + t, line);
+    return true;
+}
+
 /* Resolved at once when both tasks are there: most files name tasks before edges. */
 void builder_edge_named(struct builder *b, const char *from, size_t from_len, const char *to,
                         size_t to_len, size_t line)

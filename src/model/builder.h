@@ -6,6 +6,7 @@
  * thing stands in the file, 0 when there is no line. */
 #pragma once
 #include "model/columns.h"
+#include "model/joins.h"
 
 struct builder;
 
@@ -27,6 +28,9 @@ const struct error *builder_first_error(const struct builder *b);
  * workflow. At most 20 of a reader's many are kept; the rest are counted in a closing one. */
 void builder_warn(struct builder *b, size_t line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same of a workflow that is finished. */
+void builder_add_warning(struct workflow *w, const char *text);
 
 void builder_name(struct builder *b, const char *name, size_t len);
 /* Rough sizes, when a header tells them: only to allocate once. */
@@ -121,6 +125,9 @@ void builder_optional(struct builder *b, uint32_t task, uint32_t object);
 /* Ordering without data. Repeated ones, and ones between tasks that a data edge joins, count once.
  */
 void builder_edge(struct builder *b, uint32_t from, uint32_t to, size_t line);
+/* The tasks first .. first + count - 1 join when by .. by + nby - 1 are done (model/joins.h). False:
+ * there are too many of them for edges, and it is noted without. */
+bool builder_join(struct builder *b, struct join row, size_t line);
 /* Ordering by names that may not be there yet: resolved at the end, a dangling one is an error at
  * that line. */
 void builder_edge_named(struct builder *b, const char *from, size_t from_len, const char *to,

@@ -124,7 +124,6 @@ struct builder {
     size_t warned; /* all of them, also those not kept */
 };
 
-void builder_add_warning(struct workflow *w, const char *text);
 /* The file that a line number is of; *line becomes its line there. */
 const char *builder_place(const struct builder *b, size_t *line);
 /* builder_resources.c: rows of amounts. After the column of demands has moved in. */

@@ -18,12 +18,12 @@
 #define WORKFLOW_ARRAY(name, count) +1
 enum { WORKFLOW_ARRAY_COUNT = 0 WORKFLOW_ARRAYS };
 #undef WORKFLOW_ARRAY
-/* three names, five counts; object_end, growth and future, of which an image has none; parameters,
+/* three names, five counts; object_end, growth, future and joins, of which an image has none; parameters,
  * attributes, resources, assertions and warnings with their counts, padded (behind the attributes' that
  * of the resources, behind the assertions' the hooks: four numbers of 4 bytes) */
 _Static_assert(sizeof(struct workflow) == sizeof(struct pool) + 2 * sizeof(struct name_index) +
                                               WORKFLOW_ARRAY_COUNT * sizeof(void *) + 8 * 4 +
-                                              6 * 8 + sizeof(char **) + 3 * sizeof(void *),
+                                              6 * 8 + sizeof(char **) + 4 * sizeof(void *),
                "struct workflow has a field that model/array_list.h does not list (an array), or "
                "that is to be counted here (anything else)");
 

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "model/array_list.h"
 #include "model/future.h"
+#include "model/joins.h"
 #include "model/things.h"
 
 #include <math.h>
@@ -26,6 +27,9 @@ void workflow_free(struct workflow *w)
         free(w->object_end);
     growth_free(w->growth);
     future_free(w->future);
+    if (w->joins)
+        array_free(&w->joins->at);
+    free(w->joins);
 #define WORKFLOW_ARRAY(name, count) free(w->name);
     WORKFLOW_ARRAYS
 #undef WORKFLOW_ARRAY

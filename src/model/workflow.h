@@ -157,6 +157,7 @@ struct workflow {
 
     struct growth *growth; /* NULL: it is as its builder left it (model/growth.h) */
     struct future *future; /* what it will become while it runs; NULL: all of it is known */
+    struct joins *joins;   /* tasks that in a run are not there at first; NULL: none */
 
     char **warnings;
     uint32_t nwarnings;

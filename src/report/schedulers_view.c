@@ -1,5 +1,6 @@
 /* A cluster of schedulers in virtual time: one run in detail, several in a table, all as JSON. */
 #include "report/schedulers_view.h"
+#include "report/sim_view.h"
 #include "base/json.h"
 #include "report/human.h"
 #include "report/table.h"
@@ -93,6 +94,8 @@ static void schedulers_one(const struct schedulers_view *s, struct strbuf *out)
     if (s->bound > 0)
         report_line(out, "bound", "%s (section 3): this is %s of it", human_seconds(x, s->bound),
                     human_percent(y, r->makespan > 0 ? s->bound / r->makespan : 1));
+    if (r->joined)
+        report_line(out, "growth", "%s tasks join while it runs", human_count(x, r->joined));
     report_line(out, "data",
                 "%s moved in %s transfers; %s of %s reads were local, %s of the others hits",
                 human_bytes(x, r->bytes_moved), human_count(y, r->transfers),
@@ -171,6 +174,8 @@ static void schedulers_put_run(struct json_writer *j, const struct schedulers_vi
     json_put_integer(j, "stolen", (int64_t)r->stolen);
     json_put_integer(j, "pushed", (int64_t)r->pushed);
     json_put_integer(j, "relaxed", (int64_t)r->relaxed);
+    if (r->joined)
+        json_put_integer(j, "joined", (int64_t)r->joined);
     json_put_integer(j, "reads", (int64_t)r->reads);
     json_put_integer(j, "local_reads", (int64_t)r->local_reads);
     json_put_integer(j, "transfers", (int64_t)r->transfers);
@@ -218,6 +223,8 @@ void schedulers_view_json(const struct schedulers_view *s, struct strbuf *out)
     else
         json_put_integer(&j, "cores", s->cores);
     json_put_integer(&j, "seed", (int64_t)s->seed);
+    if (s->workflow)
+        sim_view_notes(&j, s->workflow);
     if (s->bound > 0)
         json_put_number(&j, "bound", s->bound);
     if (s->nruns)

@@ -4,7 +4,8 @@
 #include "sim/schedulers.h"
 
 struct schedulers_view {
-    const char *name; /* of the graph */
+    const char *name;                /* of the graph */
+    const struct workflow *workflow; /* of whose remarks JSON tells; NULL: it is a benchmark */
     uint32_t nodes, cores;
     uint64_t seed;
     double bound;  /* seconds; 0: there is none */

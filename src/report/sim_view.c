@@ -17,6 +17,17 @@ enum { BINS = 100 };
 
 /* ---- shared ---- */
 
+void sim_view_notes(struct json_writer *j, const struct workflow *w)
+{
+    if (!w->nwarnings)
+        return;
+    json_write_key(j, "notes");
+    json_write_array(j);
+    for (uint32_t i = 0; i < w->nwarnings; i++)
+        json_write_string(j, w->warnings[i]);
+    json_write_end_array(j);
+}
+
 /* What every kind of simulation has: opens the object; the caller closes it. */
 static void put_head(struct json_writer *j, const struct sim_subject *s, const char *kind,
                      double makespan)
@@ -31,6 +42,7 @@ static void put_head(struct json_writer *j, const struct sim_subject *s, const c
         json_put_string(j, "network", s->network);
     if (s->plan && s->plan->planner)
         json_put_string(j, "planner", s->plan->planner);
+    sim_view_notes(j, s->workflow);
 }
 
 /* Only after --repeat: mean, interval and extremes of every metric. */

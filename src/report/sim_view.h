@@ -6,6 +6,11 @@
 #include "sim/replay.h"
 #include "sim/stream.h"
 
+struct json_writer;
+/* "notes": what the reader has to say of the workflow, what a simulation assumes among it; nothing if it
+ * says nothing. */
+void sim_view_notes(struct json_writer *j, const struct workflow *w);
+
 struct sim_subject {
     const struct workflow *workflow;
     const struct platform *platform; /* NULL for orders */

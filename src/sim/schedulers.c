@@ -127,6 +127,8 @@ static void server_apply(struct schedulers *c, uint32_t server, uint32_t node,
         bool changed = store_table_apply(&c->table, &ops[i], &c->answers);
         if (ops[i].kind == META_COMPLETE && changed) {
             c->done++;
+            if (c->growth)
+                schedulers_growth_done(c, ops[i].task, node);
             away |= tell_children(c, server, ops[i].task);
         }
     }
@@ -266,11 +268,13 @@ static void submit_share(struct schedulers *c, uint32_t node)
             continue;
         }
         uint32_t task = workload_task(c->dag, c->config.submit, n->share.first);
+        uint64_t next = (uint64_t)n->share.first + n->share.step;
+        n->share.first = next < n->share.end ? (uint32_t)next : n->share.end;
+        if (!schedulers_is_first(c, task))
+            continue; /* it joins later */
         struct meta_op put = {.kind = META_PUT, .task = task, .node = node, .time = c->now};
         store_table_apply(&c->table, &put, NULL);
         tasks[count++] = task;
-        uint64_t next = (uint64_t)n->share.first + n->share.step;
-        n->share.first = next < n->share.end ? (uint32_t)next : n->share.end;
     }
     if (!count && c->now > c->at)
         return; /* at the start even those without a share get word, and go stealing */
@@ -390,6 +394,11 @@ void schedulers_step(struct schedulers *c)
         e.room = c->told.at[a];
         scheduler_handle(c, b, &e);
         schedulers_room_advance(c, b);
+        break;
+    case EVENT_JOIN:
+        schedulers_grow(c);
+        schedulers_growth_submit(c, a, b, &e);
+        scheduler_handle(c, b, &e);
         break;
     }
 }

@@ -62,6 +62,7 @@ struct schedulers_result {
     double throughput;     /* tasks a second */
     uint64_t events, messages, store_operations, store_trips; /* trips: batches to another node */
     uint64_t steals, failed_steals, stolen, pushed, relaxed;
+    uint64_t joined; /* tasks that were not there from the beginning */
     uint64_t reads, local_reads, remote_reads, transfers; /* objects; remote = reads - local */
     double bytes_moved, hit_rate; /* hit_rate: remote reads that needed no transfer of their own */
     double waited;                /* core seconds with a task that waits for data */

@@ -217,6 +217,7 @@ bool schedulers_open(struct schedulers *c, struct error *err)
     c->has_data = workload_has_data(c->dag);
     if (!open_costs(c, err))
         return false;
+    schedulers_growth_open(c);
     c->nodes = mem_new_zero(struct schedulers_node, k->nodes);
     if (c->dag->workflow)
         store_table_init(&c->table, c->dag->workflow);
@@ -233,6 +234,14 @@ bool schedulers_open(struct schedulers *c, struct error *err)
     }
     free(capacity);
     return true;
+}
+
+void schedulers_grow(struct schedulers *c)
+{
+    for (uint32_t n = 0; n < c->config.nodes; n++) {
+        struct sched_config s = node_config(c, n, NULL, 0);
+        sched_grow(c->nodes[n].sched, &s);
+    }
 }
 
 /* Collect what the schedulers counted, then free everything. */
@@ -254,6 +263,7 @@ void schedulers_close(struct schedulers *c)
         schedulers_cache_free(&c->nodes[n].cache);
     }
     free(c->nodes);
+    schedulers_growth_close(c);
     costs_free(c->costs);
     array_free(&c->told);
     store_table_free(&c->table);

@@ -117,6 +117,7 @@ static void add_result(struct schedulers_result *total, const struct schedulers_
     total->failed_steals += r->failed_steals;
     total->stolen += r->stolen;
     total->pushed += r->pushed;
+    total->joined += r->joined;
     total->relaxed += r->relaxed;
     total->reads += r->reads;
     total->local_reads += r->local_reads;

@@ -4,6 +4,7 @@
 #pragma once
 #include "base/array.h"
 #include "model/costs.h"
+#include "model/joins.h"
 #include "sim/schedulers.h"
 #include "sim/schedulers_cache.h"
 #include "sim/queue.h"
@@ -19,6 +20,7 @@ enum schedulers_event {
     EVENT_ARRIVES,  /* a: fetch, at the receiver's interface */
     EVENT_FETCHED,  /* a: fetch */
     EVENT_ROOM,     /* a: part of its node, as `told` has it; b: node */
+    EVENT_JOIN,     /* a: offer of tasks that join; b: node */
 };
 
 /* Things on their way: messages (`n` heads, then items), operations, or answers and items. */
@@ -94,6 +96,7 @@ struct schedulers {
     struct store_table table;
     struct answers answers;
     struct queue queue;
+    struct schedulers_growth *growth; /* NULL: all tasks are there from the beginning */
     double now;
     uint64_t order;
     struct sched_actions out;
@@ -152,6 +155,19 @@ static inline uint32_t schedulers_platform_node(const struct schedulers_config *
 uint32_t schedulers_cores(const struct schedulers_config *k, uint32_t node); /* of this node */
 double schedulers_memory(const struct schedulers_config *k, uint32_t node);
 double schedulers_all_cores(const struct schedulers_config *k); /* times their speed */
+
+/* All schedulers learn that there are more tasks. */
+void schedulers_grow(struct schedulers *c);
+
+/* schedulers_growth.c */
+void schedulers_growth_open(struct schedulers *c);
+void schedulers_growth_close(struct schedulers *c);
+bool schedulers_is_first(const struct schedulers *c, uint32_t task); /* there from the beginning? */
+/* A task is done, by this node; only of a run that grows. */
+void schedulers_growth_done(struct schedulers *c, uint32_t task, uint32_t node);
+/* What was offered is PUT; fills the event for the scheduler of `node`. */
+void schedulers_growth_submit(struct schedulers *c, uint32_t offer, uint32_t node,
+                              struct sched_event *e);
 
 /* schedulers_rooms.c */
 struct schedulers_rooms *schedulers_rooms_new(const struct schedulers_config *k,

@@ -20,6 +20,13 @@ tasks:
   first: { run: "echo a > {out}", out: a.txt, work: 2 }
   second: { run: "cat {in} > {out}", in: a.txt, out: b.txt, work: 1 }
 YAML
+cat >grows.yaml <<'YAML'
+weft: 1
+lists: { c: { lines: c.txt, after: split } }
+tasks:
+  split: { run: "seq 3 > {out}", out: c.txt, work: 1 }
+  use: { each: c, run: "echo {c} > {out}", out: "c/{c}", work: 1 }
+YAML
 cat >stream.yaml <<'YAML'
 weft: 1
 tasks:
@@ -127,6 +134,7 @@ plan|flow.yaml|--explain|-
 plan|flow.yaml|--seed 3|-
 plan|flow.yaml|--from native|-
 plan|flow.yaml|--read x=1|refused by the reader
+plan|grows.yaml|--assume c=2|-
 plan|flow.yaml|--no-predict|-
 plan|flow.yaml|--json|-
 plan|flow.yaml|--quiet|-
@@ -185,6 +193,7 @@ sim|plan.json|--utilization u.svg|-
 sim|plan.json|--seed 3|--noise 0.1
 sim|flow.yaml|--from native|-
 sim|flow.yaml|--read x=1|refused by the reader
+sim|grows.yaml|--assume c=2|-
 sim|flow.yaml|--no-predict|-
 sim|plan.json|--json|-
 sim|plan.json|--quiet|-
@@ -196,6 +205,7 @@ bound|flow.yaml|--wait mean|-
 bound|flow.yaml|--seed 3|-
 bound|flow.yaml|--from native|-
 bound|flow.yaml|--read x=1|refused by the reader
+bound|grows.yaml|--assume c=2|-
 bound|flow.yaml|--json|-
 bound|flow.yaml|--quiet|-
 experiment|try.exp.yaml|--plan-only|-
@@ -262,6 +272,7 @@ show|plan.json|--workflow flow.yaml|-
 show|plan.json|--on 2|-
 show|flow.yaml|--from native|-
 show|flow.yaml|--read x=1|refused by the reader
+show|grows.yaml|--assume c=2|-
 show|flow.yaml|--json|-
 show|flow.yaml|--quiet|-
 convert|flow.yaml out.dot|--from native|-

@@ -10,6 +10,7 @@
 #include "model/command.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void lists_init(struct lists *l)
@@ -418,11 +419,10 @@ static bool read_described(const struct native *n, yaml_ref v, const char *title
     return list_from_lines(rows, n, source, title, text, folder);
 }
 
-/* -p sigma=1,2,3 in place of what the file has. */
+/* -p sigma=1,2,3 in place of what the file has; the column is there. */
 static bool read_given(const struct native *n, yaml_ref at, const char *title, const char *values,
                        struct list_rows *rows)
 {
-    list_column(rows, title, strlen(title));
     for (const char *p = values;; p++) {
         size_t length = strcspn(p, ",");
         if (!length)
@@ -433,30 +433,6 @@ static bool read_given(const struct native *n, yaml_ref at, const char *title, c
         if (!*p)
             return true;
     }
-}
-
-const char *given_find(const struct given_values *g, const char *name, yaml_ref *in_file)
-{
-    const char *value = NULL;
-    struct strbuf full = {0};
-    if (g->prefix && (g->at || g->file)) {
-        strbuf_printf(&full, "%s%s", g->prefix, name);
-        name = full.at;
-    }
-    for (const struct option_value *x = g->at; x && x->name; x++)
-        if (strcmp(x->name, name) == 0)
-            value = x->text;
-    *in_file = g->file && !value ? yaml_get(&g->file->y, 0, name) : YAML_NONE;
-    strbuf_free(&full);
-    return value;
-}
-
-struct module_value *given_with(const struct given_values *g, const char *name)
-{
-    for (size_t i = 0; i < g->nwith; i++)
-        if (strcmp(g->with[i].name, name) == 0)
-            return &g->with[i];
-    return NULL;
 }
 
 /* What the includer says, value by value: they may have commas. */
@@ -527,20 +503,78 @@ static bool read_quietly(struct lists *l, const struct native *n, yaml_ref k, co
            rows->cells.n;
 }
 
+/* --assume chunk=20: values 1 to 20, of all its variables. */
+static bool invent_values(const struct native *n, yaml_ref k, const char *title,
+                          unsigned long count, struct list_rows *rows)
+{
+    char text[32];
+    if (count > LIST_VALUES_MOST / rows->columns.n)
+        return too_many(n, k, title);
+    for (unsigned long i = 1; i <= count; i++)
+        for (size_t c = 0; c < rows->columns.n; c++)
+            list_value(rows, text, (size_t)snprintf(text, sizeof text, "%lu", i));
+    return true;
+}
+
+/* What the user says that a list will have: a number of values, the values, or (a table) a file. */
+static bool read_assumed(struct lists *l, const struct native *n, yaml_ref k, const char *assumed,
+                         struct list_rows *rows)
+{
+    const char *title = yaml_text(&n->y, k, NULL);
+    yaml_ref what = yaml_value(k), files = yaml_get(&n->y, what, "files");
+    char *end = NULL;
+    unsigned long count = strtoul(assumed, &end, 10);
+    bool number = *assumed >= '0' && *assumed <= '9' && !*end;
+    rows->lists = l;
+    rows->source = assumed;
+    if (yaml_get(&n->y, what, "table") != YAML_NONE)
+        return !number
+                   ? read_described(n, what, title, ".", rows)
+                   : native_error(n, k,
+                                  "--assume %.80s=%s: nobody knows the columns of a table that is "
+                                  "not there; name a file that has them, --assume %.80s=FILE",
+                                  title, assumed, title);
+    rows->outside = true;
+    if (files == YAML_NONE)
+        list_column(rows, title, strlen(title));
+    else if (!list_pattern_columns(rows, n, files, title, yaml_text(&n->y, files, NULL)))
+        return false;
+    if (number)
+        return invent_values(n, k, title, count, rows);
+    if (rows->columns.n > 1)
+        return native_error(
+            n, k,
+            "--assume %.80s=%.80s: the list has %zu variables; say how many rows it "
+            "has, --assume %.80s=20",
+            title, assumed, rows->columns.n, title);
+    return read_given(n, k, title, assumed, rows);
+}
+
 /* `after: TASK`. As things stand it may be there, from an earlier run. */
-static bool read_later(struct lists *l, const struct native *n, yaml_ref k, const char *folder)
+static bool read_later(struct lists *l, const struct native *n, yaml_ref k, const char *folder,
+                       const struct given_values *given)
 {
     struct error err = {0};
     struct list_rows rows = {0};
+    const char *assumed = l->waits ? NULL : given_assumed(given, yaml_text(&n->y, k, NULL));
     size_t length;
     const char *title = yaml_text(&n->y, k, &length);
     yaml_ref what = yaml_value(k);
     if (yaml_get(&n->y, what, "files") == YAML_NONE &&
         yaml_get(&n->y, what, "lines") == YAML_NONE && yaml_get(&n->y, what, "table") == YAML_NONE)
         return read_described(n, what, title, folder, &rows); /* says what is wrong */
-    bool good = !l->waits && read_quietly(l, n, k, folder, &rows, &err);
-    good = good ? add_list(l, n, k, pool_add(&l->names, title, length), &rows, UINT32_MAX)
-                : pend_list(l, n, k, l->waits ? NULL : mem_copy_string(err.text));
+    /* of a module, where its files stand is not known before its tasks are: native_read_standing() */
+    bool looks = !l->waits && !given->prefix;
+    bool known = assumed || (looks && read_quietly(l, n, k, folder, &rows, &err));
+    bool good = !assumed || read_assumed(l, n, k, assumed, &rows);
+    if (good && known)
+        good = add_list(l, n, k, pool_add(&l->names, title, length), &rows, UINT32_MAX);
+    else if (good)
+        good = pend_list(l, n, k, l->waits ? NULL : mem_copy_string(err.text));
+    if (good && known) {
+        array_last(&l->at).later = l->later = true;
+        array_last(&l->at).assumed = assumed != NULL;
+    }
     list_rows_free(&rows);
     return good;
 }
@@ -609,7 +643,9 @@ static bool read_list(struct lists *l, const struct native *n, yaml_ref k, const
         return read_with_values(n, k, title, with, rows) &&
                add_list(l, n, k, pool_add(&l->names, title, length), rows, UINT32_MAX);
     if (!values && in_file == YAML_NONE && yaml_get(&n->y, what, "after") != YAML_NONE)
-        return read_later(l, n, k, folder);
+        return read_later(l, n, k, folder, given);
+    if (values)
+        list_column(rows, title, strlen(title));
     bool good = values ? read_given(where, in_file != YAML_NONE ? what : k, title, values, rows)
                        : read_stated(where, what, title, folder, rows);
     return good && add_list(l, where, in_file != YAML_NONE ? what : k,

@@ -36,7 +36,9 @@ struct list {
     /* `after: TASK`, and not read yet: no rows, and of a table no columns. `at`: its key in the file */
     bool pending;
     yaml_ref at;
-    char *why; /* pending, though it was looked for: what was wrong; NULL: nobody looked */
+    bool later;   /* `after: TASK`, and read all the same, because nobody will run it */
+    bool assumed; /* and its values are not those that stand there */
+    char *why;    /* pending, though it was looked for: what was wrong; NULL: nobody looked */
 };
 
 struct variable {
@@ -61,6 +63,7 @@ struct lists {
     ARRAY(struct list) at;
     ARRAY(struct variable) variables;
     ARRAY(struct grouping) groupings; /* made when asked for, kept */
+    bool later;                       /* a list has `after`, and was read as things stand */
     bool
         waits; /* lists with `after` are pending; else they are read as things stand, if they can be */
 };
@@ -93,6 +96,9 @@ struct given_values {
 };
 /* The command line's, the last one; NULL: none, and `*in_file` is what the file has, or YAML_NONE. */
 const char *given_find(const struct given_values *g, const char *name, yaml_ref *in_file);
+/* What is assumed of something that only a run tells, the last word of it; NULL: nothing. */
+#define ASSUME_OPTION "--assume" /* no parameter has such a name; its text: NAME=VALUE */
+const char *given_assumed(const struct given_values *g, const char *name);
 /* What the includer says; NULL: nothing. */
 struct module_value *given_with(const struct given_values *g, const char *name);
 

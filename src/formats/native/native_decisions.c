@@ -21,7 +21,7 @@ bool native_read_when(struct native_reading *r, uint32_t task, yaml_ref v)
     }
     condition_free(c);
     builder_when(r->b, task, r->command.at, r->command.n);
-    return true;
+    return r->lists.waits || native_assume_taken(r, task);
 }
 
 static bool read_retry_word(const struct native_reading *r, yaml_ref v, struct strbuf *list)

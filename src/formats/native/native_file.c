@@ -78,15 +78,17 @@ bool native_prepare(struct native_reading *r)
         return false;
     r->file.fill = fill_setting;
     r->file.fill_context = r;
+    if (r->module && !r->lists.waits && !native_read_standing(r))
+        return false;
     return native_make_tasks(r);
 }
 
 static bool read_whole(struct native_reading *r)
 {
-    if (!native_prepare(r) || !native_check_given(r))
+    if (!native_prepare(r) || !native_check_given(r) || (!r->lists.waits && !native_tell_joins(r)))
         return false;
     native_note_left_out(r);
-    return native_read_bodies(r);
+    return native_read_bodies(r) && (r->lists.waits || native_check_assumed(r));
 }
 
 void native_free_reading(struct native_reading *r)
@@ -105,6 +107,7 @@ void native_free_reading(struct native_reading *r)
         native_free_chain(r->chains.at[i]);
     array_free(&r->chains);
     array_free(&r->rounds);
+    array_free(&r->joining);
     strbuf_free(&r->round_name);
     array_free(&r->named);
     array_free(&r->named_place);
@@ -164,9 +167,15 @@ struct workflow *native_read_workflow(const struct format_source *source, struct
             return native_begin_future(f, err);
         native_tell_unknown(&f->r);
     }
+    bool takes = good && (f->shared.decided.n || native_simulates(&f->r));
+    struct workflow *w = takes ? builder_finish(b, err) : NULL;
+    if (w)
+        native_take(&f->r, w);
     native_free_reading(&f->r);
     shared_free(&f->shared);
     free(f);
+    if (takes)
+        return w;
     if (good)
         return builder_finish(b, err);
     builder_free(b);

@@ -121,15 +121,6 @@ static struct future_item chain_item(struct native_future *f, struct native_read
         .name = f->text, .first = range.first, .count = range.count, .last_time = c->last_time};
 }
 
-/* Where a list is read from: its name as the whole workflow has it, seen from the top's folder. */
-static char *list_place(const struct native_reading *r, uint32_t list)
-{
-    const char *source = lists_source(&r->lists, &r->file, list);
-    struct strbuf outer = {0};
-    native_outer_name(r, NULL, source, strlen(source), &outer);
-    return strbuf_steal(&outer);
-}
-
 /* The tasks of this name, or all of a family or a module that does not grow any more. */
 static struct task_group find_deciders(struct native_future *f, struct native_reading *r,
                                        const char *after)
@@ -167,7 +158,7 @@ static struct future_item native_future_item(struct future *base, size_t i)
              is_list ? lists_name(&r->lists, r->lists.at.at[p.waits].name)
                      : yaml_text(&r->file.y, yaml_get(&r->file.y, yaml_value(key), "tasks"), NULL),
              native_prefix(r), after);
-    char *place = is_list ? list_place(r, p.waits) : NULL;
+    char *place = is_list ? native_list_place(r, p.waits) : NULL;
     struct future_item item = {
         .name = f->text,
         .first = deciders.first,
@@ -245,13 +236,11 @@ static bool native_read_part(struct native_future *f, const struct workflow *w,
  * is said when they join. */
 static void look_at_joined(struct native_reading *r, size_t entry, struct outside *into)
 {
-    yaml_ref file = yaml_get(&r->file.y, yaml_value(entry_key(r, entry)), "tasks");
-    struct strbuf path = {0};
+    char *path = native_joined_path(r, entry_key(r, entry));
     struct text text;
     struct error ignored = {0};
-    path_in(r->beside, yaml_text(&r->file.y, file, NULL), &path);
-    if (outside_read(into, path.at, &text, &ignored)) {
-        workflow_free(native_read_workflow(&(struct format_source){.path = path.at,
+    if (outside_read(into, path, &text, &ignored)) {
+        workflow_free(native_read_workflow(&(struct format_source){.path = path,
                                                                    .text = text.at,
                                                                    .length = text.n,
                                                                    .folder = r->folder,
@@ -259,7 +248,7 @@ static void look_at_joined(struct native_reading *r, size_t entry, struct outsid
                                            &ignored));
         text_free(&text);
     }
-    strbuf_free(&path);
+    free(path);
 }
 
 /* Of the file and its modules: other files are read through it; NULL: from the disk. */
@@ -287,7 +276,7 @@ static void native_future_look(struct future *base, const bool *ready, struct ou
         if (c) {
             native_round_holds(r, c, c->round, c->condition, &holds, &ignored);
         } else if (all.at[i].waits < r->lists.at.n) {
-            char *place = list_place(r, all.at[i].waits);
+            char *place = native_list_place(r, all.at[i].waits);
             lists_count_pending(&r->lists, &r->file, all.at[i].waits, f->r.folder, place);
             free(place);
         } else {
@@ -307,7 +296,7 @@ static bool release_pending(struct native_future *f, const struct pending *p)
     if (p->chain) {
         native_decide_rounds(r, p->chain);
     } else if (p->waits < r->lists.at.n) {
-        char *place = list_place(r, p->waits);
+        char *place = native_list_place(r, p->waits);
         good = lists_read_pending(&r->lists, &r->file, p->waits, f->r.folder, place);
         free(place);
     } else {
@@ -586,10 +575,11 @@ void native_tell_unknown(struct native_reading *r)
                 count++ < 10)
                 strbuf_printf(&names, "%s'%.80s'", count > 1 ? ", " : "", yaml_text(y, k, NULL));
         builder_warn(r->b, l->line,
-                     "list '%.80s' is not known before '%.80s' has run: %s%s %s left out here",
+                     "list '%.80s' is not known before '%.80s' has run: %s%s %s left out here; "
+                     "--assume %s%.80s=20 takes 20 values of it",
                      lists_name(&r->lists, l->name), lists_after(&r->lists, &r->file, i),
                      strbuf_text(&names), count > 10 ? " and others" : "",
-                     count == 1 ? "is" : "are");
+                     count == 1 ? "is" : "are", native_kinds(r), lists_name(&r->lists, l->name));
         strbuf_free(&names);
     }
     for (size_t entry = 0; entry < r->entry.n; entry++)
@@ -598,7 +588,8 @@ void native_tell_unknown(struct native_reading *r)
             builder_warn(
                 r->b, yaml_line(y, k),
                 "the tasks of '%.80s' are not known before '%.80s' has run, and what comes "
-                "after them: they are left out here",
-                yaml_text(y, k, NULL), native_joined_after(r, k));
+                "after them: they are left out here; --assume %s%.80s=FILE takes those of FILE",
+                yaml_text(y, k, NULL), native_joined_after(r, k), native_kinds(r),
+                yaml_text(y, k, NULL));
         }
 }

@@ -109,12 +109,6 @@ static bool check_joined(const struct native_reading *r, yaml_ref tasks, yaml_re
     char *entry = mem_copy_bytes(after, strcspn(after, "@"));
     bool known = yaml_get(y, tasks, entry) != YAML_NONE && strcmp(entry, name) != 0;
     free(entry);
-    if (r->module)
-        return native_error(
-            &r->file, key,
-            "task '%.80s' joins while the workflow runs, and this file is a module; it "
-            "belongs to the file that is run",
-            name);
     return known ||
            native_error(&r->file, key,
                         "task '%.80s': `tasks: FILE` goes with `after: TASK`, the task that "
@@ -272,6 +266,31 @@ static uint32_t pending_in_task(const struct native_reading *r, yaml_ref body)
     return found;
 }
 
+void native_lists_named(const struct native_reading *r, yaml_ref body, bool *named)
+{
+    const struct yaml *y = &r->file.y;
+    const struct lists *l = &r->lists;
+    for (yaml_ref v = body; v < y->at[body].next; v++) {
+        const char *text = yaml_type(y, v) == YAML_SCALAR ? yaml_text(y, v, NULL) : "", *p = text;
+        for (size_t n; (n = scope_next_word(text, &p)) > 0; p += n) {
+            uint32_t variable = lists_find_variable(l, p, n);
+            if (variable != UINT32_MAX)
+                named[l->variables.at[variable].list] = true;
+        }
+    }
+    if (yaml_type(y, body) == YAML_MAPPING)
+        each_text(y, body, "each", e)
+        {
+            size_t length;
+            const char *name = yaml_text(y, e, &length);
+            uint32_t variable = lists_find_variable(l, name, length);
+            uint32_t list = variable != UINT32_MAX ? l->variables.at[variable].list
+                                                   : lists_find_list(l, name, length);
+            if (list != UINT32_MAX)
+                named[list] = true;
+        }
+}
+
 /* A list is read after it: then it cannot wait for that list, whatever a pattern could mean. */
 static bool decides(const struct native_reading *r, const char *name)
 {
@@ -341,13 +360,13 @@ static bool comes_after(const struct native_reading *r, const struct later_entry
 
 /* ---- all of them ---- */
 
-/* Every pending list is read after a task of the file, or a member of a family. */
-static bool check_deciders(const struct native_reading *r, yaml_ref tasks)
+/* Every list with `after` is read after a task of the file, or a member of a family. */
+bool native_check_deciders(const struct native_reading *r, yaml_ref tasks)
 {
     const struct yaml *y = &r->file.y;
     for (uint32_t i = 0; i < r->lists.at.n; i++) {
         const struct list *l = &r->lists.at.at[i];
-        if (!l->pending)
+        if (!l->pending && !l->later)
             continue;
         const char *after = lists_after(&r->lists, &r->file, i);
         char *entry = mem_copy_bytes(after, strcspn(after, "@/"));
@@ -434,14 +453,18 @@ static bool resolve_waits(struct native_reading *r, const struct later_entry *al
     return true;
 }
 
-/* The file that the entry names, if it stands there already (of who does not wait). */
+/* The file that the entry names, if it stands there already, or another in its place (of who does not
+ * wait). */
 static void release_standing(struct native_reading *r, size_t entry, yaml_ref key)
 {
-    struct strbuf path = {0};
-    yaml_ref file = yaml_get(&r->file.y, yaml_value(key), "tasks");
-    r->released.at[entry] =
-        file_exists(path_in(r->folder, yaml_text(&r->file.y, file, NULL), &path));
-    strbuf_free(&path);
+    char *path = native_joined_path(r, key);
+    bool given = native_assumed(r, yaml_text(&r->file.y, key, NULL)) != NULL;
+    r->released.at[entry] = given || file_exists(path);
+    if (!given && r->released.at[entry] && native_simulates(r))
+        builder_warn(r->b, yaml_line(&r->file.y, key),
+                     "the tasks of '%.80s' are assumed as they stand in %.200s from the last run",
+                     yaml_text(&r->file.y, key, NULL), path);
+    free(path);
 }
 
 /* What the entry waits for by itself. False: an error. */
@@ -548,7 +571,7 @@ static void spread_later(struct native_reading *r, const struct later_list *all)
 bool native_find_later(struct native_reading *r, yaml_ref tasks)
 {
     struct later_list all = {0};
-    bool good = check_deciders(r, tasks);
+    bool good = native_check_deciders(r, tasks);
     native_note_open(r);
     list_entries(r, tasks, &all);
     for (size_t e = 0; e < all.n && good; e++)

@@ -172,10 +172,12 @@ static bool make_entries(struct native_reading *r, bool *any)
         const char *full = full_name(r, name, &whole);
         name_place(&r->file, full, whole);
         *any = true;
+        uint32_t first = builder_task_count(r->b);
         if (is_family(r, k))
             good = make_members(r, k);
         else
             good = make_task(r, k, name, length) || builder_failed(r->b);
+        native_note_entry(r, k, first);
     }
     r->file.where[0] = 0;
     for (yaml_ref k = includes == YAML_NONE ? YAML_NONE : yaml_first(y, includes);
@@ -403,6 +405,7 @@ bool native_read_body(struct native_reading *r, uint32_t task, yaml_ref body, co
     name_place(&r->file, name, strlen(name));
     r->scope.task = name;
     r->scope.kind = kind;
+    r->key = body - 1; /* it stands before what it says */
     return (yaml_is_null(&r->file.y, body) ||
             native_is_mapping(&r->file, body, "its description")) &&
            native_read_task(r, task, body);

@@ -18,6 +18,7 @@ void shared_init(struct native_shared *s)
     pool_init(&s->families);
     intern_init(&s->group_names);
     intern_init(&s->known);
+    intern_init(&s->open);
 }
 
 void shared_free(struct native_shared *s)
@@ -31,10 +32,12 @@ void shared_free(struct native_shared *s)
     array_free(&s->made_elsewhere);
     array_free(&s->groups);
     array_free(&s->more_groups);
+    array_free(&s->decided);
     intern_free(&s->left_out);
     pool_free(&s->families);
     intern_free(&s->group_names);
     intern_free(&s->known);
+    intern_free(&s->open);
 }
 
 /* Its reading is freed apart: that needs the module's names to the end. */
@@ -178,12 +181,14 @@ static char *folder_of(const char *path)
 }
 
 /* A reading of `file` for module `name`, whose kinds and parameters are those of `title`. It is
- * r's, and nothing of it was read yet. NULL: an error. */
+ * r's, and nothing of it was read yet. `stands`: where, if a task wrote it; else NULL. NULL: an error. */
 static struct native_reading *open_module(struct native_reading *r, yaml_ref at, const char *title,
-                                          const char *name, const char *file)
+                                          const char *name, const char *file, const char *stands)
 {
     struct strbuf path = {0};
     path_in(r->beside, file, &path);
+    if (stands)
+        strbuf_clear(&path), strbuf_add(&path, stands);
     if (strcmp(path.at, "-") == 0)
         path_in("./", "-", &path); /* a file of that name, and not the standard input */
     const struct module_source *source = native_load_module(r, at, path.at);
@@ -445,7 +450,7 @@ bool native_include_module(struct native_reading *r, yaml_ref k)
         !scope_fill(&r->scope, &r->file, file, "file", false, native_keep_filled, &text))
         return false;
     char *path = mem_copy_bytes(text.text, text.length);
-    struct native_reading *child = open_module(r, k, name, name, path);
+    struct native_reading *child = open_module(r, k, name, name, path, NULL);
     free(path);
     if (!child)
         return false;
@@ -500,7 +505,9 @@ bool native_make_joined(struct native_reading *r, yaml_ref key)
     size_t length;
     if (!native_plain_text(&r->file, v, "tasks", &file, &length))
         return false;
-    struct native_reading *child = open_module(r, v, name, name, file);
+    char *stands = native_joined_path(r, key);
+    struct native_reading *child = open_module(r, v, name, name, file, stands);
+    free(stands);
     if (!child)
         return false;
     child->module->key = key;
@@ -520,7 +527,7 @@ bool native_make_flow(struct native_reading *r, yaml_ref key, const char *name)
         !scope_fill(&r->scope, &r->file, flow, "flow", false, native_keep_filled, &text))
         return false;
     char *path = mem_copy_bytes(text.text, text.length);
-    struct native_reading *child = open_module(r, flow, title, name, path);
+    struct native_reading *child = open_module(r, flow, title, name, path, NULL);
     free(path);
     if (!child)
         return false;

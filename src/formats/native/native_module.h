@@ -43,6 +43,12 @@ struct group_more {
     struct task_group range;
 };
 
+/* A task with `when` of which the user says whether it is taken. */
+struct native_decided {
+    uint32_t task;
+    bool taken;
+};
+
 /* What all readings of a workflow share. */
 struct native_shared {
     /* Files that a family would make but for its `except`: who, and whether another task makes one
@@ -54,6 +60,8 @@ struct native_shared {
     struct intern group_names;
     ARRAY(struct task_group) groups; /* parallel to group_names */
     ARRAY(struct group_more) more_groups;
+    ARRAY(struct native_decided) decided;
+    struct intern open;  /* names of what only a run tells: --assume */
     struct intern known; /* names of parameters and lists, with the prefixes of modules */
     ARRAY(struct module_source *) sources;
     /* While it grows (native_future.c): what is there already, edges from there, and the first group

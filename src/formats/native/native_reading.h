@@ -28,6 +28,12 @@ struct native_known_key {
     int key;
 };
 
+/* Tasks of an entry that speaks of lists with `after`, or of a file to come. */
+struct native_joining {
+    yaml_ref key;
+    uint32_t first, count;
+};
+
 /* The defaults are read again for each task, so that they can be overridden key by key. */
 struct native_reading {
     struct native file;
@@ -49,6 +55,7 @@ struct native_reading {
     struct strbuf kind;     /* of the task that is read now, in a module */
     struct strbuf renamed;  /* of that task: files that it calls otherwise, each with its NUL */
     struct native_known_key known_keys[NATIVE_KNOWN_KEYS];
+    yaml_ref key;    /* of the task that is read now */
     uint32_t family; /* whose member is read now; NONE: of none */
     /* Of the task that is read now: its named inputs and outputs. */
     uint32_t task, places[2]; /* places: inputs, outputs so far */
@@ -77,13 +84,14 @@ struct native_reading {
     ARRAY(uint32_t) open;      /* modules that grow still */
     ARRAY(uint32_t) continued; /* those that went on with this reading */
     ARRAY(bool) released;      /* by task of the file: `tasks: FILE`, and the file may be read */
-    uint32_t first_family, first_module; /* while it grows: the first that is not there yet */
-    ARRAY(struct native_chain *) chains; /* of repeated tasks, those of one beside each other */
-    ARRAY(struct native_round) rounds;   /* that are made with this reading */
-    uint64_t combination;                /* of the member that is made now */
-    const struct native_round *round;    /* that is read now; NULL: none */
-    uint32_t round_place[2];             /* its inputs, outputs so far */
-    struct strbuf round_name;            /* scratch */
+    uint32_t first_family, first_module;  /* while it grows: the first that is not there yet */
+    ARRAY(struct native_chain *) chains;  /* of repeated tasks, those of one beside each other */
+    ARRAY(struct native_round) rounds;    /* that are made with this reading */
+    uint64_t combination;                 /* of the member that is made now */
+    const struct native_round *round;     /* that is read now; NULL: none */
+    uint32_t round_place[2];              /* its inputs, outputs so far */
+    struct strbuf round_name;             /* scratch */
+    ARRAY(struct native_joining) joining; /* of a file that is read as a whole: native_joins.c */
 };
 
 /* For scope_fill() where one text is wanted: it stays in the scope. */
@@ -96,6 +104,33 @@ static inline bool native_keep_filled(void *context, const char *text, size_t le
     *(struct native_filled *)context = (struct native_filled){text, length};
     return true;
 }
+
+/* native_joins.c */
+/* What is assumed of an entry or list of this file, which only a run tells; NULL: nothing. */
+const char *native_assumed(struct native_reading *r, const char *name);
+/* Is it read for a simulation, which tells what it assumes, and decides about `when`? */
+bool native_simulates(const struct native_reading *r);
+bool native_check_assumed(const struct native_reading *r);
+/* Of a module that nobody will run: its lists with `after`, as they stand. Before its tasks are made. */
+bool native_read_standing(struct native_reading *r);
+/* Where a list is read from, and the file of an entry with `tasks`: as the whole workflow has them, the
+ * list seen from the top's folder. The caller frees. */
+char *native_list_place(const struct native_reading *r, uint32_t list);
+char *native_joined_path(struct native_reading *r, yaml_ref key);
+const struct native_reading *native_top(const struct native_reading *r);
+/* The tasks from `first` on are those of the entry at `key`. */
+void native_note_entry(struct native_reading *r, yaml_ref key, uint32_t first);
+void native_join(struct native_reading *r, struct join row, yaml_ref at);
+/* After all tasks were made. False: an error. */
+bool native_tell_joins(struct native_reading *r);
+/* native_later.c: which lists the task at `body` speaks of, by list. */
+void native_lists_named(const struct native_reading *r, yaml_ref body, bool *named);
+bool native_check_deciders(const struct native_reading *r, yaml_ref tasks);
+/* native_taken.c */
+/* Of a task with `when`, that is read now: what --assume says of it. False: neither yes nor no. */
+bool native_assume_taken(struct native_reading *r, uint32_t task);
+/* Tasks that are not taken (`when`), as things stand or as is assumed, and what needs them take no time. */
+void native_take(const struct native_reading *r, struct workflow *w);
 
 /* native_named.c */
 /* The command with {in.NAME} as places; into `out`. */

@@ -17,6 +17,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool native_has_rounds(const struct native_reading *r, yaml_ref key)
@@ -30,6 +31,29 @@ bool native_has_rounds(const struct native_reading *r, yaml_ref key)
     return !any && native_is_open_repeat(r, key) && r->lists.waits;
 }
 
+/* How many rounds it takes only a run tells: as many as the user says, as there were, or `most`. */
+static bool assume_rounds(struct native_reading *r, struct native_chain *c)
+{
+    size_t line = yaml_line(&r->file.y, c->until);
+    const char *text = native_assumed(r, yaml_text(&r->file.y, c->key, NULL));
+    char *end = NULL;
+    unsigned long given = text ? strtoul(text, &end, 10) : 0;
+    if (text && (*end || !*text || given < 1 || given > c->most))
+        return native_error(&r->file, c->until,
+                            "--assume: '%.80s' rounds of '%.80s'; expected 1 to its `most`, %u",
+                            text, c->name, c->most);
+    c->unrolled = text ? (uint32_t)given : c->last_time ? c->last_time : c->most;
+    if (!text && !c->last_time)
+        builder_warn(r->b, line,
+                     "%s: how many rounds it takes is not known before it has run: its `most`, "
+                     "%u, are taken here",
+                     r->file.where, c->most);
+    else if (!text && native_simulates(r))
+        builder_warn(r->b, line, "%s: %u round%s assumed, as there were the last time",
+                     r->file.where, c->unrolled, c->unrolled == 1 ? " is" : "s are");
+    return true;
+}
+
 bool native_make_chain(struct native_reading *r, yaml_ref key, const char *name)
 {
     struct native_chain *c = native_read_repeat(r, key, name);
@@ -39,13 +63,8 @@ bool native_make_chain(struct native_reading *r, yaml_ref key, const char *name)
     if (c->until == YAML_NONE) {
         c->unrolled = c->most;
     } else if (!r->lists.waits) { /* nobody will run it: as many as there were, or may be */
-        c->unrolled = c->last_time ? c->last_time : c->most;
         builder_outside(r->b);
-        if (!c->last_time)
-            builder_warn(r->b, yaml_line(&r->file.y, c->until),
-                         "%s: how many rounds it takes is not known before it has run: its `most`, "
-                         "%u, are taken here",
-                         r->file.where, c->most);
+        return assume_rounds(r, c);
     }
     return true;
 }
@@ -98,6 +117,7 @@ static void note_round_made(struct native_reading *r, const struct native_chain 
 static bool make_round(struct native_reading *r, struct native_chain *c)
 {
     struct native_round round = {c, ++c->round, builder_task_count(r->b)};
+    struct join row = {.by = c->first, .nby = c->count}; /* the round before */
     struct strbuf title = {0};
     char number[16];
     bool good;
@@ -116,8 +136,12 @@ static bool make_round(struct native_reading *r, struct native_chain *c)
     r->round = NULL;
     r->scope.round = NULL;
     strbuf_free(&title);
-    c->first = round.task;
-    c->count = builder_task_count(r->b) - c->first;
+    c->first = row.first = round.task;
+    c->count = row.count = builder_task_count(r->b) - c->first;
+    if (c->round == 1)
+        native_note_entry(r, c->key, c->first);
+    else if (!r->lists.waits && c->until != YAML_NONE)
+        native_join(r, row, c->key);
     array_push(&r->rounds, round);
     if (good && c->until != YAML_NONE) {
         free(c->condition);
@@ -138,7 +162,10 @@ static bool make_last(struct native_reading *r, size_t i)
         note_round_made(r, c, 0);
         c->ended = true;
         array_push(&r->rounds, (struct native_round){c, 0, builder_task_count(r->b)});
+        struct join row = {builder_task_count(r->b), 1, c->first, c->count};
         good = native_add_task(r, key, c->name, strlen(c->name));
+        if (good && !r->lists.waits && c->until != YAML_NONE)
+            native_join(r, row, key);
     }
     return good &&
            (!family_of(r, key) || native_add_group(r, yaml_text(&r->file.y, key, NULL), first));

@@ -12,6 +12,43 @@
 
 #define PARAMS_OPTION "--params" /* no parameter has such a name: `cli` and this file know it */
 
+/* ---- what was given ---- */
+
+const char *given_find(const struct given_values *g, const char *name, yaml_ref *in_file)
+{
+    const char *value = NULL;
+    struct strbuf full = {0};
+    if (g->prefix && (g->at || g->file)) {
+        strbuf_printf(&full, "%s%s", g->prefix, name);
+        name = full.at;
+    }
+    for (const struct option_value *x = g->at; x && x->name; x++)
+        if (strcmp(x->name, name) == 0)
+            value = x->text;
+    *in_file = g->file && !value ? yaml_get(&g->file->y, 0, name) : YAML_NONE;
+    strbuf_free(&full);
+    return value;
+}
+
+const char *given_assumed(const struct given_values *g, const char *name)
+{
+    const char *value = NULL, *prefix = g->prefix ? g->prefix : "";
+    size_t before = strlen(prefix), length = strlen(name);
+    for (const struct option_value *x = g->at; x && x->name; x++)
+        if (strcmp(x->name, ASSUME_OPTION) == 0 && strncmp(x->text, prefix, before) == 0 &&
+            strncmp(x->text + before, name, length) == 0 && x->text[before + length] == '=')
+            value = x->text + before + length + 1;
+    return value;
+}
+
+struct module_value *given_with(const struct given_values *g, const char *name)
+{
+    for (size_t i = 0; i < g->nwith; i++)
+        if (strcmp(g->with[i].name, name) == 0)
+            return &g->with[i];
+    return NULL;
+}
+
 /* A mapping from names to values and lists; what they mean is found when the workflow's own are
  * read. */
 bool native_open_params(struct native_reading *r, const struct option_value *given)
@@ -152,7 +189,8 @@ bool native_check_given(const struct native_reading *r)
 {
     const struct native *file = r->given.file;
     for (const struct option_value *g = r->given.at; g && g->name; g++) {
-        if (strcmp(g->name, PARAMS_OPTION) == 0 || is_known(r, g->name))
+        if (strcmp(g->name, PARAMS_OPTION) == 0 || strcmp(g->name, ASSUME_OPTION) == 0 ||
+            strcmp(g->name, FORMAT_SIMULATES) == 0 || is_known(r, g->name))
             continue;
         char *why = unknown_given(r, g->name);
         error_set(r->file.err, ERROR_INPUT, "%s: -p %.80s: %s", r->file.y.file, g->name, why);
@@ -209,6 +247,19 @@ static void fix_parameters(struct native_reading *r)
     }
 }
 
+/* A list with `after`: --assume may name it, and a simulation says what it takes. */
+static void tell_assumed(struct native_reading *r, uint32_t list)
+{
+    const struct list *l = &r->lists.at.at[list];
+    const char *name = lists_name(&r->lists, l->name);
+    native_assumed(r, name);
+    if (l->later && !l->assumed && native_simulates(r))
+        builder_warn(r->b, l->line,
+                     "list '%.80s' is assumed as it stands from the last run: %u value%s; --assume "
+                     "%.80s=N takes others",
+                     name, l->nrows, l->nrows == 1 ? "" : "s", name);
+}
+
 bool native_read_values(struct native_reading *r)
 {
     const struct yaml *y = &r->file.y;
@@ -227,8 +278,11 @@ bool native_read_values(struct native_reading *r)
         return false;
     if (parameters != YAML_NONE && !check_names(r, parameters))
         return false;
-    for (size_t i = 0; i < r->lists.at.n; i++)
+    for (size_t i = 0; i < r->lists.at.n; i++) {
         native_note_known(r, lists_name(&r->lists, r->lists.at.at[i].name));
+        if (r->lists.at.at[i].later || r->lists.at.at[i].pending)
+            tell_assumed(r, (uint32_t)i);
+    }
     scope_init(&r->scope, &r->lists);
     r->scope.closed = r->module != NULL;
     fix_parameters(r);
