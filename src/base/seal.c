@@ -21,6 +21,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "base/seal_cipher.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -37,6 +38,7 @@ enum {
     FRAME_HEAD = 4,
     CALL_HEAD = 8 + PUBLIC + 2,
     ANSWER_HEAD = PUBLIC + 2,
+    ROOM_FROM = 64 << 10, /* bytes of a frame: for smaller ones one read brings many */
 };
 
 static const char magic[8] = {'w', 'e', 'f', 't', 's', 'e', 'a', '1'};
@@ -50,7 +52,7 @@ enum seal_step { CHALLENGING, CALLING, ANSWERING, OPEN, BROKEN };
 /* One direction of frames. Numbers never repeat: 2^64 frames are more than a connection can have.
  */
 struct way {
-    unsigned char key[32];
+    struct seal_cipher cipher;
     uint64_t number;
 };
 
@@ -106,6 +108,8 @@ void seal_free(struct seal *s)
     free(s->expected);
     free(s->their_self);
     strbuf_free(&s->got);
+    seal_cipher_wipe(&s->in.cipher);
+    seal_cipher_wipe(&s->out.cipher);
     sodium_memzero(s, sizeof *s);
     free(s);
 }
@@ -268,8 +272,8 @@ static void seal_opened(struct seal *s, const struct other *o)
 {
     unsigned char both[64];
     key_of_now(s, "frames", both, sizeof both);
-    memcpy(s->caller ? s->out.key : s->in.key, both, 32);
-    memcpy(s->caller ? s->in.key : s->out.key, both + 32, 32);
+    memcpy(s->caller ? s->out.cipher.key : s->in.cipher.key, both, 32);
+    memcpy(s->caller ? s->in.cipher.key : s->out.cipher.key, both + 32, 32);
     sodium_memzero(both, sizeof both);
     s->their_self = mem_copy_string(o->self);
     s->state = OPEN;
@@ -452,8 +456,12 @@ static enum seal_progress take_frame(struct seal *s, const void **frame, size_t 
     unsigned char nonce[12];
     nonce_of(s->in.number, nonce);
     unsigned char *text = (unsigned char *)s->got.at + s->used + FRAME_HEAD;
-    if (crypto_aead_chacha20poly1305_ietf_decrypt_detached(
-            text, NULL, text, size, text + size, seal_unread(s), FRAME_HEAD, nonce, s->in.key) != 0)
+    if (!seal_cipher_open(&s->in.cipher, &(struct seal_cipher_frame){.nonce = nonce,
+                                                                     .said = seal_unread(s),
+                                                                     .nsaid = FRAME_HEAD,
+                                                                     .text = text,
+                                                                     .n = size,
+                                                                     .proof = text + size}))
         return seal_broken(s, err, "a message that was changed, or played again");
     s->in.number++;
     s->used += FRAME_HEAD + size + PROOF;
@@ -464,23 +472,43 @@ static enum seal_progress take_frame(struct seal *s, const void **frame, size_t 
 
 /* What is left of a frame moves to the front: less than one frame when all whole ones were taken,
  * as they should be. */
-static void seal_keep(struct seal *s, const void *data, size_t n)
+static void seal_move_to_front(struct seal *s)
 {
     size_t left = seal_unread_size(s);
-    if (s->used) {
+    if (s->used)
         memmove(s->got.at, s->got.at + s->used, left);
-        s->got.n = left;
-        s->used = 0;
-    }
-    bytes_put(&s->got, data, n);
+    s->got.n = left;
+    s->used = 0;
+}
+
+/* The head of the frame that follows is read along with the rest of this one, so that a stream of large
+ * frames is never copied: each begins at the front of `got`. */
+void *seal_room(struct seal *s, size_t *n)
+{
+    size_t there = seal_unread_size(s);
+    size_t size =
+        s->state == OPEN && there >= FRAME_HEAD ? seal_number_at(seal_unread(s), FRAME_HEAD) : 0;
+    if (size < ROOM_FROM || size > SEAL_FRAME_MAX || there >= FRAME_HEAD + size + PROOF)
+        return NULL;
+    seal_move_to_front(s);
+    *n = FRAME_HEAD + size + PROOF - there + FRAME_HEAD;
+    strbuf_reserve(&s->got, *n);
+    return s->got.at + there;
+}
+
+void seal_filled(struct seal *s, size_t n)
+{
+    s->got.n += n;
 }
 
 /* Bytes come in pieces of any size; call again with n = 0 until SEAL_MORE. */
 enum seal_progress seal_take(struct seal *s, const void *data, size_t n, struct strbuf *out,
                              const void **frame, size_t *frame_size, struct error *err)
 {
-    if (n && s->state != BROKEN)
-        seal_keep(s, data, n);
+    if (n && s->state != BROKEN) {
+        seal_move_to_front(s);
+        bytes_put(&s->got, data, n);
+    }
     switch (s->state) {
     case CHALLENGING:
         return take_challenge(s, out);
@@ -509,6 +537,10 @@ void seal_frame(struct seal *s, const void *head, size_t nhead, const void *body
     unsigned char nonce[12];
     nonce_of(s->out.number++, nonce);
     unsigned char *length = (unsigned char *)out->at + at, *text = length + FRAME_HEAD;
-    crypto_aead_chacha20poly1305_ietf_encrypt_detached(text, text + n, NULL, text, n, length,
-                                                       FRAME_HEAD, NULL, nonce, s->out.key);
+    seal_cipher_close(&s->out.cipher, &(struct seal_cipher_frame){.nonce = nonce,
+                                                                  .said = length,
+                                                                  .nsaid = FRAME_HEAD,
+                                                                  .text = text,
+                                                                  .n = n,
+                                                                  .proof = text + n});
 }

@@ -111,6 +111,11 @@ void seal_begin(struct seal *s, struct strbuf *out);
  * sent in return is appended to `out`, also when BROKEN (a refusal). */
 enum seal_progress seal_take(struct seal *s, const void *data, size_t n, struct strbuf *out,
                              const void **frame, size_t *frame_size, struct error *err);
+/* Where the rest of a large frame may be written at once instead of being copied there by seal_take():
+ * *n bytes, until the next call. NULL: no large frame has begun. What was written is told by
+ * seal_filled(), and seal_take() is called with n = 0. */
+void *seal_room(struct seal *s, size_t *n);
+void seal_filled(struct seal *s, size_t n);
 /* Seal a frame of at most SEAL_FRAME_MAX bytes in two parts, appended to `out`. Only when open. */
 void seal_frame(struct seal *s, const void *head, size_t nhead, const void *body, size_t nbody,
                 struct strbuf *out);

@@ -376,6 +376,46 @@ static void test_cuts(void)
     is_int(bad, 0, "%u streams in random pieces give the same frames", rounds);
 }
 
+/* Large and small frames in turn, the large ones' bytes written where they are opened, in pieces of any
+ * size: what is heard is what was said. */
+static void test_room(void)
+{
+    struct rng rng;
+    rng_seed(&rng, 9);
+    struct end c, a;
+    meet(&c, &a);
+    struct strbuf want = {0};
+    char *big = mem_new(char, SEAL_FRAME_MAX);
+    for (int i = 0; i < 24; i++) {
+        size_t n = i % 3 == 2 ? rng_below(&rng, 50) : rng_below(&rng, SEAL_FRAME_MAX);
+        memset(big, 'a' + i, n);
+        seal_frame(c.s, big, n / 3, big, n - n / 3, &c.out);
+        strbuf_printf(&want, "%zu:", n);
+        strbuf_add_bytes(&want, big, n);
+    }
+    size_t roomy = 0;
+    for (size_t at = 0; at < c.out.n;) {
+        size_t n = 1 + rng_below(&rng, 300000), room = 0;
+        n = n < c.out.n - at ? n : c.out.n - at;
+        char *to = seal_room(a.s, &room);
+        if (to) {
+            n = n < room ? n : room;
+            memcpy(to, c.out.at + at, n);
+            seal_filled(a.s, n);
+            roomy += n;
+        }
+        end_hears(&a, to ? NULL : c.out.at + at, to ? 0 : n);
+        at += n;
+    }
+    ok(!a.broken && a.heard.n == want.n && memcmp(a.heard.at, want.at, want.n) == 0,
+       "frames whose rest was written in place are the same");
+    ok(roomy > c.out.n / 2, "and most of their bytes were");
+    free(big);
+    strbuf_free(&want);
+    end_free(&c);
+    end_free(&a);
+}
+
 static void test_versions(void)
 {
     struct end c, a;
@@ -589,6 +629,7 @@ int main(void)
     TAP_DO(test_pieces());
     TAP_DO(test_proofs());
     TAP_DO(test_conversation());
+    TAP_DO(test_room());
     TAP_DO(test_cuts());
     TAP_DO(test_versions());
     TAP_DO(test_strangers());

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* One more for the NUL. */
-static void room_for(struct strbuf *b, size_t more)
+void strbuf_reserve(struct strbuf *b, size_t more)
 {
     size_t want = b->n + more + 1;
     if (want <= b->cap)
@@ -22,7 +22,7 @@ static void room_for(struct strbuf *b, size_t more)
 
 void strbuf_add_bytes(struct strbuf *b, const char *text, size_t len)
 {
-    room_for(b, len);
+    strbuf_reserve(b, len);
     if (len)
         memcpy(b->at + b->n, text, len);
     b->n += len;
@@ -48,7 +48,7 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
     int need = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
     if (need > 0) {
-        room_for(b, (size_t)need);
+        strbuf_reserve(b, (size_t)need);
         vsnprintf(b->at + b->n, (size_t)need + 1, fmt, again);
         b->n += (size_t)need;
     }

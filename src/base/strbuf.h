@@ -16,6 +16,8 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format
 /* The shortest decimal text that reads back as the same double ("0.1", "1e+30", "12"). Not for NaN.
  */
 void strbuf_add_number(struct strbuf *b, double value);
+/* Room for so many bytes more, which the caller writes at `at + n` and counts in `n` himself. */
+void strbuf_reserve(struct strbuf *b, size_t more);
 const char *strbuf_text(const struct strbuf *b);
 void strbuf_clear(struct strbuf *b);
 void strbuf_free(struct strbuf *b);

@@ -352,13 +352,15 @@ void link_close(struct link *l, const char *why)
 
 /* ---- reading ---- */
 
-/* All links read into one buffer: its bytes are taken before the next read, by link_take_bytes().
- */
+/* All links read into one buffer: its bytes are taken before the next read, by link_take_bytes(). But
+ * the rest of a large frame goes to where it is opened, so that files are not copied once more. */
 static void link_give_buffer(uv_handle_t *h, size_t wanted, uv_buf_t *buffer)
 {
     struct link *l = h->data;
     (void)wanted;
-    *buffer = uv_buf_init(l->all->read, LINK_READ_SIZE);
+    size_t n = 0;
+    char *room = seal_room(l->seal, &n);
+    *buffer = room ? uv_buf_init(room, (unsigned)n) : uv_buf_init(l->all->read, LINK_READ_SIZE);
 }
 
 /* Both ends have proved the key. `open` may close the link: the state is looked at again. */
@@ -457,7 +459,12 @@ static void link_received(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer
     }
     l->all->counts.received += (uint64_t)n;
     l->received_at = links_now(l->all);
-    link_take_bytes(l, buffer->base, (size_t)n);
+    if (buffer->base == l->all->read) {
+        link_take_bytes(l, buffer->base, (size_t)n);
+    } else {
+        seal_filled(l->seal, (size_t)n);
+        link_take_bytes(l, NULL, 0);
+    }
 }
 
 /* ---- beginning ---- */
