@@ -167,6 +167,9 @@ struct weft_run_options {
     /* Things of this machine, or of each agent that is started, that tasks may hold (`resources:`):
      * "gpu=0,1 licence=4" [none] */
     const char *resources;
+    /* On agents: weft_run_add() will be called. The run is held open for that, until this program has heard of
+     * the end of every task and has added no more; here that is so without being asked for */
+    bool adds;
 };
 #define WEFT_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \
@@ -185,7 +188,7 @@ struct weft_run *weft_run_open_workflow(const struct weft_workflow *w,
                                         struct weft_error *error);
 /* A run that goes on on a cluster, by its number there: starting it follows it, tells what happened
  * before and brings the results. Of the options: folder [from where it was submitted], store, key,
- * no_history, event. Stopping it detaches. */
+ * no_history, event, adds. Stopping it detaches. */
 struct weft_run *weft_run_attach(uint64_t number, const struct weft_run_options *options,
                                  struct weft_error *error);
 /* Stops what still runs, without waiting for it any longer than ending it takes. NULL is fine. */
@@ -238,13 +241,20 @@ int weft_run_fd(struct weft_run *run);
 /* Do what there is to do. `wait`: 0, never blocks; positive, waits so many seconds at most for
  * something to do; negative, until something happens. False: the run is over, or `error` is set. */
 bool weft_run_step(struct weft_run *run, double wait, struct weft_error *error);
-/* The tasks of another workflow join a run on this machine while it goes on: after weft_run_start(),
- * between two steps or from the event function (the end of the last task is not too late there). What
- * they read and tasks of the run make, they wait for; they are memoised, limited and recorded as all
- * others. They join with the next step, which WEFT_EVENT_GROWN tells. Tasks that do not fit (a name that
- * the run has, a file that another task makes or has read) end the run with that error, and what was
- * done stays done. `more` is copied. False: the run does not go on here, or `more` has hooks or
- * constraints. Costs what is added costs, however large the run is. */
+/* The tasks of another workflow join a run while it goes on: after weft_run_start(), between two steps or
+ * from the event function (the end of the last task is not too late there). What they read and tasks of
+ * the run make, they wait for; they are memoised, limited and recorded as all others. They join with one of
+ * the next steps, which WEFT_EVENT_GROWN tells. Tasks that do not fit (a name that the run has, a file that
+ * another task makes or has read) end the run with that error, and what was done stays done. `more` is
+ * copied. False: the run does not go on, or `more` has hooks or constraints. Costs what is added costs,
+ * however large the run is.
+ *
+ * On agents the run was opened with options.adds. With WEFT_EVENT_GROWN the tasks are the run's for good:
+ * they run also if this program or an agent dies, and weft_run_attach() (with `adds`, to go on adding) finds
+ * them. Agents ask this program for input files that only they read, so those join a run best in a folder that
+ * agents share. A program that does not step for a minute does not hold the run open any more: if all tasks
+ * are done by then it ends, and what is added afterwards is an error of the run. False also: tasks ask for
+ * secrets or variables (`pass`) that no task of the opened workflow names. */
 bool weft_run_add(struct weft_run *run, const struct weft_workflow *more, struct weft_error *error);
 /* Step until it is over, and complete the result. False: tasks failed, it was stopped, or it could
  * not go on: `error` says which, weft_run_result() tells all. May be called after the last

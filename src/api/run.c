@@ -140,6 +140,7 @@ struct weft_run *run_handle_new(const struct weft_run_options *options, struct e
         .shared = o.shared       ? CLIENT_SHARED_YES
                   : o.not_shared ? CLIENT_SHARED_NO
                                  : CLIENT_SHARED_LOOK,
+        .adds = o.adds,
         .later = o.later,
         .priority = o.priority,
         .program = run_keep_text(run, o.program),
@@ -186,6 +187,7 @@ struct session_options run_handle_session(struct weft_run *run, const struct wef
         .no_history = mine.no_history,
         .look = mine.look,
         .wait = mine.wait,
+        .adds = mine.adds,
         .elsewhere = run->on_agents,
         .remarks = api_remarks(&run->to),
     };

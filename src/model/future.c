@@ -38,7 +38,7 @@ struct workflow *growth_whole(const struct workflow *w)
 
 /* ---- parts as bytes ----
  *
- *     items I, their numbers I each, the folder that names begin with, what was looked at (outside_put()) */
+ *     items I, their numbers I each (or FUTURE_LAST_ITEM), the folder that names begin with, what was looked at (outside_put()) */
 
 void future_note_part(struct workflow *w, const bool *ready, const char *real, struct strbuf *out)
 {
@@ -64,6 +64,8 @@ static bool take_items(struct bytes *in, bool *ready, size_t items)
 {
     for (uint32_t n = bytes_u32(in); n && !in->bad; n--) {
         uint32_t item = bytes_u32(in);
+        if (item == FUTURE_LAST_ITEM && items)
+            item = (uint32_t)items - 1;
         if (item >= items)
             return false;
         ready[item] = true;

@@ -50,6 +50,8 @@ void future_free(struct future *f); /* NULL is fine */
 void future_part_free(struct future_part *p);
 /* ---- parts as bytes: the same part on every machine ---- */
 
+#define FUTURE_LAST_ITEM UINT32_MAX /* in a part's bytes: the last item that there is then */
+
 /* What expand() would read for these items is looked at, below `real` where the workflow's own folder is
  * meant (NULL: that itself), and put into `out`. */
 void future_note_part(struct workflow *w, const bool *ready, const char *real, struct strbuf *out);

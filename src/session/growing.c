@@ -318,25 +318,24 @@ static bool growing_is_open(void *context)
 
 bool session_add(struct session *s, struct workflow *more, struct error *err)
 {
-    bool here = s->state == SESSION_RUNNING && s->run;
+    bool goes_on = s->state == SESSION_RUNNING && (s->run || s->executor);
     bool whole = !more->nassertions;
     for (int h = 0; h < WORKFLOW_HOOKS; h++)
         whole = whole && !more->hook[h];
-    if (here && whole && more->ntasks) {
+    if (goes_on && s->executor && whole && more->ntasks) {
+        bool good = s->executor->add(s->executor_self, more, err);
+        workflow_free(more);
+        return good;
+    }
+    if (goes_on && whole && more->ntasks) {
         array_push(&growing_get(s)->joins, more);
         run_grow_soon(s->run);
         return true;
     }
     workflow_free(more);
-    if (!here)
+    if (!goes_on)
         return error_set(err, ERROR_INPUT,
-                         s->executor
-                             ? "tasks can be added to a run on this machine only: on agents "
-                               "what joins comes from the workflow itself (lists and files "
-                               "of tasks with `after`), so that it joins without this "
-                               "program, too"
-                             : "the run is not going on: tasks are added between its start "
-                               "and its end");
+                         "the run is not going on: tasks are added between its start and its end");
     return whole ||
            error_set(err, ERROR_INPUT,
                      "hooks and constraints belong to the workflow that was opened; leave them out "
@@ -366,9 +365,10 @@ void growing_conclude(const struct session *s)
         for (size_t k = 0; (name = f->ops->unknown(f, k, &of)) != NULL; k++)
             if (of == i)
                 strbuf_printf(&names, "%s'%.80s'", names.n ? ", " : "", name);
-        remark(&s->o.remarks, REMARK_WARNING,
-               "%s did not run: %s, and that task was not taken, or failed and may",
-               strbuf_text(&names), f->ops->item(f, i).name);
+        if (names.n) /* none: a program could have added some */
+            remark(&s->o.remarks, REMARK_WARNING,
+                   "%s did not run: %s, and that task was not taken, or failed and may",
+                   strbuf_text(&names), f->ops->item(f, i).name);
         strbuf_free(&names);
     }
 }

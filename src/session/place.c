@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "cluster/launch/store_server.h"
 #include "formats/format.h"
+#include "formats/open_end.h"
 #include "session/key_file.h"
 #include "session/note.h"
 
@@ -163,9 +164,27 @@ static struct workflow *place_read_source(const char *text, size_t n, struct err
     return NULL;
 }
 
+/* One to which a program adds tasks has a byte before it that no text begins with. */
+enum { PLACE_OPEN_END = 1 };
+
+void place_put_open_end(struct strbuf *text)
+{
+    struct strbuf all = {0};
+    bytes_put_u8(&all, PLACE_OPEN_END);
+    strbuf_add_bytes(&all, text->at, text->n);
+    strbuf_free(text);
+    *text = all;
+}
+
 /* Every side reads the same text with the same reader, and so has the same numbers of tasks. */
 struct workflow *place_read_workflow(const char *text, size_t n, struct error *err)
 {
+    if (n && text[0] == PLACE_OPEN_END) {
+        struct workflow *w = place_read_workflow(text + 1, n - 1, err);
+        if (w)
+            open_end_begin(w);
+        return w;
+    }
     if (n && !text[0])
         return place_read_source(text, n, err);
     char *copy = mem_copy_bytes(text, n); /* readers change their text */

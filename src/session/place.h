@@ -42,6 +42,8 @@ struct outside;
 /* What a ticket has of a workflow that grows: what it was read from, and parts that joined already. */
 void place_put_source(const struct outside *from, const struct strbuf *parts, size_t n,
                       struct strbuf *out);
+/* The text of a workflow becomes that of one to which a program adds tasks (formats/open_end.h). */
+void place_put_open_end(struct strbuf *text);
 /* The workflow in a ticket. NULL: an error. */
 struct workflow *place_read_workflow(const char *text, size_t n, struct error *err);
 const char *place_run_state_name(enum board_run_state state);

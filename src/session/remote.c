@@ -11,10 +11,13 @@
 #include "base/mem.h"
 #include "base/tree.h"
 #include "cluster/launch/launch.h"
+#include "exec/sandbox.h"
+#include "formats/open_end.h"
 #include "report/human.h"
 #include "session/agents.h"
 #include "session/key_file.h"
 #include "session/note.h"
+#include "session/surroundings.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -360,7 +363,8 @@ bool remote_submit(struct remote *r, struct error *err)
                                .retry_first = s->retry_first,
                                .priority = s->priority,
                                .seconds = s->seconds,
-                               .watch = s->executor != NULL};
+                               .watch = s->executor != NULL,
+                               .adds = r->o.adds};
     if (!remote_work_options(&r->o, &work, err) || !remote_fits(r, err) ||
         !client_submit(r->client, &work, &r->submitted, err))
         return false;
@@ -434,10 +438,58 @@ static bool remote_exec_open(void *self, struct session *s, const struct run_opt
                                    .parts = r->parts,
                                    .grow = s->w->future ? remote_grow : NULL,
                                    .grow_context = r,
+                                   .adds = r->o.adds && r->ticket.adds,
                                    .load = agents_on_load,
                                    .load_context = r},
         err);
+    struct error late = {0}; /* it has just begun: nothing to refuse them for */
+    for (size_t i = 0; i < r->added.n; i++) {
+        if (r->follow)
+            client_follow_add(r->follow, r->added.at[i].at, r->added.at[i].n, &late);
+        strbuf_free(&r->added.at[i]);
+    }
+    array_free(&r->added);
     return r->follow != NULL;
+}
+
+/* What its tasks run in went with the ticket: nothing that is not there can be handed to them now. */
+static bool remote_surrounds(const struct remote *r, const struct workflow *more, struct error *err)
+{
+    const struct session *s = r->session;
+    struct run_environment asks = {0};
+    struct surroundings_request around = {
+        .workflow = more, .folder = s->ws.folder, .elsewhere = true};
+    bool good = surroundings_find_values(&around, &asks, err);
+    for (size_t i = 0; good && i < asks.at.n; i++) {
+        const struct along *a = &asks.at.at[i];
+        if (!run_environment_find(&r->ticket.environment, a->kind, a->name, strlen(a->name)))
+            good = error_set(err, ERROR_INPUT,
+                             "what is added asks for %s '%.100s', which did not go to the agents "
+                             "with the run: name it in a task of the workflow that is opened",
+                             a->kind == ALONG_SECRET ? "the secret" : "the variable", a->name);
+    }
+    run_environment_free(&asks);
+    return good;
+}
+
+static bool remote_exec_add(void *self, const struct workflow *more, struct error *err)
+{
+    struct remote *r = self;
+    struct strbuf part = {0};
+    if (!r->o.adds || !r->ticket.adds)
+        return error_set(err, ERROR_INPUT,
+                         "tasks are added to a run on agents only if it was opened for that: set "
+                         "`adds` in the options of weft_run_open(), and of weft_run_attach()");
+    bool good = sandbox_check_names(more, err) && remote_surrounds(r, more, err) &&
+                open_end_put_part(more, &part, err);
+    if (good && r->follow)
+        good = client_follow_add(r->follow, part.at, part.n, err);
+    else if (good) {
+        array_push(&r->added, part);
+        return true;
+    }
+    strbuf_free(&part);
+    return good;
 }
 
 static int remote_exec_fd(void *self)
@@ -499,6 +551,7 @@ const struct session_executor remote_executor = {
     .fd = remote_exec_fd,
     .step = remote_exec_step,
     .stop = remote_exec_stop,
+    .add = remote_exec_add,
     .close = remote_exec_close,
 };
 

@@ -26,6 +26,7 @@ struct remote_options {
     const char *policy; /* "flds" [default], "rlds", "mlb", "mdl", "auto" */
     enum client_shared shared;
     double priority;     /* of the run among others on the same agents [0] */
+    bool adds;           /* tasks will be added: the run is held open for that */
     bool later;          /* tasks that no agent has room for wait for one that does [an error] */
     const char *program; /* of agents that are started: weft [the one in PATH] */
 };
@@ -48,6 +49,7 @@ struct remote {
     bool late;      /* somebody else handed it in: what happened before is told first */
     enum client_interrupt interrupt;
     struct client_follow *follow;
+    ARRAY(struct strbuf) added; /* while what is known already is told: before there is a follow */
     struct client_submitted submitted;
     struct client_followed followed;
     bool stopped; /* by the user: what runs is to be ended */

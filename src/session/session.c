@@ -20,6 +20,7 @@
 #include "exec/measure.h"
 #include "exec/sandbox.h"
 #include "formats/format.h"
+#include "formats/open_end.h"
 #include "model/future.h"
 #include "model/select.h"
 #include "session/growing.h"
@@ -214,6 +215,10 @@ bool session_open(struct session *s, struct workflow *w, struct error *err)
         return false;
     if (grows)
         growing_put_source(s);
+    if (s->o.elsewhere && s->o.adds) {
+        place_put_open_end(&s->text);
+        open_end_begin(s->w);
+    }
     s->state = SESSION_OPEN;
     return true;
 }

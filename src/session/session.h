@@ -55,6 +55,7 @@ struct session_options {
     bool no_history;  /* leave no record, and predict nothing */
     bool look;        /* nothing will run: nothing is locked, made or written */
     double wait;      /* seconds to wait while another run has the folder */
+    bool adds;        /* elsewhere: tasks will be added to it (session_add()) */
     bool elsewhere;   /* tasks will run on other machines: files between them may be absent here */
     struct remarks remarks;
 };
@@ -65,6 +66,8 @@ struct session_executor {
     int (*fd)(void *self);
     bool (*step)(void *self, double wait); /* false: it is over */
     void (*stop)(void *self);              /* from any thread and from signal handlers */
+    /* These tasks join soon, as session_add() says. */
+    bool (*add)(void *self, const struct workflow *more, struct error *err);
     /* As run_close(); s->detached is set when the run goes on without us. */
     bool (*close)(void *self, struct session *s, struct run_result *result, struct error *err);
 };
@@ -178,7 +181,7 @@ bool session_step(struct session *s, double wait); /* as run_step(); false: fini
 /* Tasks of another workflow join one that runs here; it is taken over, also after an error. What they
  * read and tasks of the run make, they wait for. They join with the next step; tasks that do not fit
  * (a name that is there, a file that another makes) end the run with that error. From a sink or between
- * two steps. False: it is not running here. */
+ * two steps. Elsewhere the session was opened with `adds`. False: it is not running, or not for that. */
 bool session_add(struct session *s, struct workflow *more, struct error *err);
 /* Once: nothing new starts; twice: everything is ended now. From any thread or signal handler. */
 void session_stop(struct session *s);

@@ -8,73 +8,23 @@
  *   I3. A callback is called exactly once, from board_poll() or board_wait(), never from the
  *       function that asks; not at all if the board is closed before. */
 #include "store/board.h"
-#include "base/array.h"
 #include "base/clock.h"
-#include "store/redis/client.h"
+#include "store/board_request.h"
 #include "store/redis/words.h"
 #include <errno.h>
 #include <stdio.h>
 #include <sys/random.h>
 
 #define VERSION "weft-board/3"
-#define KEYS 8    /* seven of the board, one of the request (the stem: none) */
 #define RECORD 32 /* bytes a member, behind as many of a head */
 #define OPEN_SECONDS 6.0
 #define LOADING_SECONDS 60.0 /* that opening waits for a server that reads its file */
 #define SILENCE_SECONDS 5.0  /* shorter than a lease: who is dead must be found out in time */
 #define RUN_TEXT_MOST ((512u << 20) - 1) /* a string of Redis */
-#define PART_MOST (256u << 20)
-#define TEXT_MOST (64u << 10) /* of a member: it is in every view */
+#define TEXT_MOST (64u << 10)            /* of a member: it is in every view */
 #define MEMBERS_MOST 65536u
 
 extern const char store_board_lua[];
-
-struct board {
-    struct redis_client *client;
-    struct redis_channel *channel;
-    char key[KEYS - 1][96];
-    char stem[96]; /* "{PREFIX.board}:", of the keys that come and go */
-    char version[64];
-    ARRAY(struct board_member) members;
-    ARRAY(struct board_run) runs;
-};
-
-struct board_request;
-/* `reply` NULL: refused, `why` says what for. */
-typedef void (*board_answer)(struct board_request *q, const redisReply *reply, const char *why);
-
-/* What was asked, while it is on its way. */
-struct board_request {
-    struct redis_command command; /* first: the client knows it by this */
-    struct board *board;
-    board_answer answer;
-    union {
-        board_done done;
-        board_viewed seen;
-        board_joined joined;
-        board_text got;
-        board_numbered numbered;
-    };
-    void *context;
-    uint64_t run;
-
-    size_t nwords;
-    size_t at[20], length[20]; /* of each word, in `bytes` */
-    ARRAY(char) bytes;
-    char *last; /* one more word, so long that it is not copied; NULL: none */
-    size_t last_length;
-};
-
-/* Belongs to us until it is sent or refused, to the client from then on. */
-static struct board_request *request_new(struct board *b, board_answer answer, void *context)
-{
-    struct board_request *q = mem_new_zero(struct board_request, 1);
-    q->board = b;
-    q->answer = answer;
-    q->context = context;
-    q->command.script = -1;
-    return q;
-}
 
 /* Also for requests that nobody answered, when the board closes. */
 static void request_release(void *owner, struct redis_command *c)
@@ -86,54 +36,12 @@ static void request_release(void *owner, struct redis_command *c)
     free(q);
 }
 
-/* Words are copied: the caller's text need not outlive the call that asks. */
-static void request_add(struct board_request *q, const void *bytes, size_t n)
-{
-    q->at[q->nwords] = q->bytes.n;
-    q->length[q->nwords++] = n;
-    array_reserve(&q->bytes, q->bytes.n + n + 1);
-    if (n)
-        memcpy(q->bytes.at + q->bytes.n, bytes, n);
-    q->bytes.n += n;
-}
-
-/* The script's keys and first argument; `own`: one more key ("" none: a name that stays unused). */
-static void request_call(struct board_request *q, const char *own, const char *what)
-{
-    const struct board *b = q->board;
-    q->command.script = 0;
-    request_add(q, "8", 1);
-    for (int i = 0; i < KEYS - 1; i++)
-        request_add(q, b->key[i], strlen(b->key[i]));
-    request_add(q, *own ? own : b->stem, strlen(*own ? own : b->stem));
-    request_add(q, what, strlen(what));
-}
-
-static void request_add_number(struct board_request *q, uint64_t number)
-{
-    char text[24];
-    request_add(q, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)number));
-}
-
 static void request_add_run_key(struct board_request *q, uint64_t run)
 {
     char text[160];
     request_add(
         q, text,
         (size_t)snprintf(text, sizeof text, "%sT.%llu", q->board->stem, (unsigned long long)run));
-}
-
-/* `changes`: the address's replicas must have it before it counts as answered. */
-static void request_send(struct board_request *q, bool changes)
-{
-    q->command.changes = changes;
-    redis_client_ask(q->board->client, q->board->channel, &q->command);
-    redis_client_kick(q->board->client);
-}
-
-static void request_refuse(struct board_request *q, const char *why)
-{
-    redis_client_refuse(q->board->client, q->board->channel, &q->command, why);
 }
 
 /* ---- what the client asks of us ---- */
@@ -298,8 +206,7 @@ static bool read_runs(struct board *b, const redisReply *runs)
     return true;
 }
 
-static const char strange[] =
-    "the server's answer is not what our script says; does another version of weft use this board?";
+static const char strange[] = BOARD_STRANGE;
 
 /* The view points into the reply and into the board's arrays: valid during the callback. */
 static void view_came(struct board_request *a, const redisReply *reply, const char *why)
@@ -326,7 +233,7 @@ static void view_came(struct board_request *a, const redisReply *reply, const ch
     a->seen(a->context, good ? &view : NULL, good ? "" : strange);
 }
 
-static void done_came(struct board_request *a, const redisReply *reply, const char *why)
+void board_done_came(struct board_request *a, const redisReply *reply, const char *why)
 {
     if (a->done)
         a->done(a->context, reply != NULL, why);
@@ -358,17 +265,6 @@ static void text_came(struct board_request *a, const redisReply *reply, const ch
         why = none;
     }
     a->got(a->context, false, "", 0, reply && reply->type != REDIS_REPLY_NIL ? strange : why);
-}
-
-/* A part that is not there has no bytes. */
-static void part_came(struct board_request *a, const redisReply *reply, const char *why)
-{
-    bool none = reply && reply->type == REDIS_REPLY_NIL;
-    bool good = none || (reply && reply->type == REDIS_REPLY_STRING);
-    a->got(a->context, good, good && !none ? reply->str : "", good && !none ? reply->len : 0,
-           good    ? ""
-           : reply ? strange
-                   : why);
 }
 
 static void new_number_came(struct board_request *a, const redisReply *reply, const char *why)
@@ -430,7 +326,7 @@ void board_view(struct board *b, board_viewed seen, void *context)
 static void board_send_two(struct board *b, const char *what, uint64_t first, uint64_t second,
                            board_done done, void *context)
 {
-    struct board_request *q = request_new(b, done_came, context);
+    struct board_request *q = request_new(b, board_done_came, context);
     q->done = done;
     request_call(q, "", what);
     request_add_number(q, first);
@@ -463,7 +359,7 @@ void board_charter(struct board *b, const struct board_charter *c, board_text go
 void board_run_state(struct board *b, const struct board_change *change, board_done done,
                      void *context)
 {
-    struct board_request *q = request_new(b, done_came, context);
+    struct board_request *q = request_new(b, board_done_came, context);
     char words[BOARD_ID + BOARD_PROOF], over[BOARD_RUN_RECORD];
     memcpy(words, change->id, BOARD_ID);
     memcpy(words + BOARD_ID, change->proof, BOARD_PROOF);
@@ -476,6 +372,11 @@ void board_run_state(struct board *b, const struct board_change *change, board_d
         run_record(change->over, over);
     request_add(q, over, change->over ? sizeof over : 0);
     request_add(q, change->text, change->text && change->n <= TEXT_MOST ? change->n : 0);
+    if (change->parts)
+        request_add_number(q, *change->parts);
+    else
+        request_add(q, "", 0);
+    request_add(q, change->holds ? "1" : "0", 1);
     request_send(q, true);
 }
 
@@ -498,7 +399,7 @@ void board_new_run(struct board *b, board_numbered done, void *context)
 void board_set_run_text(struct board *b, uint64_t run, const void *text, size_t n, board_done done,
                         void *context)
 {
-    struct board_request *q = request_new(b, done_came, context);
+    struct board_request *q = request_new(b, board_done_came, context);
     q->done = done;
     if (n > RUN_TEXT_MOST) {
         char why[300];
@@ -527,41 +428,9 @@ void board_run_text(struct board *b, uint64_t run, board_text got, void *context
     request_send(q, false);
 }
 
-static void part_key(const struct board *b, uint64_t run, uint32_t number, char out[static 200])
-{
-    snprintf(out, 200, "%sT.%llu.%u", b->stem, (unsigned long long)run, number);
-}
-
-void board_offer_part(struct board *b, const struct board_part *p, board_text got, void *context)
-{
-    struct board_request *q = request_new(b, part_came, context);
-    char key[200];
-    q->got = got;
-    if (p->noffer > PART_MOST) {
-        request_refuse(q, "what joins the run has more than 256 MB");
-        return;
-    }
-    part_key(b, p->run, p->number, key);
-    request_call(q, key, "part");
-    request_add(q, p->offer, p->noffer);
-    request_add(q, p->instead, p->instead ? p->ninstead : 0);
-    request_send(q, true);
-}
-
-void board_run_part(struct board *b, uint64_t run, uint32_t number, board_text got, void *context)
-{
-    struct board_request *q = request_new(b, part_came, context);
-    char key[200];
-    q->got = got;
-    part_key(b, run, number, key);
-    request_add(q, "GET", 3);
-    request_add(q, key, strlen(key));
-    request_send(q, false);
-}
-
 void board_forget_run(struct board *b, uint64_t run, board_done done, void *context)
 {
-    struct board_request *q = request_new(b, done_came, context);
+    struct board_request *q = request_new(b, board_done_came, context);
     q->done = done;
     request_add(q, "UNLINK", 6);
     request_add_run_key(q, run);
@@ -639,7 +508,7 @@ struct board *board_open(const struct store_address *address, struct error *err)
     }
     struct board *b = mem_new_zero(struct board, 1);
     snprintf(b->stem, sizeof b->stem, "{%s.board}:", address->prefix);
-    for (int i = 0; i < KEYS - 1; i++)
+    for (int i = 0; i < BOARD_KEYS - 1; i++)
         snprintf(b->key[i], sizeof b->key[i], "{%.64s.board}:%c", address->prefix, "BXJWRCF"[i]);
     if (board_connect(b, address, err) && board_check_version(b, address, err))
         return b;

@@ -159,10 +159,17 @@ struct board_part {
     uint32_t number;
     const void *offer, *instead;
     size_t noffer, ninstead;
+    bool if_open; /* only while the run is OPEN; else nothing stands there (length 0) */
 };
 void board_offer_part(struct board *b, const struct board_part *p, board_text got, void *context);
 /* Of length 0: there is none. */
 void board_run_part(struct board *b, uint64_t run, uint32_t number, board_text got, void *context);
+/* A program holds the run open, for so many seconds from now on: it may add tasks when all that are known have
+ * ended. 0: it does not any more. */
+void board_hold_run(struct board *b, uint64_t run, uint32_t seconds, board_done done,
+                    void *context);
+/* Of length 0: nobody does. */
+void board_run_hold(struct board *b, uint64_t run, board_text got, void *context);
 /* Forward only: OPEN < STOPPING < CANCELLED < ENDED < COLLECTED < EXPIRED; going back changes
  * nothing. */
 struct board_change {
@@ -173,6 +180,10 @@ struct board_change {
         *over;        /* a record that nobody with the key wrote: replaced; NULL: none */
     const void *text; /* that the run has from now on; NULL: the text stays */
     size_t n;         /* at most 64 KB */
+    /* ENDED, only if no more parts than these joined it, and nobody (else: `holds`) holds it open; refused if
+     * not. NULL: whatever joined */
+    const uint32_t *parts;
+    bool holds;
 };
 void board_run_state(struct board *b, const struct board_change *change, board_done done,
                      void *context);

@@ -21,6 +21,7 @@
 --     F  the charter: by which members know their cluster
 --     T.N     the text of run N
 --     T.N.K   what joined run N as its part K, counted from 0
+--     T.N.h   a program holds run N open, to add tasks to it; goes by itself when that program gives no sign of life
 --     Q.MARK  the number that a request's mark has got, for a day (KEYS[8])
 --
 -- A lease cannot run out while nobody could send a heartbeat: when the server was away (or all clients were), every
@@ -28,7 +29,7 @@
 local B, X, J, W, R, C, F, Q = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local call, pack, unpack = redis.call, struct.pack, struct.unpack
 local SIZE, UP, DEAD, LEFT, MOST, RUN_SIZE = 32, 0, 3, 4, 65536, 49
-local EXPIRED, EXPIRED_MOST = 5, 200
+local OPEN, ENDED, EXPIRED, EXPIRED_MOST = 0, 3, 5, 200
 local BEGIN = 1577836800 -- 2020: a life counts seconds since then, so that none comes again, though the server forgets all
 local NO_PROOF = string.rep('\0', 32) -- of a run that was never opened
 local time = call('TIME')
@@ -101,10 +102,14 @@ on.charter = function(offer, instead, by_member, last)
   call('SET', F, offer)
   return offer
 end
--- the first that is offered stands, unless it is `instead`, which somebody has found to be nobody's word
-on.part = function(offer, instead)
+local function text_key(run) return string.sub(B, 1, -2) .. 'T.' .. run end
+-- the first that is offered stands, unless it is `instead`, which somebody has found to be nobody's word. `run` (not empty): only
+-- while that run is open
+on.part = function(offer, instead, run)
   local have = call('GET', Q)
   if have and have ~= instead then return have end
+  local s = run ~= '' and (call('HGET', R, run) or '')
+  if s and string.byte(s, 1) ~= OPEN then return false end
   call('SET', Q, offer)
   return offer
 end
@@ -180,19 +185,24 @@ local function prune_expired()
   for i = 1, #gone - EXPIRED_MOST do call('HDEL', R, gone[i]) end
 end
 -- `over`: the record that a member has found to be nobody's word is written over, if it is still that;
--- `text` (not empty): what the run has from now on in place of its text
-on.state = function(run, state, words, over, text)
+-- `text` (not empty): what the run has from now on in place of its text; `parts` (not empty): it ends only if no more than so many
+-- joined it, and nobody else holds it open: between who adds tasks and who ends the run the first one counts
+on.state = function(run, state, words, over, text, parts, holds)
   local s = call('HGET', R, run)
   if not s then return redis.error_reply('WEFT there is no run ' .. run .. ' on the board') end
   state = tonumber(state)
   local was, created = 255, now
   if #s >= 17 then was, created = unpack('<Bd', s) end
   local replaces = over ~= '' and (s == over or #s ~= RUN_SIZE)
+  if state == ENDED and parts ~= '' and (call('EXISTS', text_key(run) .. '.' .. parts) == 1
+    or (was == OPEN and holds ~= '1' and call('EXISTS', text_key(run) .. '.h') == 1)) then
+    return redis.error_reply('WEFT run ' .. run .. ' is held open, or has grown')
+  end
   if was == 255 or state > was or replaces then
     call('HSET', R, run, pack('<Bdd', state, created, now) .. words)
-    if text ~= '' then call('SET', string.sub(B, 1, -2) .. 'T.' .. run, text) end
+    if text ~= '' then call('SET', text_key(run), text) end
     if state == EXPIRED then prune_expired() end
   end
   return 'OK'
 end
-return on[ARGV[1]](ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6])
+return on[ARGV[1]](ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8])

@@ -400,19 +400,66 @@ static void parts(struct server *server)
         return;
     board_run_part(b, 4, 0, on_text, &h);
     ok(board_wait(b, 5) && h.good && !h.text[0], "there is none at first");
-    board_offer_part(b, &(struct board_part){4, 0, "one", NULL, 3, 0}, on_text, &h);
+    board_offer_part(b, &(struct board_part){4, 0, "one", NULL, 3, 0, false}, on_text, &h);
     ok(board_wait(b, 5) && h.good && strcmp(h.text, "one") == 0,
        "the first that is offered stands");
-    board_offer_part(b, &(struct board_part){4, 0, "two", NULL, 3, 0}, on_text, &h);
+    board_offer_part(b, &(struct board_part){4, 0, "two", NULL, 3, 0, false}, on_text, &h);
     ok(board_wait(b, 5) && h.good && strcmp(h.text, "one") == 0, "and stays");
-    board_offer_part(b, &(struct board_part){4, 0, "two", "six", 3, 3}, on_text, &h);
+    board_offer_part(b, &(struct board_part){4, 0, "two", "six", 3, 3, false}, on_text, &h);
     ok(board_wait(b, 5) && strcmp(h.text, "one") == 0, "also where another is written over");
-    board_offer_part(b, &(struct board_part){4, 0, "two", "one", 3, 3}, on_text, &h);
+    board_offer_part(b, &(struct board_part){4, 0, "two", "one", 3, 3, false}, on_text, &h);
     ok(board_wait(b, 5) && strcmp(h.text, "two") == 0, "what is nobody's word is written over");
     board_run_part(b, 4, 0, on_text, &h);
     ok(board_wait(b, 5) && strcmp(h.text, "two") == 0, "and everybody has that");
     board_run_part(b, 4, 1, on_text, &h);
     ok(board_wait(b, 5) && h.good && !h.text[0], "the next is another");
+    board_close(b);
+}
+
+static bool end_run(struct board *b, uint32_t parts, bool holds)
+{
+    struct heard h = {0};
+    board_run_state(
+        b,
+        &(struct board_change){
+            .run = 1, .state = BOARD_RUN_ENDED, .id = {7}, .parts = &parts, .holds = holds},
+        on_done, &h);
+    board_wait(b, 5);
+    return h.good && view(b).runs[0].state == BOARD_RUN_ENDED;
+}
+
+/* Who adds and who ends: the first one counts. */
+static void holds(struct server *server)
+{
+    struct heard h = {0};
+    struct error err = {0};
+    struct board *b = open_board(server, "holds", &err);
+    if (!ok(b != NULL, "open %s", err.text))
+        return;
+    struct board_part part = {1, 0, "one", NULL, 3, 0, true};
+    new_run(b, "x", 1);
+    board_offer_part(b, &part, on_text, &h);
+    ok(board_wait(b, 5) && h.good && !h.text[0], "nothing joins a run that is not open yet");
+    set_state(b, 1, BOARD_RUN_OPEN);
+    board_run_hold(b, 1, on_text, &h);
+    ok(board_wait(b, 5) && h.good && !h.text[0], "nobody holds it");
+    board_hold_run(b, 1, 60, NULL, NULL);
+    board_run_hold(b, 1, on_text, &h);
+    ok(board_wait(b, 5) && h.good && h.text[0], "somebody does");
+    board_offer_part(b, &part, on_text, &h);
+    ok(board_wait(b, 5) && strcmp(h.text, "one") == 0, "a part joins an open run");
+    ok(!end_run(b, 0, true), "who does not know of it cannot end the run");
+    ok(!end_run(b, 1, false), "nor who does not hold it");
+    ok(end_run(b, 1, true), "who holds it and knows all ends it");
+    part.number = 1;
+    board_offer_part(b, &part, on_text, &h);
+    ok(board_wait(b, 5) && h.good && !h.text[0], "then nothing joins any more");
+    part.number = 0;
+    board_offer_part(b, &part, on_text, &h);
+    ok(board_wait(b, 5) && strcmp(h.text, "one") == 0, "an offer that is sent again stands");
+    board_hold_run(b, 1, 0, NULL, NULL);
+    board_run_hold(b, 1, on_text, &h);
+    ok(board_wait(b, 5) && !h.text[0], "nobody holds it any more");
     board_close(b);
 }
 
@@ -568,6 +615,7 @@ int main(void)
     TAP_DO(members(&server));
     TAP_DO(runs(&server));
     TAP_DO(parts(&server));
+    TAP_DO(holds(&server));
     TAP_DO(writers(&server));
     TAP_DO(restart(&server));
     TAP_DO(refusals(&server));

@@ -227,7 +227,10 @@ static void job_took_audit(struct job *j, const struct meta_answer *a)
         return;
     }
     j->end_reported = true;
-    agent_set_run_state(j->agent, j, BOARD_RUN_ENDED);
+    if (j->ticket.adds)
+        growth_end_run(j);
+    else
+        agent_set_run_state(j->agent, j, BOARD_RUN_ENDED);
 }
 
 /* Answers come once each and in any order; the scheduler sees them after us. */
@@ -510,7 +513,7 @@ static void job_be_idle(struct job *j)
         job_rejoined(j);
 }
 
-static bool is_without(const struct job *j, uint32_t node)
+bool job_is_without(const struct job *j, uint32_t node)
 {
     for (size_t i = 0; i < j->without.n; i++)
         if (j->without.at[i] == node)
@@ -539,7 +542,7 @@ void job_second(struct job *j)
     sched_snapshot(driver_sched(j->driver), &now);
     if (now.dormant && j->state == JOB_OPEN) /* a thief that gave up: try again */
         for (uint32_t node = 0; node < j->agent->peers.n; node++)
-            if (peer_is_up(j->agent, node) && !is_without(j, node)) {
+            if (peer_is_up(j->agent, node) && !job_is_without(j, node)) {
                 driver_handle(j->driver,
                               &(struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = node});
                 break;
@@ -581,7 +584,7 @@ void job_capacity_changed(struct job *j, uint32_t node)
 
 void job_without(struct job *j, uint32_t node)
 {
-    if (is_without(j, node) || node == j->agent->node || node >= j->agent->peers.n)
+    if (job_is_without(j, node) || node == j->agent->node || node >= j->agent->peers.n)
         return;
     agent_log(j->agent, "run %llu: node %u does not take part; its tasks are others'",
               (unsigned long long)j->number, node);
@@ -651,7 +654,7 @@ static void job_begin_scheduling(struct job *j)
     free(capacity);
     job_rejoined(j);
     for (uint32_t node = 0; node < a->peers.n; node++)
-        if (node != a->node && (!a->peers.at[node].up || is_without(j, node)))
+        if (node != a->node && (!a->peers.at[node].up || job_is_without(j, node)))
             job_peer_changed(j, node, false);
     for (uint32_t node = 0; node < config.nodes; node++)
         if (aside_is(a, node))

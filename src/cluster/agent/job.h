@@ -99,6 +99,7 @@ void job_board_state(struct job *j, enum board_run_state state);
 void job_peer_changed(struct job *j, uint32_t node, bool up);
 /* It does not take part in this run: what it holds of it is others'. */
 void job_without(struct job *j, uint32_t node);
+bool job_is_without(const struct job *j, uint32_t node);
 /* What tasks may ask for there, or here, is another. */
 void job_capacity_changed(struct job *j, uint32_t node);
 void job_rejoined(struct job *j); /* the agent has a new life */

@@ -463,6 +463,57 @@ void growth_turn(struct job *j)
     free(ready);
 }
 
+/* ---- who holds it open ---- */
+
+static void hold_answered(void *context, bool good, const void *data, size_t n, const char *why)
+{
+    struct growth_question q = *(struct growth_question *)context;
+    struct job *j = agent_job(q.agent, q.run);
+    (void)data;
+    free(context);
+    if (!j || memcmp(j->ticket.id, q.id, sizeof q.id) != 0)
+        return;
+    j->growth.hold_asked = false;
+    j->growth.unheld = good && !n;
+    if (!good)
+        job_log(j, why);
+}
+
+/* A program that may add tasks ends its run itself. When it is gone we do: it is asked for on the board, and
+ * each answer is good for one end. */
+static bool nobody_holds(struct job *j)
+{
+    struct job_growth *g = &j->growth;
+    bool unheld = g->unheld || !j->ticket.adds;
+    g->unheld = false;
+    if (unheld || g->hold_asked)
+        return unheld;
+    g->hold_asked = true;
+    board_run_hold(j->agent->board, j->number, hold_answered, question_new(j));
+    return false;
+}
+
+/* Refused: somebody holds it again, or tasks have joined; it goes on. */
+static void end_answered(void *context, bool good, const char *why)
+{
+    struct growth_question q = *(struct growth_question *)context;
+    struct job *j = agent_job(q.agent, q.run);
+    (void)why;
+    free(context);
+    if (j && !good && memcmp(j->ticket.id, q.id, sizeof q.id) == 0)
+        j->end_reported = false;
+}
+
+void growth_end_run(struct job *j)
+{
+    const struct agent *a = j->agent;
+    struct board_change change =
+        charter_change(&a->charter, j->number, j->ticket.id, BOARD_RUN_ENDED);
+    uint32_t parts = (uint32_t)j->growth.parts.n;
+    change.parts = &parts;
+    board_run_state(a->board, &change, end_answered, question_new(j));
+}
+
 /* I2. Asked when the store has counted all known tasks as ended. */
 bool growth_is_final(struct job *j)
 {
@@ -482,7 +533,7 @@ bool growth_is_final(struct job *j)
             g->look = true;
         final = final && lost;
     }
-    return final;
+    return final && nobody_holds(j);
 }
 
 /* ---- what is left undone ---- */
@@ -495,24 +546,32 @@ static bool is_first_that_lives(const struct agent *a)
     return true;
 }
 
+/* Does somebody else see to it that this part is put? What is ours and was not put when it came was found when
+ * the job was opened: a program named us before we had the run, or we died. */
+static bool is_others_to_put(const struct job *j, const struct joined_part *x)
+{
+    const struct agent *a = j->agent;
+    const struct run_part *p = &x->part;
+    if (p->node == a->node)
+        return p->life != a->life && !is_first_that_lives(a);
+    return !is_first_that_lives(a) ||
+           (p->node < a->peers.n && peer_is_up(a, p->node) &&
+            a->peers.at[p->node].life == p->life && !job_is_without(j, p->node));
+}
+
 /* I2 and I3, for whoever died: the first that lives does it, so that not all do. */
 void growth_second(struct job *j)
 {
     struct job_growth *g = &j->growth;
     const struct agent *a = j->agent;
     growth_ask(j);
-    if (!is_first_that_lives(a) || !agent_is_member(a))
+    if (!agent_is_member(a))
         return;
-    g->look |= is_open(j) && j->idle > 0; /* somebody may have died before he looked */
-    for (size_t i = 0; i < g->parts.n && !g->puts; i++) {
-        struct joined_part *x = &g->parts.at[i];
-        const struct run_part *p = &x->part;
-        bool lives = p->node == a->node
-                         ? p->life == a->life
-                         : peer_is_up(a, p->node) && a->peers.at[p->node].life == p->life;
-        if (!x->put && !lives)
-            put_again(j, x);
-    }
+    /* somebody may have died before he looked */
+    g->look |= is_open(j) && j->idle > 0 && is_first_that_lives(a);
+    for (size_t i = 0; i < g->parts.n && !g->puts; i++)
+        if (!g->parts.at[i].put && !is_others_to_put(j, &g->parts.at[i]))
+            put_again(j, &g->parts.at[i]);
 }
 
 /* A joined task that waits for parents which were there before. */
@@ -542,7 +601,8 @@ void growth_answers(struct job *j, const struct meta_answers *answers)
             look_after(j, a->item.task, &settles);
         if (a->kind != META_PUT || a->slot != SLOT_PUT_AGAIN || !g->puts || --g->puts)
             continue;
-        job_log(j, "tasks that joined it were put again, for an agent that is gone");
+        job_log(j,
+                "tasks that joined it were put for an agent that is gone, or did not have the run");
         if (driver_sched(j->driver))
             job_rejoined(j);
     }

@@ -48,6 +48,8 @@ struct job_growth {
     uint32_t reads;                 /* questions about deciding tasks that are not answered */
     uint32_t puts;                  /* of tasks that are put again: not answered */
     bool broken;                    /* fact: what joins cannot join; the run ends */
+    bool hold_asked;                /* fact: the board is asked who holds the run open */
+    bool unheld;                    /* fact: nobody did when it was asked last */
     bool told;            /* fact: somebody else wrote to the board, and the log says so */
     struct strbuf forged; /* what stands in the place of the next part and is nobody's */
 };
@@ -79,5 +81,7 @@ void growth_message(struct job *j, struct bytes *in);
 void growth_tell(struct job *j, struct link *l);
 /* All known tasks have ended: will none join? */
 bool growth_is_final(struct job *j);
+/* Each known task has ended, by proved records: the run has, unless somebody adds to it at this moment. */
+void growth_end_run(struct job *j);
 /* A deciding task was computed again for its data: is what it made what joined? */
 bool growth_is_same(struct job *j, uint32_t task);

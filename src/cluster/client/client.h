@@ -120,6 +120,7 @@ struct client_work {
     double priority_of_run; /* among runs on the same agents: each more doubles its share */
     const double *priority, *seconds; /* per task; may be NULL */
     bool watch;                       /* client_follow() comes next: miss nothing until then */
+    bool adds; /* tasks will be added (client_follow_add()): the run is held open for that */
 };
 
 struct client_submitted {
@@ -181,6 +182,7 @@ struct client_following {
      * for what is the follower's. False: they cannot. NULL: it does not grow */
     bool (*grow)(void *context, const void *part, size_t n, struct error *err);
     void *grow_context;
+    bool adds; /* we may add tasks: the run is held open while we follow it, and we end it */
     void (*load)(void *context, const struct client_load *load); /* may be NULL */
     void *load_context;
 };
@@ -201,6 +203,9 @@ struct client_follow *client_follow_open(struct client *c, const struct client_f
 /* Let happen what is due; sinks, tick and load are called from here. wait 0: never blocks;
  * negative: until something happens; else at most so many seconds. False: it is over. */
 bool client_follow_step(struct client_follow *f, double wait);
+/* These tasks join the run, as bytes of model/future.h: soon, by client_following.grow. False: it is over, or
+ * was not opened for that. From a sink or between two steps. */
+bool client_follow_add(struct client_follow *f, const void *part, size_t n, struct error *err);
 /* What became of it. Closed before it is over: detached. False: an error, or tasks failed or were
  * stopped: see the result, which is filled either way. */
 bool client_follow_close(struct client_follow *f, struct client_followed *out,

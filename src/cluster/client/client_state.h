@@ -39,11 +39,17 @@ struct client_sign_off {
     char why[256];
 };
 
-/* The board is asked what joined a run; as above, the answer may come late. */
+/* Seconds that a run is held open by who may add tasks to it, after his last sign: longer than he may think
+ * about what to add without stepping, shorter than people wait for the end of a run whose program was killed. */
+enum { CLIENT_HOLDS = 60 };
+
+/* The board is asked what joined a run, or something is offered to it; as above, the answer may come late. */
 struct client_part {
     uint64_t run; /* 0: nobody asks */
     uint32_t number;
+    bool offers; /* something of ours */
     bool come, good;
+    char why[256];
     struct strbuf text;
 };
 

@@ -73,19 +73,13 @@ static void follow_look_ahead(const struct client_follow *f, struct client_load 
     }
 }
 
-/* Of the board, to what will be asked again if it was in vain. */
-static void follow_ignore_answer(void *context, bool good, const char *why)
-{
-    (void)context;
-    (void)good;
-    (void)why;
-}
-
-/* Agents are told to look, so that they do not take their second. */
+/* Agents are told to look, so that they do not take their second. What the board refuses is asked for again. */
 void follow_set_state(struct client_follow *f, enum board_run_state state)
 {
     struct board_change change = charter_change(&f->c->charter, f->o.run, f->o.ticket->id, state);
-    board_run_state(f->c->board, &change, follow_ignore_answer, NULL);
+    change.parts = f->o.adds ? &f->parts : NULL;
+    change.holds = f->o.adds;
+    board_run_state(f->c->board, &change, NULL, NULL);
     client_send_all(f->c, MESSAGE_RUN_CHANGED, f->o.run);
 }
 
@@ -253,8 +247,8 @@ static void follow_each_second(struct client_follow *f, double now)
         return;
     follow_ask_count(f);
     if (f->counted >= f->w->ntasks && f->reported_ended >= f->w->ntasks &&
-        f->state < BOARD_RUN_ENDED && !f->ending && f->known && !workflow_is_open(f->w)) {
-        f->ending = true;
+        f->state < BOARD_RUN_ENDED && !f->ending && f->known && follow_may_end(f)) {
+        f->ending = !f->o.adds;
         follow_set_state(f, BOARD_RUN_ENDED);
     }
     follow_check_unproved(f, now);
@@ -373,6 +367,7 @@ static void follow_tick(void *context)
     if (now - f->second >= (f->c->hurry ? 0.02 : 1))
         follow_each_second(f, now);
     follow_growth_tick(f);
+    follow_adds_tick(f);
     if (f->phase == PHASE_FOLLOWING && f->state >= BOARD_RUN_ENDED && f->known && !f->reading &&
         follow_has_all_parts(f)) {
         f->phase = PHASE_READING;
@@ -619,6 +614,7 @@ static void follow_free(struct client_follow *f)
     free(f->logged);
     free(f->reported);
     free(f->ran);
+    follow_adds_close(f);
     array_free(&f->unlearned);
     array_free(&f->counters);
     free(f);

@@ -96,6 +96,13 @@ struct client_follow {
     uint32_t task_room, object_room; /* entries of the arrays by task and object */
     bool parts_final;                /* it has ended, and no more will join */
     struct error broken;             /* why what joined could not join: the run ends */
+
+    /* what is added here (follow_adds.c) */
+    ARRAY(struct strbuf) adds; /* parts that do not stand on the board yet */
+    struct strbuf offer;       /* the first of them, sealed; it may stand there already */
+    struct strbuf in_the_way;  /* what stands in its place and is nobody's: written over */
+    double held;               /* when we last said that we hold it open; 0: never */
+    double ending_asked;       /* when we last asked for its end; 0: not, or it has grown since */
 };
 
 /* ---- follow_events.c ---- */
@@ -123,6 +130,19 @@ bool follow_take_part(void *context, struct message_in *m);
 void follow_growth_tick(struct client_follow *f);
 /* All that joined a run that has ended is here. */
 bool follow_has_all_parts(struct client_follow *f);
+void follow_part_came(void *context, bool good, const void *data, size_t n, const char *why);
+/* follow_adds.c: holding the run open, offering what was added, ending it when nothing is left. */
+void follow_adds_tick(struct client_follow *f);
+/* These sealed bytes have joined: were they ours? */
+void follow_adds_joined(struct client_follow *f, const void *sealed, size_t n);
+/* The board has refused what we offered. */
+void follow_adds_refused(struct client_follow *f, bool good, const char *why);
+/* What stands where we offered something is nobody's word. */
+void follow_adds_distrust(struct client_follow *f, const struct strbuf *there);
+/* All known tasks have ended: are we to end the run? */
+bool follow_may_end(struct client_follow *f);
+/* Nobody holds it any more, for our part. */
+void follow_adds_close(struct client_follow *f);
 /* Inputs of what joined, from this object on, that lie here: agents may ask for them. */
 void follow_offer_joined(struct client_follow *f, uint32_t first);
 /* For the client's listener. */

@@ -10,6 +10,7 @@
 #include "model/future.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Arrays by task and object, zeroed: with room for half as many more. */
@@ -75,21 +76,26 @@ static bool follow_open_part(struct client_follow *f, const void *data, size_t n
     struct run_part p;
     if (!run_part_unseal(&p, &f->c->charter, f->o.run, f->o.ticket->id, f->parts, data, n))
         return false;
+    follow_adds_joined(f, data, n);
     follow_join_part(f, &p);
     run_part_free(&p);
     return true;
 }
 
 /* `context` is the client: the answer may come when nobody follows any more. */
-static void follow_part_came(void *context, bool good, const void *data, size_t n, const char *why)
+void follow_part_came(void *context, bool good, const void *data, size_t n, const char *why)
 {
-    struct client_part *p = &((struct client *)context)->part;
-    (void)why;
+    struct client *c = context;
+    struct client_part *p = &c->part;
+    snprintf(p->why, sizeof p->why, "%s", why ? why : "");
     p->come = true;
     p->good = good;
     strbuf_clear(&p->text);
     if (good && n)
         strbuf_add_bytes(&p->text, data, n);
+    if (c->listener.handlers ==
+        follow_handlers) /* who waits for it to go on need not wait for a tick */
+        follow_growth_tick(c->listener.context);
 }
 
 /* One question at a time. */
@@ -115,7 +121,7 @@ bool follow_take_part(void *context, struct message_in *m)
     return !m->in.bad;
 }
 
-/* The answer lies in the client until somebody looks: here, ten times a second. */
+/* The answer lies in the client until somebody looks. */
 void follow_growth_tick(struct client_follow *f)
 {
     struct client_part *p = &f->c->part;
@@ -125,8 +131,12 @@ void follow_growth_tick(struct client_follow *f)
     p->run = 0;
     if (!ours)
         return;
-    if (p->text.n && follow_open_part(f, p->text.at, p->text.n))
-        follow_ask_part(f);
+    if (p->offers && (!p->good || none))
+        follow_adds_refused(f, p->good, p->why);
+    else if (p->text.n && follow_open_part(f, p->text.at, p->text.n))
+        f->adds.n ? follow_adds_tick(f) : follow_ask_part(f);
+    else if (p->offers)
+        follow_adds_distrust(f, &p->text);
     else if (f->state >= BOARD_RUN_ENDED && (none || p->text.n)) /* what is nobody's is none */
         f->parts_final = true;
 }

@@ -204,6 +204,7 @@ static void submit_fill_ticket(const struct client_submit *s, struct ticket *t)
         .no_sandbox = k->no_sandbox,
         .unlimited = k->unlimited,
         .adapt = k->adapt,
+        .adds = k->adds,
         .policy = (uint8_t)k->policy,
         .t = k->t,
         .tt = k->tt,
@@ -433,6 +434,8 @@ static bool submit_open_run(struct client_submit *s, struct error *err)
         c->watched = s->run;
         client_send_all(c, MESSAGE_WATCH, s->run);
     }
+    if (s->work.adds) /* likewise: one answer after the other, in the order of asking */
+        board_hold_run(c->board, s->run, CLIENT_HOLDS, NULL, NULL);
     s->asked = true;
     struct board_change change = charter_change(&c->charter, s->run, s->id, BOARD_RUN_OPEN);
     board_run_state(c->board, &change, submit_answered, s);

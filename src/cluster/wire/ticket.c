@@ -33,7 +33,7 @@ void ticket_put(const struct ticket *t, struct strbuf *out)
     ticket_put_string(out, t->folder);
     ticket_put_string(out, t->program);
     bytes_put_u8(out, (uint8_t)(t->shared | t->keep_going << 1 | t->no_sandbox << 2 |
-                                t->unlimited << 3 | t->adapt << 4));
+                                t->unlimited << 3 | t->adapt << 4 | t->adds << 5));
     bytes_put_u8(out, t->policy);
     bytes_put_f64(out, t->t);
     bytes_put_f64(out, t->tt);
@@ -121,6 +121,7 @@ bool ticket_read(const void *data, size_t n, struct ticket *t, struct error *err
     t->no_sandbox = flags & 4;
     t->unlimited = flags & 8;
     t->adapt = flags & 16;
+    t->adds = flags & 32;
     t->policy = bytes_u8(&in);
     t->t = bytes_f64(&in);
     t->tt = bytes_f64(&in);

@@ -32,6 +32,7 @@ struct ticket {
     bool keep_going;     /* after a failure, run what does not depend on it */
     bool no_sandbox, unlimited;
     bool adapt;     /* policy changes by the volume transferred */
+    bool adds;      /* a program may add tasks, and holds the run open for that */
     uint8_t policy; /* enum sched_policy */
     double t, tt;   /* 0: the scheduler's own */
     double retry_first, retry_most;
