@@ -154,16 +154,20 @@ void move_held(struct sched *s, const struct meta_answer *answer)
 }
 
 /* Take a dead node's tasks from number `from` on; or our own, after a restart. `bytes` carries the
- * life that is over (metadata.h). */
+ * life that is over (metadata.h). A node that came back while its tasks were taken, turn by turn, has the
+ * rest itself: taking them without a life would fence off one that lives, and nobody would tell it. */
 void move_adopt(struct sched *s, uint32_t node, uint32_t from)
 {
+    size_t i = 0;
+    while (i < s->down.n && s->down.at[i].node != node)
+        i++;
+    if (node != s->config.node && (i == s->down.n || s->down.at[i].life == SCHED_NOT_YET))
+        return;
     struct meta_op *op = op_add(s, META_ADOPT, from);
     op->other = node;
     op->limit = ADOPT_LIMIT;
     op->epoch = s->life;
-    for (size_t i = 0; i < s->down.n; i++)
-        if (s->down.at[i].node == node)
-            op->bytes = s->down.at[i].life;
+    op->bytes = i < s->down.n ? s->down.at[i].life : 0;
 }
 
 void move_adopt_all(struct sched *s)

@@ -19,6 +19,14 @@ static void or_default(double *field, double value)
         *field = value;
 }
 
+/* Alone, nobody else completes a parent: there is no lost message to make up for. That lasts only until
+ * somebody joins (sched_node_changed()). */
+static void sched_arm_wait_poll(struct sched_config *c)
+{
+    if (c->nodes > 1 && !(c->wait_poll < 0))
+        or_default(&c->wait_poll, 1);
+}
+
 struct sched *sched_new(const struct sched_config *config)
 {
     struct sched *s = mem_new_zero(struct sched, 1);
@@ -42,9 +50,7 @@ struct sched *sched_new(const struct sched_config *config)
     or_default(&c->tt_small, 1);
     or_default(&c->reply_timeout, 1);
     or_default(&c->monitor_every, 1);
-    /* Alone, nobody else completes a parent: there is no lost message to make up for. */
-    if (!(c->wait_poll < 0) && !(c->wait_poll > 0))
-        c->wait_poll = c->nodes > 1 ? 1 : -1;
+    sched_arm_wait_poll(c);
     rng_seed_stream(&s->rng, c->seed, c->node);
     slots_init(&s->tasks);
     readyset_init(&s->local);
@@ -524,12 +530,14 @@ static void sched_timer_fired(struct sched *s, uint32_t kind, uint32_t mark)
  * The numbers of dead nodes are kept: they are not asked for work, and get none. */
 static void sched_node_changed(struct sched *s, uint32_t node, uint32_t life, bool down)
 {
-    if (node == s->config.node || (down && node >= s->config.nodes))
+    if (node == s->config.node)
         return;
-    /* a newcomer past the last number: those between are not there until they are reported */
+    /* A newcomer past the last number: those between are not there until they are reported. Also one that
+     * is gone when it is first heard of: it may have taken tasks meanwhile. */
     for (; s->config.nodes <= node; s->config.nodes++)
-        if (s->config.nodes < node)
-            array_push(&s->down, (struct sched_down){.node = s->config.nodes});
+        if (s->config.nodes < node && s->config.nodes != s->config.node)
+            array_push(&s->down, (struct sched_down){s->config.nodes, SCHED_NOT_YET});
+    sched_arm_wait_poll(&s->config);
     size_t i = 0;
     while (i < s->down.n && s->down.at[i].node != node)
         i++;

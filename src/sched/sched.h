@@ -74,8 +74,9 @@ struct sched_config {
     double reply_timeout; /* seconds for an answer to a query, a steal or a task sent [1] */
     uint32_t steal_most;  /* tasks in one message [65536] */
     double monitor_every; /* seconds between looks at the LReadyQ [1] */
-    double wait_poll; /* seconds between looks of P1 at the WaitQ; negative: never [1, never with 1
-                         node] */
+    double
+        wait_poll; /* seconds between looks of P1 at the WaitQ; negative: never [1 as soon as there is
+                         another node] */
     uint32_t wait_batch; /* tasks looked at each time [1024] */
     bool record_starts;  /* write a START operation for every task */
 };
@@ -161,10 +162,14 @@ struct sched_ended {
     double fetched; /* bytes that had to come from other nodes */
 };
 
+#define SCHED_NOT_YET UINT32_MAX
+
 struct sched_event {
     enum sched_event_kind kind;
     double now;    /* seconds; going back is taken as standing still */
-    uint32_t over; /* NODE_DOWN: its life that is over [whatever it is]: a new one is not touched */
+    uint32_t over; /* NODE_DOWN: its life that is over [whatever it is]: a new one is not touched;
+                      SCHED_NOT_YET: nobody has heard of it yet. It gets nothing, and what it holds is
+                      left alone: it may be about to begin */
     union {
         struct {
             const uint32_t *tasks;

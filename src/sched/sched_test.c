@@ -319,8 +319,12 @@ static void test_newcomers(void)
     ok(b.out.ops.at[0].kind == META_ADOPT && b.out.ops.at[0].other == 1 &&
            b.out.ops.at[0].bytes == 7,
        "are asked for, with the life that is over");
-    event(&b, (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = 4});
-    is_int(b.out.ops.n, 0, "nobody has heard of node 4");
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = 3, .over = 9});
+    ok(b.out.ops.n == 1 && b.out.ops.at[0].other == 3 && b.out.ops.at[0].bytes == 9,
+       "so are those of one that was gone before anybody heard of it");
+    event(&b,
+          (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = 4, .over = SCHED_NOT_YET});
+    is_int(b.out.ops.n, 0, "one that is not there yet is left alone");
     event(&b, (struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = 4});
     bool asked = b.out.sends.n == 1 && b.out.sends.at[0].kind == SCHED_LOAD_QUERY &&
                  b.out.sends.at[0].to == 4;
@@ -328,8 +332,22 @@ static void test_newcomers(void)
     event(&b, (struct sched_event){.kind = SCHED_EVENT_START, .life = 2});
     struct meta_answer joined = {.kind = META_JOIN, .asked_epoch = 2};
     event(&b, (struct sched_event){.kind = SCHED_EVENT_STORE, .store = {.at = &joined, .n = 1}});
-    ok(b.out.ops.n >= 2 && b.out.ops.at[1].other == 1 && b.out.ops.at[1].bytes == 7,
-       "a new life asks again, with the same");
+    ok(b.out.ops.n == 3 && b.out.ops.at[1].other == 1 && b.out.ops.at[1].bytes == 7 &&
+           b.out.ops.at[2].other == 3,
+       "a new life asks again, with the same, and not for those that are not there yet");
+    bed_free(&b);
+}
+
+/* One that began alone was not told of a parent's end elsewhere: it looks, as soon as it has company. */
+static void test_company(void)
+{
+    struct bed b = bed_new((struct sched_config){.nodes = 1, .node = 0});
+    b.waiting = 1;
+    submit(&b, 1, 1);
+    ok(!find_timer(&b, TIMER_WAIT) && sched_place(b.s, 1, NULL) == SCHED_WAITQ,
+       "alone it does not look at the WaitQ");
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = 1});
+    ok(find_timer(&b, TIMER_WAIT), "with another node it does");
     bed_free(&b);
 }
 
@@ -629,5 +647,6 @@ int main(void)
     TAP_DO(test_nonsense());
     TAP_DO(test_random_events(rounds ? strtoull(rounds, NULL, 10) : 300));
     TAP_DO(test_newcomers());
+    TAP_DO(test_company());
     return tap_done();
 }

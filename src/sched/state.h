@@ -25,7 +25,7 @@ enum steal_state {
 };
 
 struct sched_down {
-    uint32_t node, life; /* the life that is over; 0: not known */
+    uint32_t node, life; /* the life that is over; 0: whatever it is; SCHED_NOT_YET */
 };
 
 struct sched {

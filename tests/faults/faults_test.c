@@ -36,7 +36,8 @@ static void test_seeds(const char *what, uint32_t faults, enum world_kind kind, 
                          : "",
        what, (unsigned long long)count, (unsigned long long)events);
     if (r.trouble[0])
-        printf("# seed %llu: %s\n", (unsigned long long)(seed - 1), r.trouble);
+        printf("# seed %llu, %u nodes, %u tasks: %s\n", (unsigned long long)(seed - 1), r.nodes,
+               r.tasks, r.trouble);
 }
 
 static uint64_t digest_of(uint64_t seed, struct fault_world_options options)
@@ -91,8 +92,11 @@ int main(void)
             {"partitions", FAULT_LATE | FAULT_PARTITION},
             {"nodes that leave", FAULT_LATE | FAULT_LOSE | FAULT_LEAVE},
             {"nodes that leave, others die", FAULT_LATE | FAULT_LOSE | FAULT_LEAVE | FAULT_CRASH},
+            {"all leave, others begin", FAULT_LATE | FAULT_EXODUS},
+            {"all leave, others begin, messages lost", FAULT_LATE | FAULT_LOSE | FAULT_EXODUS},
             {"failovers of the store", FAULT_LATE | FAULT_FAILOVER},
             {"everything", FAULT_ALL},
+            {"everything, and all leave", FAULT_ALL | FAULT_EXODUS},
         },
       wide[] =
           {

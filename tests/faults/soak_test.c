@@ -10,17 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const fault_names[] = {"lost messages", "doubled messages", "late messages",
-                                          "crashes",       "false alarms",     "partitions",
-                                          "failovers",     "slow nodes",       "failing tasks",
-                                          "removals",      "policy changes",   "nodes that leave"};
+static const char *const fault_names[] = {
+    "lost messages",  "doubled messages", "late messages",  "crashes",       "false alarms",
+    "partitions",     "failovers",        "slow nodes",     "failing tasks", "removals",
+    "policy changes", "nodes that leave", "all nodes leave"};
 
 enum { FAULTS = sizeof fault_names / sizeof *fault_names };
 
 struct totals {
     uint64_t seeds, events, crashes, partitions, failovers, replays, resent, adoptions, lost,
         doubled, done, picky, unfit, leaves, returned, asides, passed_on, holding, joined, skipped,
-        excused;
+        excused, exoduses, strangers;
 };
 
 static void add(struct totals *t, const struct fault_world_result *r)
@@ -46,6 +46,8 @@ static void add(struct totals *t, const struct fault_world_result *r)
     t->joined += r->joined;
     t->skipped += r->skipped;
     t->excused += r->excused;
+    t->exoduses += r->exoduses;
+    t->strangers += r->strangers;
 }
 
 static void show(uint64_t seed, const struct fault_world_result *r)
@@ -123,6 +125,10 @@ static void for_ci(const struct fault_world_options *options, const struct total
     ok(t->joined && t->skipped && t->excused,
        "%llu tasks joined, %llu were skipped, %llu failed and may", (unsigned long long)t->joined,
        (unsigned long long)t->skipped, (unsigned long long)t->excused);
+    ok(t->exoduses && t->strangers,
+       "all nodes left at once %llu times, %llu schedulers began without having heard of all "
+       "others",
+       (unsigned long long)t->exoduses, (unsigned long long)t->strangers);
     ok(t->holding > 0, "%llu tasks held things of their nodes", (unsigned long long)t->holding);
     ok(t->picky && t->unfit,
        "%llu tasks fitted some nodes alone, after %llu events one waited for a node",

@@ -291,11 +291,9 @@ static void tell_others(struct fault_world *w, double after, uint32_t node,
                     (struct sched_event){.kind = kind, .node = node, .over = w->born[node]});
 }
 
-static void crash(struct fault_world *w, uint32_t node)
+/* Its process ends. */
+static void end_life(struct fault_world *w, uint32_t node)
 {
-    if (!w->sched[node])
-        return;
-    w->result->crashes++;
     sched_free(w->sched[node]);
     w->sched[node] = NULL;
     faults_gangs_crash(w, node);
@@ -303,6 +301,14 @@ static void crash(struct fault_world *w, uint32_t node)
     w->busy_cores[node] = 0;
     w->busy_memory[node] = 0;
     memset(w->busy_things[node], 0, sizeof w->busy_things[node]);
+}
+
+static void crash(struct fault_world *w, uint32_t node)
+{
+    if (!w->sched[node])
+        return;
+    w->result->crashes++;
+    end_life(w, node);
     if (faults_chance(w, 0.4)) { /* so quickly that nobody notices */
         later(w, 0.01, EVENT_RESTART, node);
         return;
@@ -334,6 +340,44 @@ static void leave(struct fault_world *w, uint32_t node, bool leaves)
         later(w, rng_uniform(&w->rng, 0.01, 0.5), EVENT_STAY, node);
 }
 
+/* A scheduler is made. As an agent that joins while others do: of those after it, it has not heard at all,
+ * and of those before it that they are not there yet. It hears of all of them later. */
+static void begin_life(struct fault_world *w, uint32_t node)
+{
+    struct sched_config config = w->config[node];
+    bool stranger = w->meet_late && rng_unit(&w->meets) < 0.5;
+    if (stranger) {
+        config.nodes = node + 1;
+        if (!w->grows && w->nodes > 1) /* else it looks always, as agents do */
+            config.wait_poll = 0;
+    }
+    w->sched[node] = sched_new(&config);
+    for (uint32_t i = 0; stranger && i < w->nodes; i++) {
+        struct sched_event e = {.kind = SCHED_EVENT_NODE_DOWN, .node = i, .over = SCHED_NOT_YET};
+        if (i == node)
+            continue;
+        if (i < node)
+            deliver(w, node, &e);
+        double when = rng_unit(&w->meets); /* what it has room for, and then that it is there */
+        control(w, when, node, faults_capacity_event(w, i));
+        control(w, when, node, (struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = i});
+    }
+    w->result->strangers += stranger;
+}
+
+/* As when a batch system ends all jobs: each is told to leave, gives what it has to others that leave, and
+ * goes. Each number gets another life, some before the last has gone. */
+static void exodus(struct fault_world *w)
+{
+    w->result->exoduses++;
+    for (uint32_t n = 0; n < w->nodes; n++) {
+        double gone = rng_uniform(&w->meets, 0.001, 0.3);
+        leave(w, n, true);
+        later(w, gone, EVENT_CRASH, n)->n = 1;
+        later(w, gone + rng_uniform(&w->meets, 0.001, 0.4), EVENT_RESTART, n);
+    }
+}
+
 /* Its machine fails tasks for a while, and the others see it on the board. */
 static void set_aside(struct fault_world *w, uint32_t node, bool is)
 {
@@ -353,7 +397,7 @@ static void restart(struct fault_world *w, uint32_t node)
     if (w->sched[node])
         return;
     faults_learn(w, node);
-    w->sched[node] = sched_new(&w->config[node]);
+    begin_life(w, node);
     if (w->leaves[node]) {
         w->leaves[node] = false;
         tell_capacity(w, node);
@@ -520,8 +564,16 @@ static void handle(struct fault_world *w, struct faults_pending *p)
         if (same_life)
             deliver(w, p->node, &e);
         break;
+    case EVENT_EXODUS:
+        exodus(w);
+        break;
     case EVENT_CRASH:
-        crash(w, p->node);
+        if (p->n && w->sched[p->node]) { /* in an exodus: it has left, as the board shows at once */
+            end_life(w, p->node);
+            tell_others(w, 0.001, p->node, SCHED_EVENT_NODE_DOWN);
+        } else {
+            crash(w, p->node);
+        }
         break;
     case EVENT_RESTART:
         restart(w, p->node);
@@ -630,6 +682,14 @@ static void plan_sick_nodes(struct fault_world *w, uint64_t seed)
     }
 }
 
+/* Once or twice, and not before the tasks are there. */
+static void plan_exodus(struct fault_world *w)
+{
+    uint64_t times = 1 + rng_below(&w->meets, 2);
+    for (uint64_t i = 0; faults_has(w, FAULT_EXODUS) && i < times; i++)
+        later(w, (double)i + rng_uniform(&w->meets, 0.05, 0.5), EVENT_EXODUS, w->immortal);
+}
+
 static void loop(struct fault_world *w)
 {
     struct fault_world_result *r = w->result;
@@ -685,9 +745,12 @@ void fault_world_run(uint64_t seed, const struct fault_world_options *options,
                  (unsigned long long)seed);
     if (faults_make_graph(w) && open_store(w)) {
         faults_make_nodes(w, seed);
+        for (uint32_t n = 0; n < w->nodes; n++)
+            begin_life(w, n);
         submit(w);
         plan_faults(w);
         plan_sick_nodes(w, seed);
+        plan_exodus(w);
         loop(w);
     }
     out->nodes = w->nodes;

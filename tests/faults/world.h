@@ -10,10 +10,12 @@
  *     growth     in some worlds parts of the graph join when tasks are done, and nodes learn of that late
  *     decisions  in some worlds tasks are not taken, or fail and may
  *     machines   in some worlds nodes fail what they run for a while, and are set aside; all may be
+ *     knowledge  in half of the worlds nodes that begin have not heard of all others yet
+ *     exodus     all nodes are told to leave at once and go; others begin under their numbers
  *     sizes      in most worlds nodes have unequal cores, memory and attributes, and tasks ask for
  *                some; nodes leave in order, and give back what has not begun
  *
- * The seed also draws the graph, the nodes and which of these happen. One node never dies. After
+ * The seed also draws the graph, the nodes and which of these happen. One node never dies but in an exodus. After
  * every event and at the end the invariants of docs/scheduler.md are checked; a seed gives the same
  * run to the bit, so a failing one can be run again.
  *
@@ -38,7 +40,8 @@ enum fault {
     FAULT_SWITCH = 1024,
     FAULT_LEAVE = 2048,
     FAULT_ALL = 4095,
-    FAULT_NONE = 4096, /* a good world; not to be drawn */
+    FAULT_EXODUS = 4096, /* drawn by itself: it changes much of what the others do */
+    FAULT_NONE = 8192,   /* a good world; not to be drawn */
 };
 
 struct fault_world_options {
@@ -63,7 +66,8 @@ struct fault_world_result {
     uint32_t asides, passed_on; /* nodes that were set aside; attempts that they failed */
     uint32_t wide, parts; /* tasks that span several nodes; times that a node gave a part to one */
     uint32_t joined, skipped, excused; /* tasks */
-    char trouble[400];                 /* empty: all is well */
+    uint32_t exoduses, strangers; /* strangers: schedulers that began without having heard of all */
+    char trouble[400];            /* empty: all is well */
 };
 
 void fault_world_run(uint64_t seed, const struct fault_world_options *options,

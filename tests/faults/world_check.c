@@ -130,7 +130,7 @@ static bool executable(enum sched_place p)
 
 void faults_check_world(struct fault_world *w)
 {
-    uint32_t unsafe = FAULT_CRASH | FAULT_SUSPECT | FAULT_PARTITION | FAULT_FAILOVER;
+    uint32_t unsafe = FAULT_CRASH | FAULT_SUSPECT | FAULT_PARTITION | FAULT_FAILOVER | FAULT_EXODUS;
     for (uint32_t t = 0; t < w->tasks; t++) {
         if (faults_ended(w, t))
             continue;

@@ -112,12 +112,13 @@ void faults_gangs_crash(struct fault_world *w, uint32_t node)
  * ever. That is hard on schedulers and good for the other worlds, in which one node can do it all. */
 bool faults_is_news(const struct fault_world *w, struct sched_event *e)
 {
-    if (w->wide && e->kind == SCHED_EVENT_CAPACITY)
+    bool seen_now = w->wide || faults_has(w, FAULT_EXODUS); /* in those nobody can do it all */
+    if (seen_now && e->kind == SCHED_EVENT_CAPACITY)
         *e = faults_capacity_event(w, e->capacity.node);
     if (e->kind == SCHED_EVENT_ASIDE)
         e->aside.is = w->aside[e->aside.node];
-    if (w->wide && e->kind == SCHED_EVENT_NODE_UP && !w->sched[e->node])
+    if ((seen_now || w->meet_late) && e->kind == SCHED_EVENT_NODE_UP && !w->sched[e->node])
         return false; /* it has died since: a gang would wait for it for ever */
-    return !(w->wide && e->kind == SCHED_EVENT_NODE_DOWN && w->sched[e->node] &&
+    return !(seen_now && e->kind == SCHED_EVENT_NODE_DOWN && w->sched[e->node] &&
              w->born[e->node] != e->over);
 }

@@ -111,7 +111,6 @@ void faults_make_nodes(struct fault_world *w, uint64_t seed)
                                   .record_starts = faults_chance(w, 0.5)};
         memcpy(w->config[n].thing, w->capacity[n].thing, sizeof w->config[n].thing);
         faults_learn(w, n);
-        w->sched[n] = sched_new(&w->config[n]);
     }
 }
 
@@ -128,6 +127,10 @@ void faults_draw(struct fault_world *w, uint64_t seed)
     w->immortal = (uint32_t)rng_below(&w->rng, w->nodes);
     w->lose = faults_has(w, FAULT_LOSE) ? rng_uniform(&w->rng, 0, 0.25) : 0;
     w->twice = faults_has(w, FAULT_TWICE) ? rng_uniform(&w->rng, 0, 0.25) : 0;
+    rng_seed_stream(&w->meets, seed, 19);
+    w->meet_late = rng_unit(&w->meets) < 0.5;
+    if (!w->options->faults && rng_unit(&w->meets) < 0.2)
+        w->faults |= FAULT_EXODUS;
     w->late = faults_has(w, FAULT_LATE) ? delays[rng_below(&w->rng, 3)] : 0.002;
 }
 

@@ -33,6 +33,7 @@ enum faults_event {
     EVENT_STAY,
     EVENT_ASIDE,
     EVENT_BACK,
+    EVENT_EXODUS,
     EVENT_ROOM,
     EVENT_GROW, /* `n`: a part, which joins */
     EVENT_GREW, /* this node learns of all that has joined, and is to begin with `tasks` */
@@ -110,7 +111,9 @@ struct fault_world {
     double part_memory[FAULTS_NODES];
     bool leaves[FAULTS_NODES]; /* its own scheduler was told, and starts nothing more */
     bool aside[FAULTS_NODES];  /* fails most of what is run there, and its scheduler was told */
-    struct rng sick; /* a generator of its own: worlds without sick nodes are what they were */
+    struct rng sick;  /* a generator of its own: worlds without sick nodes are what they were */
+    struct rng meets; /* likewise, for who has heard of whom */
+    bool meet_late;   /* schedulers that begin may not have heard of all others */
     uint32_t lives;
     struct heap queue;
     ARRAY(struct faults_pending *) pool;

@@ -599,10 +599,11 @@ void job_peer_changed(struct job *j, uint32_t node, bool up)
         if (j->without.at[i] == node)
             j->without.at[i--] = array_pop(&j->without);
     growth_look_again(j);
+    const struct peer *p = &j->agent->peers.at[node];
     driver_handle(j->driver,
                   &(struct sched_event){.kind = up ? SCHED_EVENT_NODE_UP : SCHED_EVENT_NODE_DOWN,
                                         .node = node,
-                                        .over = j->agent->peers.at[node].life});
+                                        .over = p->known ? p->life : SCHED_NOT_YET});
 }
 
 /* Held tasks first: they are given back to a scheduler that then has no room for them. */
@@ -648,8 +649,8 @@ static void job_begin_scheduling(struct job *j)
      * would be a quarter of the store's work */
     config.record_starts = config.cores == j->options.cores;
     config.predictor = &j->predictor;
-    if (j->w->future) /* who ends a parent may not know of its new children */
-        config.wait_poll = 1;
+    /* also alone: who ends a parent may not know of its new children, nor we of who has just joined */
+    config.wait_poll = 1;
     driver_schedule(j->driver, &config);
     free(capacity);
     job_rejoined(j);

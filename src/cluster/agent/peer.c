@@ -3,7 +3,10 @@
  * I1. A link is in its peer's `link` from peer_link() until it was reported closed or given up
  *     here; after that nobody names it.
  * I2. `up` changes only in peer_update(), and every job is notified of each change once; what it has
- *     room for before that it is up. */
+ *     room for before that it is up.
+ * I3. Of every life that is over each job is told, also when this agent never saw it alive: tasks that it
+ *     took are otherwise nobody's. Of a number that has not spoken nothing is said but that (not `known`):
+ *     whoever takes such a one for dead fences off an agent that begins. */
 #include "cluster/agent/agent_state.h"
 
 #include "base/clock.h"
@@ -134,13 +137,30 @@ void peer_vanished(struct agent *a, uint32_t node)
     peer_changed(a, node);
 }
 
+/* Another life under the same number: the one before is over, though the board never showed it gone. What
+ * it held is the new one's as soon as that works on the run; it may never do so. */
+static void peer_end_life(struct agent *a, struct peer *p, const struct board_member *m)
+{
+    if (!p->known || p->life == m->life || !p->up)
+        return;
+    p->up = false;
+    peer_changed(a, m->node);
+}
+
 void peer_update(struct agent *a, const struct board_member *m, bool steady)
 {
-    if (m->node == a->node || (!m->n && !board_is_gone(m->state)))
-        return; /* or has just joined, and says who it is in a moment */
+    if (m->node == a->node)
+        return;
     struct peer *p = peer_at(a, m->node);
-    bool changed = !p->known || p->life != m->life || p->leaving != (m->state == BOARD_LEAVING);
-    if (!p->known || p->life != m->life)
+    peer_end_life(a, p, m);
+    /* any agent may say so; the first to is believed */
+    if (!board_is_gone(m->state) && steady && m->age > (m->lease > 0 ? m->lease : a->lease))
+        board_expire(a->board, m->node, m->life, agent_recorded, a);
+    if (!m->n && !board_is_gone(m->state))
+        return; /* it has just joined, and says who it is in a moment; or died in that moment */
+    bool news = !p->known || p->life != m->life;
+    bool changed = news || p->leaving != (m->state == BOARD_LEAVING);
+    if (news)
         peer_begin_life(a, p, m);
     bool was_up = p->known && p->up, up = !board_is_gone(m->state) && !p->stranger;
     p->known = true;
@@ -155,11 +175,9 @@ void peer_update(struct agent *a, const struct board_member *m, bool steady)
         aside_tell_job(a->jobs.at[i], m->node, p->aside);
     if (was_up && !up)
         peer_say_gone(a, p, m);
-    if (up != was_up)
+    if (up != was_up ||
+        (news && !up)) /* a life that was over before we saw it may hold tasks, too */
         peer_changed(a, m->node);
-    /* any agent may say so; the first to is believed */
-    if (up && steady && m->age > (m->lease > 0 ? m->lease : a->lease))
-        board_expire(a->board, m->node, m->life, agent_recorded, a);
 }
 
 void peer_link_opened(struct agent *a, const struct link *l)
