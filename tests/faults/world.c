@@ -11,14 +11,14 @@
 #define EVENTS_MOST 400000
 
 /* Most are quick; one in ten takes up to the longest delay, so that much is overtaken. */
-static double delay(struct fault_world *w, uint32_t node)
+double faults_delay(struct fault_world *w, uint32_t node)
 {
     return w->slow[node] * rng_uniform(&w->rng, 1e-5, faults_chance(w, 0.1) ? w->late : 1e-3);
 }
 
 /* ---- what is on its way ---- */
 
-static struct faults_pending *later(struct fault_world *w, double after, enum faults_event kind,
+struct faults_pending *faults_later(struct fault_world *w, double after, enum faults_event kind,
                                     uint32_t node)
 {
     struct faults_pending *p = mem_new_zero(struct faults_pending, 1);
@@ -57,7 +57,8 @@ static void *copy(const void *from, size_t bytes)
 /* The same again a little later: its receiver cannot be reached now. */
 static void again(struct fault_world *w, struct faults_pending *p)
 {
-    struct faults_pending *next = later(w, rng_uniform(&w->rng, 0.005, 0.05), p->kind, p->node);
+    struct faults_pending *next =
+        faults_later(w, rng_uniform(&w->rng, 0.005, 0.05), p->kind, p->node);
     *next = *p;
     p->items = NULL;
     p->ops = NULL;
@@ -87,7 +88,7 @@ static bool open_store(struct fault_world *w)
  * second one would take what others got meanwhile: nobody knows, so the answer is STALE. */
 static void apply(struct fault_world *w, struct faults_pending *p)
 {
-    struct faults_pending *back = later(w, delay(w, p->node), EVENT_ANSWERS, p->node);
+    struct faults_pending *back = faults_later(w, faults_delay(w, p->node), EVENT_ANSWERS, p->node);
     struct meta_answers answers;
     struct error err = {0};
     ARRAY(struct meta_item) items = {0};
@@ -131,7 +132,7 @@ static void apply(struct fault_world *w, struct faults_pending *p)
             w->sched[op->other]) {
             w->suspected = true; /* it lives: its heart beats, and it is told to join again */
             w->result->adoptions++;
-            later(w, 0.3, EVENT_REJOIN, op->other);
+            faults_later(w, 0.3, EVENT_REJOIN, op->other);
         }
     }
     back->items = items.at;
@@ -159,7 +160,7 @@ static void store_down(struct fault_world *w)
         p->resent = true;
         w->result->resent++;
     }
-    later(w, rng_uniform(&w->rng, 0.01, 0.3), EVENT_STORE_UP, w->immortal);
+    faults_later(w, rng_uniform(&w->rng, 0.01, 0.3), EVENT_STORE_UP, w->immortal);
 }
 
 /* Half a frame at the end of the journal, as a crash leaves it. */
@@ -197,7 +198,7 @@ static void send(struct fault_world *w, const struct sched_message *m)
     w->result->lost += copies == 0;
     w->result->doubled += copies == 2;
     while (copies--) {
-        struct faults_pending *p = later(w, delay(w, m->from), EVENT_MESSAGE, m->to);
+        struct faults_pending *p = faults_later(w, faults_delay(w, m->from), EVENT_MESSAGE, m->to);
         p->head = *m;
         p->items = copy(w->out.items.at + m->first, m->count * sizeof(struct meta_item));
     }
@@ -208,7 +209,7 @@ static void start(struct fault_world *w, uint32_t node, const struct sched_start
     faults_check_start(w, node, s->task);
     faults_check_room(w, node, s->task);
     double length = w->slow[node] * rng_exponential(&w->rng, 0.05);
-    struct faults_pending *p = later(w, length, EVENT_ENDED, node);
+    struct faults_pending *p = faults_later(w, length, EVENT_ENDED, node);
     p->ended =
         (struct sched_ended){.task = s->task,
                              .slot = s->slot,
@@ -241,16 +242,17 @@ static void carry_out(struct fault_world *w, uint32_t node)
         start(w, node, &out->starts.at[i]);
     for (size_t i = 0; i < out->parts.n; i++)
         if (out->parts.at[i].begins)
-            later(w, delay(w, node), EVENT_ROOM, node)->room = out->parts.at[i];
+            faults_later(w, faults_delay(w, node), EVENT_ROOM, node)->room = out->parts.at[i];
     for (size_t i = 0; i < out->timers.n; i++) {
         double wait = fmax(out->timers.at[i].when - w->now, 0);
-        later(w, wait * fmin(w->slow[node], 1.5), EVENT_TIMER, node)->timer = out->timers.at[i];
+        faults_later(w, wait * fmin(w->slow[node], 1.5), EVENT_TIMER, node)->timer =
+            out->timers.at[i];
     }
     for (size_t i = 0; i < out->notes.n; i++)
         faults_check_note(w, &out->notes.at[i]);
     for (size_t i = 0; i < out->ops.n;) {
         size_t n = 1 + rng_below(&w->rng, out->ops.n - i);
-        struct faults_pending *p = later(w, delay(w, node), EVENT_OPS, node);
+        struct faults_pending *p = faults_later(w, faults_delay(w, node), EVENT_OPS, node);
         p->ops = copy(out->ops.at + i, n * sizeof *p->ops);
         p->n = (uint32_t)n;
         for (size_t k = i; k < i + n; k++)
@@ -260,7 +262,7 @@ static void carry_out(struct fault_world *w, uint32_t node)
     sched_actions_clear(out);
 }
 
-static void deliver(struct fault_world *w, uint32_t node, struct sched_event *e)
+void faults_deliver(struct fault_world *w, uint32_t node, struct sched_event *e)
 {
     if (!w->sched[node])
         return;
@@ -275,186 +277,12 @@ static void deliver(struct fault_world *w, uint32_t node, struct sched_event *e)
     w->result->unfit += counts.at[SCHED_UNFIT] > 0;
 }
 
-/* ---- nodes that come and go ---- */
-
-static void control(struct fault_world *w, double after, uint32_t node, struct sched_event e)
-{
-    later(w, after, EVENT_CONTROL, node)->control = e;
-}
-
-static void tell_others(struct fault_world *w, double after, uint32_t node,
-                        enum sched_event_kind kind)
-{
-    for (uint32_t i = 0; i < w->nodes; i++)
-        if (i != node && w->sched[i])
-            control(w, after + delay(w, i), i,
-                    (struct sched_event){.kind = kind, .node = node, .over = w->born[node]});
-}
-
-/* Its process ends. */
-static void end_life(struct fault_world *w, uint32_t node)
-{
-    sched_free(w->sched[node]);
-    w->sched[node] = NULL;
-    faults_gangs_crash(w, node);
-    w->life[node]++;
-    w->busy_cores[node] = 0;
-    w->busy_memory[node] = 0;
-    memset(w->busy_things[node], 0, sizeof w->busy_things[node]);
-}
-
-static void crash(struct fault_world *w, uint32_t node)
-{
-    if (!w->sched[node])
-        return;
-    w->result->crashes++;
-    end_life(w, node);
-    if (faults_chance(w, 0.4)) { /* so quickly that nobody notices */
-        later(w, 0.01, EVENT_RESTART, node);
-        return;
-    }
-    tell_others(w, 0.05, node, SCHED_EVENT_NODE_DOWN);
-    if (faults_chance(w, 0.6) || w->wide)
-        later(w, rng_uniform(&w->rng, 0.01, 2), EVENT_RESTART, node);
-}
-
-/* The others see it on the board. */
-static void tell_capacity(struct fault_world *w, uint32_t node)
-{
-    for (uint32_t i = 0; i < w->nodes; i++)
-        if (i != node && w->sched[i])
-            control(w, delay(w, i), i, faults_capacity_event(w, node));
-}
-
-/* It is told to leave: nothing new starts, and what is ready goes to others. Or it may stay. */
-static void leave(struct fault_world *w, uint32_t node, bool leaves)
-{
-    if (!w->sched[node] || w->leaves[node] == leaves)
-        return;
-    w->leaves[node] = leaves;
-    w->result->leaves += leaves;
-    struct sched_event e = faults_capacity_event(w, node);
-    deliver(w, node, &e);
-    tell_capacity(w, node);
-    if (leaves && (faults_chance(w, 0.5) || w->wide))
-        later(w, rng_uniform(&w->rng, 0.01, 0.5), EVENT_STAY, node);
-}
-
-/* A scheduler is made. As an agent that joins while others do: of those after it, it has not heard at all,
- * and of those before it that they are not there yet. It hears of all of them later. */
-static void begin_life(struct fault_world *w, uint32_t node)
-{
-    struct sched_config config = w->config[node];
-    bool stranger = w->meet_late && rng_unit(&w->meets) < 0.5;
-    if (stranger) {
-        config.nodes = node + 1;
-        if (!w->grows && w->nodes > 1) /* else it looks always, as agents do */
-            config.wait_poll = 0;
-    }
-    w->sched[node] = sched_new(&config);
-    for (uint32_t i = 0; stranger && i < w->nodes; i++) {
-        struct sched_event e = {.kind = SCHED_EVENT_NODE_DOWN, .node = i, .over = SCHED_NOT_YET};
-        if (i == node)
-            continue;
-        if (i < node)
-            deliver(w, node, &e);
-        double when = rng_unit(&w->meets); /* what it has room for, and then that it is there */
-        control(w, when, node, faults_capacity_event(w, i));
-        control(w, when, node, (struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = i});
-    }
-    w->result->strangers += stranger;
-}
-
-/* As when a batch system ends all jobs: each is told to leave, gives what it has to others that leave, and
- * goes. Each number gets another life, some before the last has gone. */
-static void exodus(struct fault_world *w)
-{
-    w->result->exoduses++;
-    for (uint32_t n = 0; n < w->nodes; n++) {
-        double gone = rng_uniform(&w->meets, 0.001, 0.3);
-        leave(w, n, true);
-        later(w, gone, EVENT_CRASH, n)->n = 1;
-        later(w, gone + rng_uniform(&w->meets, 0.001, 0.4), EVENT_RESTART, n);
-    }
-}
-
-/* Its machine fails tasks for a while, and the others see it on the board. */
-static void set_aside(struct fault_world *w, uint32_t node, bool is)
-{
-    struct sched_event e = {.kind = SCHED_EVENT_ASIDE, .aside = {node, is}};
-    if (!w->sched[node] || w->aside[node] == is)
-        return;
-    w->aside[node] = is;
-    w->result->asides += is;
-    deliver(w, node, &e);
-    for (uint32_t i = 0; i < w->nodes; i++)
-        if (i != node && w->sched[i])
-            control(w, delay(w, i), i, e);
-}
-
-static void restart(struct fault_world *w, uint32_t node)
-{
-    if (w->sched[node])
-        return;
-    faults_learn(w, node);
-    begin_life(w, node);
-    if (w->leaves[node]) {
-        w->leaves[node] = false;
-        tell_capacity(w, node);
-    }
-    for (uint32_t i = 0; i < w->nodes; i++)
-        if (w->leaves[i])
-            control(w, delay(w, node), node, faults_capacity_event(w, i));
-    bool was_aside = w->aside[node];
-    w->aside[node] = false;
-    struct sched_event e = {.kind = SCHED_EVENT_START, .life = ++w->lives};
-    w->born[node] = w->lives;
-    deliver(w, node, &e);
-    for (uint32_t i = 0; i < w->nodes; i++) {
-        struct sched_event said = {.kind = SCHED_EVENT_ASIDE, .aside = {node, false}};
-        if (was_aside && i != node && w->sched[i])
-            control(w, delay(w, i), i, said);
-        said.aside.node = i;
-        if (w->aside[i])
-            control(w, delay(w, node), node, said);
-    }
-    for (uint32_t i = 0; i < w->nodes;
-         i++) /* who is dead it learns as the others do: from outside */
-        if (i != node && !w->sched[i])
-            control(
-                w, delay(w, node), node,
-                (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = i, .over = w->born[i]});
-    tell_others(w, 0.01, node, SCHED_EVENT_NODE_UP);
-}
-
-/* Some nodes lose the others and the store. Long enough, and they are thought dead; they think
- * nothing, since nobody told them. */
-static void cut(struct fault_world *w)
-{
-    double length = rng_uniform(&w->rng, 0.02, 0.8);
-    w->result->partitions++;
-    for (uint32_t n = 0; n < w->nodes; n++) {
-        w->cut[n] = faults_chance(w, 0.4);
-        if (w->cut[n] && length > 0.15 && n != w->immortal) {
-            for (uint32_t i = 0; i < w->nodes; i++)
-                if (i != n && !w->cut[i] && w->sched[i]) {
-                    control(w, 0.15 + delay(w, i), i,
-                            (struct sched_event){
-                                .kind = SCHED_EVENT_NODE_DOWN, .node = n, .over = w->born[n]});
-                    control(w, length + 0.35 + delay(w, i), i,
-                            (struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = n});
-                }
-        }
-    }
-    later(w, length, EVENT_HEAL, w->immortal);
-}
-
 /* ---- growth ---- */
 
 void faults_grow_later(struct fault_world *w, uint32_t part)
 {
     w->joining++;
-    later(w, delay(w, w->immortal), EVENT_GROW, w->immortal)->n = part;
+    faults_later(w, faults_delay(w, w->immortal), EVENT_GROW, w->immortal)->n = part;
 }
 
 /* Every node hears of it, one sooner, one later; those who are dead when they begin anew. */
@@ -466,7 +294,8 @@ static void grow(struct fault_world *w, struct faults_pending *p)
         return;
     }
     for (uint32_t n = 0; n < w->nodes; n++) {
-        to[n] = later(w, delay(w, n) + (faults_chance(w, 0.3) ? 0.3 : 0), EVENT_GREW, n);
+        to[n] =
+            faults_later(w, faults_delay(w, n) + (faults_chance(w, 0.3) ? 0.3 : 0), EVENT_GREW, n);
         to[n]->tasks = mem_new(uint32_t, FAULTS_TASKS);
     }
     w->joining--;
@@ -485,7 +314,7 @@ static void answers(struct fault_world *w, struct faults_pending *p)
         return;
     struct sched_event e = {.kind = SCHED_EVENT_STORE};
     e.store = (struct meta_answers){.at = p->answers, .n = p->n, .items = p->items};
-    deliver(w, p->node, &e);
+    faults_deliver(w, p->node, &e);
 }
 
 static void handle(struct fault_world *w, struct faults_pending *p)
@@ -507,25 +336,26 @@ static void handle(struct fault_world *w, struct faults_pending *p)
         e.kind = SCHED_EVENT_SUBMIT;
         e.submit.tasks = p->tasks;
         e.submit.n = p->n;
-        deliver(w, p->node, &e);
+        faults_deliver(w, p->node, &e);
         break;
     case EVENT_MESSAGE: /* also reaches the next life, and not the other side of a cut */
         e.kind = SCHED_EVENT_MESSAGE;
         e.message.head = &p->head;
         e.message.items = p->items;
         if (!faults_knows_items(w, p->node, p->items, p->head.count)) {
-            later(w, delay(w, p->node), EVENT_GREW, p->node); /* as if lost; and it asks */
+            faults_later(w, faults_delay(w, p->node), EVENT_GREW,
+                         p->node); /* as if lost; and it asks */
             break;
         }
         if (w->cut[p->head.from] == w->cut[p->node])
-            deliver(w, p->node, &e);
+            faults_deliver(w, p->node, &e);
         break;
     case EVENT_TIMER:
         e.kind = SCHED_EVENT_TIMER;
         e.timer.kind = p->timer.kind;
         e.timer.mark = p->timer.mark;
         if (same_life)
-            deliver(w, p->node, &e);
+            faults_deliver(w, p->node, &e);
         break;
     case EVENT_ENDED:
         e.kind = SCHED_EVENT_ENDED;
@@ -539,7 +369,7 @@ static void handle(struct fault_world *w, struct faults_pending *p)
             faults_fail_on_sick_node(w, p->node, &p->ended);
             w->result->returned += p->ended.returned;
             faults_gang_ends(w, p);
-            deliver(w, p->node, &e);
+            faults_deliver(w, p->node, &e);
         }
         break;
     case EVENT_OPS: /* those of the dead arrive too, unless nobody is left to send them again */
@@ -556,39 +386,40 @@ static void handle(struct fault_world *w, struct faults_pending *p)
         break;
     case EVENT_CONTROL:
         if (same_life && faults_is_news(w, &p->control))
-            deliver(w, p->node, &p->control);
+            faults_deliver(w, p->node, &p->control);
         break;
     case EVENT_ROOM:
         e.kind = SCHED_EVENT_ROOM;
         e.room = p->room;
         if (same_life)
-            deliver(w, p->node, &e);
+            faults_deliver(w, p->node, &e);
         break;
     case EVENT_EXODUS:
-        exodus(w);
+        faults_exodus(w);
         break;
     case EVENT_CRASH:
         if (p->n && w->sched[p->node]) { /* in an exodus: it has left, as the board shows at once */
-            end_life(w, p->node);
-            tell_others(w, 0.001, p->node, SCHED_EVENT_NODE_DOWN);
+            faults_end_life(w, p->node);
+            faults_tell_others(w, 0.001, p->node, SCHED_EVENT_NODE_DOWN);
         } else {
-            crash(w, p->node);
+            faults_crash(w, p->node);
         }
         break;
     case EVENT_RESTART:
-        restart(w, p->node);
+        faults_restart(w, p->node);
         break;
     case EVENT_REJOIN:
         e.kind = SCHED_EVENT_START;
         e.life = w->lives + 1;
         if (same_life) {
             w->born[p->node] = ++w->lives;
-            deliver(w, p->node, &e);
-            tell_others(w, 0.01, p->node, SCHED_EVENT_NODE_UP); /* as they see on the board */
+            faults_deliver(w, p->node, &e);
+            faults_tell_others(w, 0.01, p->node,
+                               SCHED_EVENT_NODE_UP); /* as they see on the board */
         }
         break;
     case EVENT_CUT:
-        cut(w);
+        faults_cut(w);
         break;
     case EVENT_HEAL:
         memset(w->cut, 0, sizeof w->cut);
@@ -602,11 +433,11 @@ static void handle(struct fault_world *w, struct faults_pending *p)
         break;
     case EVENT_ASIDE:
     case EVENT_BACK:
-        set_aside(w, p->node, p->kind == EVENT_ASIDE);
+        faults_set_aside(w, p->node, p->kind == EVENT_ASIDE);
         break;
     case EVENT_LEAVE:
     case EVENT_STAY:
-        leave(w, p->node, p->kind == EVENT_LEAVE);
+        faults_leave(w, p->node, p->kind == EVENT_LEAVE);
         break;
     }
 }
@@ -619,7 +450,7 @@ static void submit(struct fault_world *w)
     struct meta_answers ignored;
     struct error err = {0};
     for (uint32_t n = 0; n < w->nodes; n++) {
-        struct faults_pending *p = later(w, delay(w, n), EVENT_SUBMIT, n);
+        struct faults_pending *p = faults_later(w, faults_delay(w, n), EVENT_SUBMIT, n);
         p->tasks = mem_new(uint32_t, w->tasks);
         for (uint32_t t = 0; t < w->tasks; t++)
             if (one ? n == 0 : t % w->nodes == n) {
@@ -641,30 +472,30 @@ static void plan_faults(struct fault_world *w)
     for (uint32_t n = 0; n < w->nodes && faults_has(w, FAULT_CRASH); n++)
         for (int k = 0; n != w->immortal && k < 2; k++)
             if (faults_chance(w, 0.4))
-                later(w, rng_uniform(&w->rng, 0.05, 1), EVENT_CRASH, n);
+                faults_later(w, rng_uniform(&w->rng, 0.05, 1), EVENT_CRASH, n);
     if (faults_has(w, FAULT_SUSPECT) && w->nodes > 1) {
         uint32_t node = (uint32_t)rng_below(&w->rng, w->nodes);
         double when = rng_uniform(&w->rng, 0.01, 0.3);
-        tell_others(w, when, node, SCHED_EVENT_NODE_DOWN);
-        tell_others(w, when + 0.6, node, SCHED_EVENT_NODE_UP);
+        faults_tell_others(w, when, node, SCHED_EVENT_NODE_DOWN);
+        faults_tell_others(w, when + 0.6, node, SCHED_EVENT_NODE_UP);
     }
     for (int i = 0; i < 2 && faults_has(w, FAULT_PARTITION) && w->nodes > 1; i++)
-        later(w, i + rng_uniform(&w->rng, 0.01, 0.2), EVENT_CUT, w->immortal);
+        faults_later(w, i + rng_uniform(&w->rng, 0.01, 0.2), EVENT_CUT, w->immortal);
     for (int i = 0; i < 3 && faults_has(w, FAULT_FAILOVER); i++)
-        later(w, rng_uniform(&w->rng, 0.01, 1), EVENT_STORE_DOWN, w->immortal);
+        faults_later(w, rng_uniform(&w->rng, 0.01, 1), EVENT_STORE_DOWN, w->immortal);
     for (uint32_t n = 0; n < w->nodes && faults_has(w, FAULT_LEAVE); n++)
         if (n != w->immortal && faults_chance(w, 0.5))
-            later(w, rng_uniform(&w->rng, 0.01, 0.5), EVENT_LEAVE, n);
+            faults_later(w, rng_uniform(&w->rng, 0.01, 0.5), EVENT_LEAVE, n);
     for (int i = 0; i < 3 && faults_has(w, FAULT_REMOVE); i++)
-        control(w, rng_uniform(&w->rng, 0, 0.3), (uint32_t)rng_below(&w->rng, w->nodes),
-                (struct sched_event){.kind = SCHED_EVENT_REMOVE,
-                                     .task = (uint32_t)rng_below(&w->rng, w->tasks)});
+        faults_control(w, rng_uniform(&w->rng, 0, 0.3), (uint32_t)rng_below(&w->rng, w->nodes),
+                       (struct sched_event){.kind = SCHED_EVENT_REMOVE,
+                                            .task = (uint32_t)rng_below(&w->rng, w->tasks)});
     for (int i = 0; i < 6 && faults_has(w, FAULT_SWITCH); i++) {
         struct sched_event e = {.kind = SCHED_EVENT_POLICY};
         e.policy.policy = (enum sched_policy)rng_below(&w->rng, SCHED_POLICIES);
         e.policy.t = faults_chance(w, 0.5) ? -1 : rng_unit(&w->rng);
         e.policy.tt = faults_chance(w, 0.5) ? -1 : rng_unit(&w->rng);
-        control(w, rng_uniform(&w->rng, 0, 0.5), (uint32_t)rng_below(&w->rng, w->nodes), e);
+        faults_control(w, rng_uniform(&w->rng, 0, 0.5), (uint32_t)rng_below(&w->rng, w->nodes), e);
     }
 }
 
@@ -677,8 +508,8 @@ static void plan_sick_nodes(struct fault_world *w, uint64_t seed)
         double from = rng_uniform(&w->sick, 0.01, 0.5);
         if (rng_unit(&w->sick) < 0.5)
             continue;
-        later(w, from, EVENT_ASIDE, n);
-        later(w, from + rng_uniform(&w->sick, 0.05, 0.6), EVENT_BACK, n);
+        faults_later(w, from, EVENT_ASIDE, n);
+        faults_later(w, from + rng_uniform(&w->sick, 0.05, 0.6), EVENT_BACK, n);
     }
 }
 
@@ -687,7 +518,7 @@ static void plan_exodus(struct fault_world *w)
 {
     uint64_t times = 1 + rng_below(&w->meets, 2);
     for (uint64_t i = 0; faults_has(w, FAULT_EXODUS) && i < times; i++)
-        later(w, (double)i + rng_uniform(&w->meets, 0.05, 0.5), EVENT_EXODUS, w->immortal);
+        faults_later(w, (double)i + rng_uniform(&w->meets, 0.05, 0.5), EVENT_EXODUS, w->immortal);
 }
 
 static void loop(struct fault_world *w)
@@ -746,7 +577,7 @@ void fault_world_run(uint64_t seed, const struct fault_world_options *options,
     if (faults_make_graph(w) && open_store(w)) {
         faults_make_nodes(w, seed);
         for (uint32_t n = 0; n < w->nodes; n++)
-            begin_life(w, n);
+            faults_begin_life(w, n);
         submit(w);
         plan_faults(w);
         plan_sick_nodes(w, seed);

@@ -190,7 +190,24 @@ void faults_decide(const struct fault_world *w, uint32_t task, struct sched_ende
 void faults_check_results(struct fault_world *w);
 
 /* world.c */
+double faults_delay(struct fault_world *w, uint32_t node); /* of its words */
+struct faults_pending *faults_later(struct fault_world *w, double after, enum faults_event kind,
+                                    uint32_t node);
+void faults_deliver(struct fault_world *w, uint32_t node, struct sched_event *e);
 void faults_grow_later(struct fault_world *w, uint32_t part);
+
+/* world_nodes.c */
+void faults_control(struct fault_world *w, double after, uint32_t node, struct sched_event e);
+void faults_tell_others(struct fault_world *w, double after, uint32_t node,
+                        enum sched_event_kind kind);
+void faults_begin_life(struct fault_world *w, uint32_t node);
+void faults_end_life(struct fault_world *w, uint32_t node);
+void faults_crash(struct fault_world *w, uint32_t node);
+void faults_restart(struct fault_world *w, uint32_t node);
+void faults_leave(struct fault_world *w, uint32_t node, bool leaves);
+void faults_exodus(struct fault_world *w);
+void faults_set_aside(struct fault_world *w, uint32_t node, bool is);
+void faults_cut(struct fault_world *w);
 
 /* world_check.c */
 /* What an applied operation's answer says about the task, against what was known. */
