@@ -36,16 +36,26 @@
 enum { AUTO_STREAMS = 4, AUTO_MOST_STREAMS = 16 };
 
 /* Steps of the bounds (5 ns each): a fifth of a budget in seconds or moves, and 5 ms in any case. They
- * depend on what is asked alone, so that the answer does. */
+ * depend on what is asked alone; by time they are over at half of the budget, whatever a busy machine
+ * has done by then. */
+#define AUTO_BOUND_SHARE 0.5
 enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 40 };
 
 /* Of the budget, for plans with one copy of each task: most of it, unless a member's copies are ahead. */
 #define AUTO_SINGLE_SHARE 0.9
 #define AUTO_SINGLE_SHARE_BEHIND 0.5
+/* Of the budget, for a first plan with copies of a graph that is too large for the members which make
+ * one, where sending takes so many times as long as computing: there copies have been worth more than
+ * all else. */
+#define AUTO_LARGE_COPY_SHARE 0.8
+#define AUTO_LARGE_COPY_RATIO 8
 
 /* The search with copies ends after so many candidates that improved nothing: where copies do not help
  * a small graph should not wait for the end of its budget. */
-enum { AUTO_PATIENCE = 2000 };
+enum { AUTO_PATIENCE = 1000 };
+
+/* A candidate with copies places every task on the best of all nodes: as long as so many moves a task. */
+enum { AUTO_MOVES_A_COPY = 8 };
 
 const struct planner planner_auto;
 
@@ -201,8 +211,9 @@ static void auto_run_copying(void *context, size_t i)
     run->copies[i] = copying_search(&request, &run->made[i]);
 }
 
-/* Plans that run some tasks twice, for what is left of the budget. */
-static void search_with_copies(struct auto_run *run, double from)
+/* Plans that run some tasks twice, at most so many candidates in all, until `share` of the budget is
+ * used. */
+static void search_with_copies(struct auto_run *run, double from, double share, uint64_t most)
 {
     const struct problem *p = run->problem;
     double shortest = run->best.makespan;
@@ -215,7 +226,7 @@ static void search_with_copies(struct auto_run *run, double from)
     run->copying = (struct copying_request){.problem = p,
                                             .start = &run->best,
                                             .seed = run->request->seed,
-                                            .candidates = UINT64_MAX,
+                                            .candidates = most,
                                             .patience = AUTO_PATIENCE,
                                             .deadline = INFINITY,
                                             .shorter_than = shortest,
@@ -223,13 +234,15 @@ static void search_with_copies(struct auto_run *run, double from)
                                             .stop = &run->stop};
     unsigned streams = AUTO_STREAMS;
     if (run->budget.moves) {
-        /* a candidate places every task, on every node: about as long as 16 moves a task */
-        double moves = (double)run->budget.moves * (1 - from);
-        run->copying.candidates = (uint64_t)(moves / AUTO_STREAMS / (16.0 * (p->n + 1)));
+        double moves = (double)run->budget.moves * (share - from);
+        run->copying.candidates =
+            (uint64_t)fmin((double)most, moves / AUTO_STREAMS / (AUTO_MOVES_A_COPY * (p->n + 1.0)));
     } else {
         streams = parallel_cores() < AUTO_MOST_STREAMS ? parallel_cores() : AUTO_MOST_STREAMS;
-        run->copying.deadline = run->begun + run->budget.seconds;
+        run->copying.deadline = run->begun + run->budget.seconds * share;
     }
+    if (most == 1)
+        streams = 1;
     parallel_for(streams, 0, auto_run_copying, run);
     for (unsigned i = 0; i < streams; i++) {
         run->candidates += run->made[i];
@@ -243,14 +256,29 @@ static void search_with_copies(struct auto_run *run, double from)
     }
 }
 
+/* Is it worth the while to copy, though no member could try? */
+static bool copies_are_promising(const struct problem *p)
+{
+    double sent = 0, computed = 0;
+    uint32_t edges = p->pred_off[p->n];
+    for (uint32_t e = 0; e < edges; e++)
+        sent += p->pred_comm[e] / edges;
+    for (uint32_t t = 0; t < p->n; t++)
+        computed += p->least[t] / p->n;
+    return p->n > PORTFOLIO_SMALL_TASKS && sent > AUTO_LARGE_COPY_RATIO * computed;
+}
+
 /* Everything that improves, in its order. */
 static void auto_search(struct auto_run *run, bool copies)
 {
     const struct problem *p = run->problem;
-    double share = !copies ? 1
-                   : run->copied && plan_makespan(run->copied) < run->best.makespan
-                       ? AUTO_SINGLE_SHARE_BEHIND
-                       : AUTO_SINGLE_SHARE;
+    double begin = 0, share = copies ? AUTO_SINGLE_SHARE : 1;
+    if (copies && !run->copied && copies_are_promising(p)) {
+        begin = AUTO_LARGE_COPY_SHARE;
+        search_with_copies(run, 0, begin, 1);
+    } else if (run->copied && plan_makespan(run->copied) < run->best.makespan) {
+        share = AUTO_SINGLE_SHARE_BEHIND;
+    }
     if (p->n <= EXACT_TASKS && !p->ports) {
         /* A first short look settles most graphs of a dozen tasks; the second has a better
          * start. */
@@ -259,10 +287,10 @@ static void auto_search(struct auto_run *run, bool copies)
         search_exactly(run, 0.5 * share, 0.7 * share);
         search_locally(run, 0.7 * share, share);
     } else {
-        search_locally(run, 0, share);
+        search_locally(run, begin, share);
     }
     if (copies)
-        search_with_copies(run, share);
+        search_with_copies(run, share, 1, UINT64_MAX);
 }
 
 /* Which members the size left out: "never longer than any of them" does not speak of these. */
@@ -358,7 +386,9 @@ static struct plan *auto_improve(struct auto_run *run, struct portfolio *portfol
         encoding_copy(&run->best, &portfolio->solutions[0], p->n);
     else
         encoding_from_plan(&run->best, p, run->plan ? run->plan : run->copied);
-    run->bounds = bounds_find(p, bound_steps(&run->budget), portfolio->makespan);
+    double deadline = run->begun + AUTO_BOUND_SHARE * run->budget.seconds;
+    run->bounds = bounds_find(p, bound_steps(&run->budget),
+                              run->budget.seconds > 0 ? deadline : INFINITY, portfolio->makespan);
     auto_search(run, run->allow_copies);
     struct plan *plan = auto_finish(run);
     encoding_free(&run->best);

@@ -6,6 +6,7 @@
  * between the bound and a known makespan gives the least C that is not refuted. */
 #include "plan/search/bounds.h"
 #include "plan/search/early.h"
+#include "base/clock.h"
 #include <math.h>
 #include <string.h>
 
@@ -122,6 +123,7 @@ struct bounds_work {
     double *head, *tail;   /* n x classes, without a limit */
     double *head2, *tail2; /* the same under a limit */
     struct bounds_task *tasks;
+    double deadline;
     uint32_t trials; /* lengths that may be tried to be refuted */
     bool cut;
 };
@@ -162,23 +164,31 @@ static double interval_over(struct bounds_work *w, const double *head, const dou
 /* Is there no plan of this length with one copy of each task? Heads and tails sharpen each other. */
 static bool is_refuted(struct bounds_work *w, double limit)
 {
-    struct early_options o = {.classes = &w->classes, .reach = w->reach, .limit = limit};
+    struct early_options o = {
+        .classes = &w->classes, .reach = w->reach, .limit = limit, .deadline = w->deadline};
     o.rest = w->tail;
-    if (!early_starts(w->p, &o, w->head2, &w->cut))
-        return true;
+    enum early_answer answer = early_starts(w->p, &o, w->head2, &w->cut);
+    if (answer != EARLY_DONE)
+        return answer == EARLY_NONE;
     o.rest = w->head2;
     o.backwards = true;
-    if (!early_starts(w->p, &o, w->tail2, &w->cut))
-        return true;
+    answer = early_starts(w->p, &o, w->tail2, &w->cut);
+    if (answer != EARLY_DONE)
+        return answer == EARLY_NONE;
     return path_over(w, w->head2, w->tail2) > limit * (1 + 1e-9) ||
            interval_over(w, w->head2, w->tail2) > limit * (1 + 1e-9);
 }
 
+/* Time that runs out refutes nothing, and ends the trials. */
 static void improve_by_refuting(struct bounds_work *w, struct lower_bound *b, double makespan)
 {
     double low = b->value, high = makespan;
     for (uint32_t i = 0; i < w->trials && high > low * (1 + 1e-3) && isfinite(high); i++) {
         double middle = low + (high - low) / 2;
+        if (isfinite(w->deadline) && clock_seconds() > w->deadline) {
+            w->cut = true;
+            break;
+        }
         if (is_refuted(w, middle))
             low = middle;
         else
@@ -200,54 +210,70 @@ static uint32_t affordable_reach(const struct problem *p, uint32_t classes, uint
     return reach < BOUNDS_REACH ? (uint32_t)reach : BOUNDS_REACH;
 }
 
-static void bounds_with_communication(const struct problem *p, struct bounds *b,
-                                      struct bounds_work *w, double makespan)
+/* What heads alone say of all plans; with tails, of those with one copy. */
+static void bounds_with_communication(struct bounds *b, struct bounds_work *w, double makespan)
 {
+    struct early_options o = {.classes = &w->classes,
+                              .reach = w->reach,
+                              .copies = true,
+                              .limit = INFINITY,
+                              .deadline = w->deadline};
+    if (early_starts(w->p, &o, w->head, &w->cut) == EARLY_LATE)
+        return;
+    raise_bound(&b->copies, path_over(w, w->head, NULL), BOUND_COMMUNICATION);
+    raise_bound(&b->copies, interval_over(w, w->head, NULL), BOUND_INTERVAL);
+    if (b->copies.value > b->single.value)
+        b->single = b->copies;
+    o.copies = false;
+    o.backwards = true;
+    if (early_starts(w->p, &o, w->tail, &w->cut) == EARLY_LATE)
+        return;
+    raise_bound(&b->single, path_over(w, w->head, w->tail), BOUND_COMMUNICATION);
+    raise_bound(&b->single, interval_over(w, w->head, w->tail), BOUND_INTERVAL);
+    improve_by_refuting(w, &b->single, makespan);
+    b->cut = w->cut || w->trials < BOUNDS_TRIALS;
+    b->reach = w->cut ? w->reach : 0;
+}
+
+/* Heads, tails and trials, as far as the steps go. */
+static void bounds_in_steps(struct bounds *b, struct bounds_work *w, uint64_t steps,
+                            double makespan)
+{
+    const struct problem *p = w->p;
+    uint32_t classes = p->time && p->m <= BOUNDS_CLASSES ? p->m : 1;
+    w->reach = affordable_reach(p, classes, steps);
+    if (w->reach < BOUNDS_LEAST && classes > 1 && w->reach < p->n) {
+        classes = 1;
+        w->reach = affordable_reach(p, 1, steps);
+    }
+    if (w->reach < BOUNDS_LEAST && w->reach < p->n)
+        return;
+    double pass = steps_per_reach(p, classes) * fmin(w->reach, p->n);
+    double left = (double)steps - 2 * pass;
+    w->trials = left > 0 ? (uint32_t)fmin(BOUNDS_TRIALS, left / (2 * pass)) : 0;
+    w->classes = early_classes_new(p, classes == 1);
     size_t cells = (size_t)p->n * w->classes.count;
     w->head = mem_new(double, cells);
     w->tail = mem_new(double, cells);
     w->head2 = mem_new(double, cells);
     w->tail2 = mem_new(double, cells);
     w->tasks = mem_new(struct bounds_task, p->n);
-    w->cut = false;
-    struct early_options o = {
-        .classes = &w->classes, .reach = w->reach, .copies = true, .limit = INFINITY};
-    early_starts(p, &o, w->head, &w->cut);
-    o.copies = false;
-    o.backwards = true;
-    early_starts(p, &o, w->tail, &w->cut);
-    raise_bound(&b->copies, path_over(w, w->head, NULL), BOUND_COMMUNICATION);
-    raise_bound(&b->copies, interval_over(w, w->head, NULL), BOUND_INTERVAL);
-    raise_bound(&b->single, path_over(w, w->head, w->tail), BOUND_COMMUNICATION);
-    raise_bound(&b->single, interval_over(w, w->head, w->tail), BOUND_INTERVAL);
-    improve_by_refuting(w, &b->single, makespan);
-    b->cut = w->cut || w->trials < BOUNDS_TRIALS;
-    b->reach = w->cut ? w->reach : 0;
+    bounds_with_communication(b, w, makespan);
     free(w->head);
     free(w->tail);
     free(w->head2);
     free(w->tail2);
     free(w->tasks);
+    early_classes_free(&w->classes);
 }
 
-struct bounds bounds_find(const struct problem *p, uint64_t steps, double makespan)
+struct bounds bounds_find(const struct problem *p, uint64_t steps, double deadline, double makespan)
 {
-    struct bounds_work w = {.p = p, .capacity = all_capacity(p), .plain = plain_tails(p)};
+    struct bounds_work w = {
+        .p = p, .capacity = all_capacity(p), .plain = plain_tails(p), .deadline = deadline};
     struct bounds b = cheap_bounds(p, w.plain, w.capacity);
-    uint32_t classes = p->time && p->m <= BOUNDS_CLASSES ? p->m : 1;
-    w.reach = p->n ? affordable_reach(p, classes, steps) : 0;
-    if (w.reach < BOUNDS_LEAST && classes > 1 && w.reach < p->n) {
-        classes = 1;
-        w.reach = affordable_reach(p, 1, steps);
-    }
-    if (p->n && (w.reach >= BOUNDS_LEAST || w.reach >= p->n)) {
-        double pass = steps_per_reach(p, classes) * fmin(w.reach, p->n),
-               left = (double)steps - 2 * pass;
-        w.trials = left > 0 ? (uint32_t)fmin(BOUNDS_TRIALS, left / (2 * pass)) : 0;
-        w.classes = early_classes_new(p, classes == 1);
-        bounds_with_communication(p, &b, &w, makespan);
-        early_classes_free(&w.classes);
-    }
+    if (p->n)
+        bounds_in_steps(&b, &w, steps, makespan);
     free(w.plain);
     if (p->whole) {
         b.single.value = ceil(b.single.value - 1e-6);

@@ -8,8 +8,8 @@
  *    exact search              everything shorter was looked at
  *
  * Two answers: for plans with one copy of each task, and for all plans. Bounds cost a fixed number of
- * steps that the caller allows, never a time of their own, so that a request gives the same answer
- * everywhere; with few steps they look less far, and say so. */
+ * steps that the caller allows, so that a request gives the same answer everywhere (unless its budget
+ * is a time); with few steps they look less far, and say so. */
 #pragma once
 #include "plan/search/problem.h"
 
@@ -24,10 +24,12 @@ struct lower_bound {
 struct bounds {
     struct lower_bound single; /* no plan with one copy of each task is shorter */
     struct lower_bound copies; /* no plan is shorter */
-    uint32_t reach;      /* ancestors of a task that were looked at; 0: all; see `cut` */
-    bool cut;            /* steps were too few: more of them may give a higher bound */
+    uint32_t reach;            /* ancestors of a task that were looked at; 0: all; see `cut` */
+    bool cut;                  /* steps were too few: more of them may give a higher bound */
 };
 
-/* About `steps` steps of 5 ns at most, beyond the cheap bounds, which are linear. `makespan`: of some
- * plan with one copy of each task, where there is no use in proving more (INFINITY: unknown). */
-struct bounds bounds_find(const struct problem *p, uint64_t steps, double makespan);
+/* About `steps` steps of 5 ns at most, beyond the cheap bounds, which are linear; and none after the
+ * deadline (on clock_seconds(); INFINITY: none), which a busy machine may reach before. `makespan`: of
+ * some plan with one copy of each task, where there is no use in proving more (INFINITY: unknown). */
+struct bounds bounds_find(const struct problem *p, uint64_t steps, double deadline,
+                          double makespan);

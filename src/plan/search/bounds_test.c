@@ -83,7 +83,7 @@ static double oracle_optimum(const struct fixture *f, bool copies, double known)
 /* ---- the comparison ---- */
 
 struct bounds_sums {
-    uint32_t graphs, single_wrong, copies_wrong, order_wrong, cut_wrong, exact;
+    uint32_t graphs, single_wrong, copies_wrong, order_wrong, cut_wrong, late_wrong, exact;
     double simple, single; /* sums of bound / optimum */
 };
 
@@ -104,7 +104,9 @@ static void judge_graph(struct bounds_sums *sums, const struct fixture *f, bool 
     double copied = copies ? oracle_optimum(f, true, optimum * (1 + 1e-12)) : optimum;
     /* a makespan to prove against: the optimum, more, or none at all */
     double known = g % 3 == 0 ? INFINITY : g % 3 == 1 ? optimum : 1.5 * optimum;
-    struct bounds b = bounds_find(p, 100000000, known), few = bounds_find(p, 0, known);
+    struct bounds b = bounds_find(p, 100000000, INFINITY, known),
+                  few = bounds_find(p, 0, INFINITY, known),
+                  late = bounds_find(p, 100000000, 0, known);
     double slack = 1 + 1e-9;
     sums->graphs++;
     if (b.single.value > optimum * slack || b.copies.value > copied * slack)
@@ -116,6 +118,8 @@ static void judge_graph(struct bounds_sums *sums, const struct fixture *f, bool 
     sums->order_wrong += b.copies.value > b.single.value * slack;
     sums->cut_wrong += few.single.value > b.single.value * slack ||
                        few.copies.value > b.copies.value * slack || !few.cut || b.cut;
+    sums->late_wrong +=
+        late.single.value > b.single.value * slack || late.copies.value > b.copies.value * slack;
     sums->exact += b.single.value >= optimum / slack;
     if (optimum > 0) {
         sums->simple += problem_bound(p) / optimum;
@@ -146,6 +150,7 @@ static void bounds_of(const char *what, const struct fixture_shape *shape, uint3
         is_int(sums.copies_wrong, 0, "%s: nor above that of plans with copies", what);
     is_int(sums.order_wrong, 0, "%s: copies never lengthen a plan", what);
     is_int(sums.cut_wrong, 0, "%s: fewer steps give no higher bound, and say so", what);
+    is_int(sums.late_wrong, 0, "%s: nor does a deadline that has passed", what);
     ok(sums.single >= sums.simple * (1 - 1e-9), "%s: better than the cheap bounds", what);
 }
 

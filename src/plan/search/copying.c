@@ -1,10 +1,12 @@
-/* Search over orders and nodes with copies; copying.h says what a candidate is.
+/* Search over orders with copies; copying.h says what a candidate is.
  *
  * Candidates begin with the upward ranks, the static levels, and the order of the best plan with one
- * copy each, with and without its nodes. Then the best is changed: priorities by some noise, all or a
- * few, or a task is sent to a node, or is set free again. A candidate that is as long as the best
- * replaces it, so that the search drifts over plateaus. It is given up as soon as a task's end and
- * what must follow it exceed the best.
+ * copy each, with and without its nodes. Then some priorities of the present one are changed by some
+ * noise, and every task goes where it ends first. (To keep most tasks on their nodes makes candidates
+ * cheaper and the search worse: measured.) A candidate that is at most a little longer than the best
+ * becomes the present one (record-to-record travel), and it is given up as soon as a task's end and
+ * what must follow it exceed that. After a while without success the search starts again from the
+ * best.
  *
  * The numbers decide nothing but quality, which bench/quality.c measures. */
 #include "plan/search/copying.h"
@@ -23,11 +25,18 @@ struct copying {
     struct heap heap;
     uint32_t *missing; /* edges into every task: what `ready` begins with */
     double *tail;      /* what must follow a task, whatever the plan copies */
-    double *priority, *best_priority;
-    uint32_t *node, *best_node; /* NONE: where it ends first */
-    double best;
+    struct copying_order {
+        double *priority;
+        bool placed; /* on the nodes of the start; else where each ends first */
+    } candidate, present, best;
+    double makespan;        /* of the best */
+    double limit, deadline; /* a candidate that is longer, or not ready by then, is given up */
     bool found;
 };
+
+/* How much longer than the best a candidate may be to go on from, and how long to do without success. */
+#define COPYING_SLACK 0.001
+enum { COPYING_AWAY = 150 };
 
 /* From a task's end to the end of all, everything on its fastest node and nothing sent. */
 static void copying_tails(struct copying *c)
@@ -40,10 +49,11 @@ static void copying_tails(struct copying *c)
     }
 }
 
-/* The candidate's makespan, INFINITY when it is longer than `limit`. The schedule stays. */
-static double build_candidate(struct copying *c, double limit)
+/* The candidate's makespan, INFINITY when it is longer than the limit or time is over. The schedule
+ * stays. */
+static double build_candidate(struct copying *c)
 {
-    uint32_t n = c->r->problem->n, placed = 0;
+    uint32_t n = c->r->problem->n;
     schedule_reset(c->l.s);
     heap_clear(&c->heap);
     memcpy(c->ready.missing, c->missing, n * sizeof *c->missing);
@@ -52,11 +62,15 @@ static double build_candidate(struct copying *c, double limit)
         if (!c->missing[t])
             array_push(&c->ready.fresh, t);
     double makespan = 0;
-    for (; placed < n; placed++) {
-        ready_push(&c->ready, &c->heap, c->priority, -1);
+    for (uint32_t i = 0; i < n; i++) {
+        ready_push(&c->ready, &c->heap, c->candidate.priority, -1);
         uint32_t t = (uint32_t)heap_pop(&c->heap).value;
-        struct schedule_slot slot = duplicator_place(c->duplicator, t, c->node[t]);
-        if (!(slot.finish + c->tail[t] <= limit))
+        struct schedule_slot slot =
+            duplicator_place(c->duplicator, t, c->candidate.placed ? c->r->start->node[t] : NONE);
+        if (!(slot.finish + c->tail[t] <= c->limit))
+            return INFINITY;
+        /* of many tasks on many nodes a single candidate may take longer than there is */
+        if (i % 64 == 63 && isfinite(c->deadline) && clock_seconds() >= c->deadline)
             return INFINITY;
         schedule_place(c->l.s, t, slot);
         makespan = fmax(makespan, slot.finish);
@@ -65,66 +79,64 @@ static double build_candidate(struct copying *c, double limit)
     return makespan;
 }
 
-/* Build it; keep it if it is no longer than the best. True: it is shorter. */
+static void copy_order(struct copying_order *to, const struct copying_order *from, uint32_t n)
+{
+    memcpy(to->priority, from->priority, n * sizeof *to->priority);
+    to->placed = from->placed;
+}
+
+/* Build it; go on from it if it is short enough. True: it is the shortest. */
 static bool try_candidate(struct copying *c)
 {
     uint32_t n = c->r->problem->n;
-    double makespan = build_candidate(c, c->best);
-    if (!(makespan <= c->best))
+    double makespan = build_candidate(c);
+    if (!(makespan <= c->limit))
         return false;
-    bool shorter = makespan < c->best * (1 - 1e-9);
-    c->best = makespan;
     c->found = true;
-    memcpy(c->best_priority, c->priority, n * sizeof *c->priority);
-    memcpy(c->best_node, c->node, n * sizeof *c->node);
+    copy_order(&c->present, &c->candidate, n);
+    if (!(makespan <= c->makespan))
+        return false;
+    bool shorter = makespan < c->makespan * (1 - 1e-9);
+    copy_order(&c->best, &c->candidate, n);
+    c->makespan = makespan;
+    c->limit = makespan * (1 + COPYING_SLACK);
     return shorter;
 }
 
-static void begin_with_ranks(struct copying *c, uint32_t number)
+/* The number-th of the orders to begin with. */
+static void begin_candidate(struct copying *c, uint32_t number)
 {
-    const struct encoding *start = c->r->start;
     uint32_t n = c->r->problem->n;
-    for (uint32_t t = 0; t < n; t++)
-        c->node[t] = NONE;
+    c->candidate.placed = number == 3;
     if (number < 2) {
         double *times = rank_times(c->l.costs);
         double *rank = number ? rank_static(c->l.costs, times) : rank_upward(c->l.costs, times);
-        memcpy(c->priority, rank, n * sizeof *rank);
+        memcpy(c->candidate.priority, rank, n * sizeof *rank);
         free(times);
         free(rank);
         return;
     }
     for (uint32_t i = 0; i < n; i++)
-        c->priority[start->order[i]] = n - i;
-    if (number == 3)
-        memcpy(c->node, start->node, n * sizeof *c->node);
+        c->candidate.priority[c->r->start->order[i]] = n - i;
 }
 
-/* The best, a little different. */
+/* The present one with noise for some of its priorities. */
 static void change_candidate(struct copying *c)
 {
-    static const double noises[] = {0.02, 0.1, 0.4};
+    static const double noises[] = {0.02, 0.05, 0.1};
     uint32_t n = c->r->problem->n;
-    memcpy(c->priority, c->best_priority, n * sizeof *c->priority);
-    memcpy(c->node, c->best_node, n * sizeof *c->node);
-    uint32_t kind = (uint32_t)rng_below(&c->rng, 3);
-    double noise = noises[rng_below(&c->rng, 3)];
-    double few = 1 + (double)rng_below(&c->rng, 8), share = kind == 0 ? 1 : few / n;
-    for (uint32_t t = 0; t < n && kind < 2; t++)
+    copy_order(&c->candidate, &c->present, n);
+    c->candidate.placed = false;
+    double noise = noises[rng_below(&c->rng, 3)], share = rng_below(&c->rng, 2) ? 0.3 : 0.05;
+    for (uint32_t t = 0; t < n; t++)
         if (rng_unit(&c->rng) < share)
-            c->priority[t] *= exp(noise * rng_normal(&c->rng));
-    for (uint32_t i = 0; i < few && kind == 2; i++) {
-        uint32_t t = (uint32_t)rng_below(&c->rng, n);
-        uint32_t v = (uint32_t)rng_below(&c->rng, c->r->problem->m);
-        bool set = rng_below(&c->rng, 2) && isfinite(problem_time(c->r->problem, t, v));
-        c->node[t] = set ? v : NONE;
-    }
+            c->candidate.priority[t] *= exp(noise * rng_normal(&c->rng));
 }
 
 static bool copying_is_over(const struct copying *c, uint64_t tried, uint64_t since)
 {
     const struct copying_request *r = c->r;
-    return tried >= r->candidates || since >= r->patience || c->best <= r->target ||
+    return tried >= r->candidates || since >= r->patience || c->makespan <= r->target ||
            (r->stop && atomic_load_explicit(r->stop, memory_order_relaxed)) ||
            (isfinite(r->deadline) && clock_seconds() >= r->deadline);
 }
@@ -144,10 +156,11 @@ static void copying_init(struct copying *c)
         memcpy(c->missing, c->ready.missing, p->n * sizeof *c->missing);
     c->tail = mem_new_zero(double, p->n);
     copying_tails(c);
-    c->priority = mem_new(double, p->n);
-    c->best_priority = mem_new(double, p->n);
-    c->node = mem_new(uint32_t, p->n);
-    c->best_node = mem_new(uint32_t, p->n);
+    c->candidate.priority = mem_new(double, p->n);
+    c->present.priority = mem_new(double, p->n);
+    c->best.priority = mem_new(double, p->n);
+    c->makespan = c->r->shorter_than;
+    c->limit = c->r->shorter_than * (1 + COPYING_SLACK);
 }
 
 static void copying_done(struct copying *c)
@@ -158,15 +171,14 @@ static void copying_done(struct copying *c)
     heap_free(&c->heap);
     free(c->missing);
     free(c->tail);
-    free(c->priority);
-    free(c->best_priority);
-    free(c->node);
-    free(c->best_node);
+    free(c->candidate.priority);
+    free(c->present.priority);
+    free(c->best.priority);
 }
 
 struct plan *copying_search(const struct copying_request *r, uint64_t *tried)
 {
-    struct copying c = {.r = r, .best = r->shorter_than};
+    struct copying c = {.r = r, .deadline = r->deadline};
     struct plan *plan = NULL;
     uint64_t since = 0;
     *tried = 0;
@@ -174,19 +186,24 @@ struct plan *copying_search(const struct copying_request *r, uint64_t *tried)
         return NULL;
     copying_init(&c);
     for (uint32_t i = 0; i < 4 && !copying_is_over(&c, *tried, 0); i++, ++*tried) {
-        begin_with_ranks(&c, i);
+        begin_candidate(&c, i);
         try_candidate(&c);
     }
+    bool begun = c.makespan < r->shorter_than; /* else the record is somebody else's plan */
     /* nothing to change: not even the ranks gave a plan that is short enough */
     while (c.found && !copying_is_over(&c, *tried, since)) {
+        if (begun && since % COPYING_AWAY == COPYING_AWAY - 1)
+            copy_order(&c.present, &c.best, r->problem->n);
         change_candidate(&c);
         since = try_candidate(&c) ? 0 : since + 1;
+        begun |= since == 0;
         ++*tried;
     }
-    if (c.found && c.best < r->shorter_than) {
-        memcpy(c.priority, c.best_priority, r->problem->n * sizeof *c.priority);
-        memcpy(c.node, c.best_node, r->problem->n * sizeof *c.node);
-        build_candidate(&c, INFINITY);
+    if (c.makespan < r->shorter_than) {
+        copy_order(&c.candidate, &c.best, r->problem->n);
+        c.limit = INFINITY;
+        c.deadline = INFINITY; /* it was built before: the last time is paid */
+        build_candidate(&c);
         plan = schedule_plan(c.l.s);
     }
     copying_done(&c);

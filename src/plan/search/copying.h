@@ -1,10 +1,10 @@
 /* Search for plans that run some tasks twice. Where sending costs more than computing, a copy of a
  * producer beside its consumer is the shorter way; the other searches plan one copy each.
  *
- * A candidate is an order of the tasks (by priority, producers first) and for some of them a node;
- * tasks are placed in that order with copies of late predecessors (list/duplicate.h), on their node
- * or where they end first. The best is changed a little, again and again; what is no longer stays. A
- * candidate costs O(tasks x nodes x copies x degree), a thousand times a move of the annealing. */
+ * A candidate is an order of the tasks, by priority and producers first; they are placed in that order
+ * where they end first, with copies of late predecessors (list/duplicate.h). Priorities of a good one
+ * are changed a little, again and again. A candidate costs O(tasks x nodes x copies x degree), about
+ * eight moves of the annealing a task. */
 #pragma once
 #include "plan/search/anneal.h"
 

@@ -10,6 +10,7 @@
  * What is left out of the window only makes these smaller, so that the bound holds. */
 #include "plan/search/early.h"
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/heap.h"
 #include <math.h>
 #include <string.h>
@@ -325,7 +326,8 @@ static bool place_task(struct early_pass *s, uint32_t task)
     return possible;
 }
 
-bool early_starts(const struct problem *p, const struct early_options *o, double *early, bool *cut)
+enum early_answer early_starts(const struct problem *p, const struct early_options *o,
+                               double *early, bool *cut)
 {
     struct early_pass s = {.p = p, .o = o, .early = early};
     s.off = o->backwards ? p->succ_off : p->pred_off;
@@ -342,12 +344,14 @@ bool early_starts(const struct problem *p, const struct early_options *o, double
     s.by_head = mem_new(struct early_need, most);
     for (uint32_t t = 0; t < p->n; t++)
         s.slot[t] = NONE;
-    bool possible = true;
-    for (uint32_t i = 0; i < p->n && possible; i++) {
+    enum early_answer answer = EARLY_DONE;
+    for (uint32_t i = 0; i < p->n && answer == EARLY_DONE; i++) {
         uint32_t task = p->topo[o->backwards ? p->n - 1 - i : i];
         open_window(&s, task, cut);
-        possible = place_task(&s, task);
+        answer = place_task(&s, task) ? EARLY_DONE : EARLY_NONE;
         close_window(&s);
+        if (i % 16 == 15 && isfinite(o->deadline) && clock_seconds() > o->deadline)
+            answer = EARLY_LATE;
     }
     heap_free(&s.frontier);
     heap_free(&s.running);
@@ -359,5 +363,5 @@ bool early_starts(const struct problem *p, const struct early_options *o, double
     free(s.left);
     free(s.need);
     free(s.by_head);
-    return possible;
+    return answer;
 }

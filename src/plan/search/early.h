@@ -40,9 +40,14 @@ struct early_options {
     uint32_t reach; /* look at so many ancestors of a task at most */
     double limit;   /* a plan of this length is asked for; INFINITY: none is */
     const double *rest; /* with a limit: n x classes, what follows a task at the least */
+    double deadline;    /* on clock_seconds(), INFINITY: none; EARLY_LATE when it passes */
 };
 
+/* EARLY_NONE: some task has no node left, so no plan is as short as the limit. */
+enum early_answer { EARLY_DONE, EARLY_NONE, EARLY_LATE };
+
 /* Into early (n x classes): the least start on a node of each class, INFINITY where it cannot run or
- * would break the limit. False: some task has no node left, so no plan is as short as the limit.
- * *cut is set when some task had more ancestors than `reach`. O(n x classes x reach x log reach). */
-bool early_starts(const struct problem *p, const struct early_options *o, double *early, bool *cut);
+ * would break the limit; incomplete unless EARLY_DONE. *cut is set when some task had more ancestors
+ * than `reach`. O(n x classes x reach x log reach). */
+enum early_answer early_starts(const struct problem *p, const struct early_options *o,
+                               double *early, bool *cut);
