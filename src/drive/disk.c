@@ -2,10 +2,12 @@
  * readers that need not run are not counted, since they have read it before or never will. */
 #include "drive/disk.h"
 
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/tree.h"
 #include "memo/standing.h"
+#include "model/future.h"
 
 #include <stdlib.h>
 
@@ -15,7 +17,9 @@ struct disk {
     const char *folder;
     uint32_t *left; /* per object: consumers that have not ended well yet; NULL: nothing is known */
     uint32_t room;  /* entries of `left`; 0: one for each object */
-    bool open;      /* readers may join: nothing is removed */
+    bool open;      /* readers may join */
+    ARRAY(uint32_t) held; /* temporary, read by all who are known, and not by all who may come */
+    size_t next_held;
     double live, peak;
     bool changed;
     struct strbuf path;
@@ -57,28 +61,12 @@ struct disk *disk_new(const struct workflow *w, struct needs *needs, const char 
     return d;
 }
 
-void disk_grow(struct disk *d, uint32_t first, uint32_t object, bool open)
-{
-    const struct workflow *w = d->w;
-    d->open = open;
-    if (!d->needs || !w->nobjects)
-        return;
-    if (d->room < w->nobjects || !d->left) {
-        d->room = w->nobjects + object / 2;
-        d->left = mem_resize(d->left, d->room);
-    }
-    for (uint32_t o = object; o < w->nobjects; o++)
-        d->left[o] = 0;
-    for (uint32_t t = first; t < w->ntasks; t++)
-        for (uint32_t i = w->in_off[t]; d->needs->task[t] != NEED_NOT && i < w->in_off[t + 1]; i++)
-            d->left[w->in_object[i]]++;
-}
-
 void disk_free(struct disk *d)
 {
     if (!d)
         return;
     free(d->left);
+    array_free(&d->held);
     strbuf_free(&d->path);
     free(d);
 }
@@ -95,6 +83,58 @@ static void disk_remove_object(struct disk *d, uint32_t object)
     n->present[object] = 0;
     d->live -= n->bytes[object];
     d->changed = true;
+}
+
+/* Nobody who is known reads it any more. Who may come decides whether it goes now. */
+static void disk_was_read(struct disk *d, uint32_t object)
+{
+    if (!disk_may_remove(d->w, object))
+        return;
+    if (d->open && future_may_read(d->w, object))
+        array_push(&d->held, object);
+    else
+        disk_remove_object(d, object);
+}
+
+/* What is held, after the workflow has grown: all of it when nothing more will come, before that some, in
+ * turn, so that growing costs what joins costs. */
+static void disk_look_again(struct disk *d)
+{
+    enum { AT_ONCE = 256 };
+    for (size_t i = 0; d->held.n && (i < AT_ONCE || !d->open); i++) {
+        if (d->next_held >= d->held.n) {
+            if (i >= d->held.n)
+                return; /* each was looked at */
+            d->next_held = 0;
+        }
+        uint32_t object = d->held.at[d->next_held];
+        bool read_again = d->left[object] > 0; /* by who joined: it comes again when that is done */
+        if (!read_again && d->open && future_may_read(d->w, object)) {
+            d->next_held++;
+            continue;
+        }
+        d->held.at[d->next_held] = array_pop(&d->held);
+        if (!read_again)
+            disk_remove_object(d, object);
+    }
+}
+
+void disk_grow(struct disk *d, uint32_t first, uint32_t object, bool open)
+{
+    const struct workflow *w = d->w;
+    d->open = open;
+    if (!d->needs || !w->nobjects)
+        return;
+    if (d->room < w->nobjects || !d->left) {
+        d->room = w->nobjects + object / 2;
+        d->left = mem_resize(d->left, d->room);
+    }
+    for (uint32_t o = object; o < w->nobjects; o++)
+        d->left[o] = 0;
+    for (uint32_t t = first; t < w->ntasks; t++)
+        for (uint32_t i = w->in_off[t]; d->needs->task[t] != NEED_NOT && i < w->in_off[t + 1]; i++)
+            d->left[w->in_object[i]]++;
+    disk_look_again(d);
 }
 
 void disk_task_done(struct disk *d, uint32_t task, bool produced)
@@ -114,19 +154,19 @@ void disk_task_done(struct disk *d, uint32_t task, bool produced)
         return; /* was not counted among the consumers */
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++) {
         uint32_t object = w->in_object[i];
-        if (--d->left[object] == 0 && !d->open && disk_may_remove(w, object))
-            disk_remove_object(d, object);
+        if (--d->left[object] == 0)
+            disk_was_read(d, object);
     }
 }
 
 void disk_remove_unread(struct disk *d)
 {
     const struct workflow *w = d->w;
-    if (!d->left || !w->object_flags || d->open) /* open: it ended before all was known */
+    if (!d->left || !w->object_flags)
         return;
     for (uint32_t o = 0; o < w->nobjects; o++)
-        if (disk_may_remove(w, o) && !d->left[o])
-            disk_remove_object(d, o);
+        if (disk_may_remove(w, o) && !d->left[o] && !(d->open && future_may_read(w, o)))
+            disk_remove_object(d, o); /* open: it ended before all was known */
 }
 
 double disk_live(const struct disk *d)

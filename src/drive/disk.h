@@ -15,7 +15,8 @@ struct disk *disk_new(const struct workflow *w, struct needs *needs, const char 
 void disk_free(struct disk *d); /* NULL is fine */
 
 /* The workflow has grown: tasks from `first` on and objects from `object` on are new. `open`: more may
- * come, who read temporary files that nobody known will: nothing is removed while that is so. */
+ * come, and read temporary files that nobody known will: one that they could read stays until they are
+ * known. */
 void disk_grow(struct disk *d, uint32_t first, uint32_t object, bool open);
 /* A task has ended well: what it produced is there (`produced`: by this run, not found), what it
  * read may have served. NULL is fine. */

@@ -19,6 +19,7 @@
 #include "base/array.h"
 #include "memo/decide.h"
 #include "memo/missing.h"
+#include "model/future.h"
 #include "model/command.h"
 #include "model/environment.h"
 #include "model/growth.h"
@@ -460,7 +461,8 @@ static void restore_temporaries(struct needs *n, bool open)
     for (uint32_t i = w->ntasks; i--;) {
         uint32_t task = w->topo[i];
         for (uint32_t o = w->object_off[task]; open && o < w->object_end[task]; o++)
-            if (n->task[task] == NEED_NOT && workflow_is_temporary(w, o) && !n->present[o]) {
+            if (n->task[task] == NEED_NOT && workflow_is_temporary(w, o) && !n->present[o] &&
+                future_may_read(w, o)) {
                 n->task[task] = NEED_RESTORE; /* somebody may join who reads it */
                 n->because[task] = o;
             }

@@ -19,6 +19,14 @@ void future_part_free(struct future_part *p)
     *p = (struct future_part){0};
 }
 
+bool future_may_read(const struct workflow *w, uint32_t object)
+{
+    char label[512];
+    return workflow_is_open(w) &&
+           w->future->ops->may_read(w->future,
+                                    workflow_object_label(w, object, label, sizeof label));
+}
+
 bool workflow_is_open(const struct workflow *w)
 {
     return w->future && w->future->ops->items(w->future) > 0;

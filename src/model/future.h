@@ -38,6 +38,8 @@ struct future_ops {
     const char *(*unknown)(struct future *f, size_t i, size_t *item);
     /* Could a task, family or file of this name come? */
     bool (*may_make)(struct future *f, const char *name);
+    /* Could one of them read the file of this name? */
+    bool (*may_read)(struct future *f, const char *name);
     /* Secrets that these name in the file, one after the other; NULL after the last. */
     const char *(*secret)(struct future *f, size_t i);
 };
@@ -65,5 +67,7 @@ bool future_append_part(struct workflow *w, const void *part, size_t n, struct e
 /* Does it look as it did when these bytes were noted? Below `real`, as above. */
 bool future_part_is_same(const void *part, size_t n, const char *real);
 
+/* Could a task that is not known yet read this object? */
+bool future_may_read(const struct workflow *w, uint32_t object);
 /* Is there anything that is not known yet? */
 bool workflow_is_open(const struct workflow *w);

@@ -8,6 +8,7 @@
 #include "cluster/agent/agent_state.h"
 
 #include "base/tree.h"
+#include "model/future.h"
 
 enum {
     EVICT_BATCH = 32,    /* objects looked at together */
@@ -22,6 +23,17 @@ static uint32_t count_readers(const struct workflow *w, uint32_t object, uint32_
     uint32_t first = w->object_edge[object], n = 0, end = w->succ_off[w->producer[object] + 1];
     while (first + n < end && w->succ_object[first + n] == object && n <= most)
         n++;
+    return n;
+}
+
+/* Of them, those that joined after who makes it. */
+static uint32_t count_later(const struct workflow *w, uint32_t object)
+{
+    const struct later_edge *e;
+    uint32_t n = 0;
+    if (w->producer[object] == NONE)
+        return 0;
+    growth_each_later(w, w->producer[object], e) n += e->object == object;
     return n;
 }
 
@@ -78,7 +90,8 @@ void evict_begin(struct job *j)
         uint32_t first = w->object_edge[o], readers = EVICT_READERS + 1;
         if (w->producer[o] != NONE)
             readers = count_readers(w, o, EVICT_READERS);
-        x.needed = readers > EVICT_READERS;
+        /* who may come, and who joined after it was made, keep it: they are few */
+        x.needed = readers > EVICT_READERS || count_later(w, o) || future_may_read(w, o);
         for (uint32_t k = 0; !x.needed && k < readers; k++)
             job_ask(j, META_READ, w->succ_task[first + k], slot);
         x.open += x.needed ? 0 : readers;
@@ -124,14 +137,17 @@ void evict_temporaries(struct job *j)
         v->next = o + 1 < w->nobjects ? o + 1 : 0;
         if (!temporary_is_here(j, o))
             continue;
-        uint32_t readers = count_readers(w, o, EVICT_OF_TEMPORARY);
-        if (readers > EVICT_OF_TEMPORARY)
-            continue;
+        uint32_t readers = count_readers(w, o, EVICT_OF_TEMPORARY), later = count_later(w, o);
+        if (readers > EVICT_OF_TEMPORARY || !(readers + later) || future_may_read(w, o))
+            continue; /* nobody reads it yet, or who may is not known */
         uint32_t slot = SLOT_EVICTION | (uint32_t)v->candidates.n;
+        const struct later_edge *e;
         for (uint32_t i = 0; i < readers; i++)
             job_ask(j, META_READ, w->succ_task[w->object_edge[o] + i], slot);
+        growth_each_later(w, w->producer[o], e) if (e->object == o)
+            job_ask(j, META_READ, e->task, slot);
         array_push(&v->candidates,
-                   ((struct candidate){.object = o, .open = readers, .temporary = true}));
+                   ((struct candidate){.object = o, .open = readers + later, .temporary = true}));
     }
 }
 

@@ -286,6 +286,9 @@ static void follow_remove_temporaries(struct client_follow *f)
         bool needed = false;
         for (uint32_t i = 0; i < n && !needed; i++)
             needed = !follow_is_done(f, readers[i]);
+        const struct later_edge *e;
+        growth_each_later(w, w->producer[o], e) needed |=
+            e->object == o && !follow_is_done(f, e->task);
         const char *name = workflow_object_label(w, o, label, sizeof label);
         if (!needed && name[0] != '/')
             tree_remove(path_in(f->o.folder, name, &path));

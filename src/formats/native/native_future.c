@@ -470,6 +470,11 @@ static bool native_future_may_make(struct future *base, const char *name)
     return reading_may_make(&future_of(base)->r, name);
 }
 
+static bool native_future_may_read(struct future *base, const char *name)
+{
+    return native_may_read(&future_of(base)->r, name);
+}
+
 /* A name or a list of them: what stands in it one after the other. */
 static const char *nth_scalar(const struct yaml *y, yaml_ref v, size_t *i)
 {
@@ -508,6 +513,7 @@ static const struct future_ops native_future_ops = {
     .look = native_future_look,
     .unknown = native_future_unknown,
     .may_make = native_future_may_make,
+    .may_read = native_future_may_read,
     .secret = native_future_secret,
 };
 

@@ -189,7 +189,7 @@ bool native_may_meet(const char *a, const char *b)
 }
 
 /* A file of one name and a file of the other: the same, or one is a folder that the other lies in. */
-static bool files_meet(const char *a, const char *b)
+bool native_files_meet(const char *a, const char *b)
 {
     struct strbuf below = {0};
     bool meet = native_may_meet(a, b);
@@ -326,7 +326,7 @@ static bool reads_from(const struct native_reading *r, const struct later_entry 
     for (size_t i = 0; i < reads->n && !meet; i++)
         for (size_t o = 0; o < makes->n && !meet; o++)
             meet = exact ? strcmp(reads->at[i], makes->at[o]) == 0
-                         : files_meet(reads->at[i], makes->at[o]);
+                         : native_files_meet(reads->at[i], makes->at[o]);
     array_free(&in);
     array_free(&out);
     return meet;

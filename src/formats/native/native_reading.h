@@ -215,6 +215,12 @@ static inline enum native_entry native_entry_of(const struct native_reading *r, 
 }
 /* Could the text `a` be what `b` is, for some values of their variables? */
 bool native_may_meet(const char *a, const char *b);
+/* The same, or one is a folder that the other lies in. */
+bool native_files_meet(const char *a, const char *b);
+
+/* native_readers.c */
+/* Could a task that is not known yet read the file that the whole workflow calls so? */
+bool native_may_read(const struct native_reading *r, const char *name);
 
 /* native_future.c */
 struct native_future {
