@@ -78,6 +78,10 @@ static bool references_fit(const struct plan *plan, const struct workflow *w,
             return error_set(err, ERROR_INPUT,
                              "the plan does not belong to this workflow and platform");
     }
+    for (size_t i = 0; i < plan->waits.n; i++)
+        if (plan->waits.at[i].task >= w->ntasks ||
+            (plan->waits.at[i].after != NONE && plan->waits.at[i].after >= w->ntasks))
+            return error_set(err, ERROR_INPUT, "the plan does not belong to this workflow");
     for (size_t i = 0; i < plan->tasks.n; i++)
         if (plan->tasks.at[i] >= w->ntasks)
             return error_set(err, ERROR_INPUT, "the plan does not belong to this workflow");

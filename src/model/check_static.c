@@ -208,6 +208,35 @@ static void count_missed_deadlines(struct check *c)
     check_objective(c, "missed_deadlines", missed);
 }
 
+/* Every copy starts after what its task waits for: the first copy of it that ends. */
+static void check_waits(struct check *c)
+{
+    const struct plan *plan = c->plan;
+    if (!plan->waits.n)
+        return;
+    uint32_t n = c->w->ntasks;
+    double *ended = mem_new(double, n), *started = mem_new(double, n);
+    for (uint32_t t = 0; t < n; t++)
+        ended[t] = started[t] = INFINITY;
+    for (size_t i = 0; i < plan->placements.n; i++) {
+        const struct placement *x = &plan->placements.at[i];
+        ended[x->task] = fmin(ended[x->task], x->finish);
+        started[x->task] = fmin(started[x->task], x->start);
+    }
+    for (size_t i = 0; i < plan->waits.n; i++) {
+        const struct plan_wait *x = &plan->waits.at[i];
+        double from = x->after == NONE ? x->until : ended[x->after];
+        if (started[x->task] < from - c->tolerance)
+            check_say(c, VIOLATION_PRECEDENCE, x->task,
+                      "task '%s' starts at %.10g, but the plan says that it waits %s%s until %.10g",
+                      workflow_task_name(c->w, x->task), started[x->task],
+                      x->after == NONE ? "" : "for ",
+                      x->after == NONE ? "" : workflow_task_name(c->w, x->after), from);
+    }
+    free(ended);
+    free(started);
+}
+
 /* Lenient costs: a task that can run nowhere is a violation to report, not a reason to give up. */
 void check_static(struct check *c)
 {
@@ -218,6 +247,7 @@ void check_static(struct check *c)
     check_cores(c);
     check_memory(c);
     check_things(c);
+    check_waits(c);
     count_missed_deadlines(c);
     double makespan = plan_makespan(c->plan), bound = plan_objective(c->plan, "lower_bound");
     check_objective(c, "makespan", makespan);

@@ -47,6 +47,7 @@ void plan_free(struct plan *p)
     array_free(&p->placements);
     array_free(&p->transfers);
     array_free(&p->pins);
+    array_free(&p->waits);
     for (size_t i = 0; i < p->constraints.n; i++)
         free(p->constraints.at[i]);
     array_free(&p->constraints);

@@ -43,6 +43,13 @@ struct plan_pin {
     uint32_t task, constraint;
 };
 
+/* What a task waits for beside its data and its core, because a constraint asks for it. */
+struct plan_wait {
+    uint32_t task;
+    uint32_t after; /* it does not start before this one has ended; NONE: see `until` */
+    double until;   /* it does not start before this time of the run */
+};
+
 enum { PLAN_OBJECTIVES = 16 };
 
 struct plan_option {
@@ -69,7 +76,8 @@ struct plan {
     ARRAY(struct placement) placements; /* static: sorted by (start, task, copy) once finished */
     ARRAY(struct transfer) transfers;   /* sorted by (start, object, to) */
     ARRAY(struct plan_pin) pins;        /* few; sorted by task where a planner wrote them */
-    ARRAY(char *) constraints;          /* what the pins refer to: where it stands, its text */
+    ARRAY(struct plan_wait) waits;
+    ARRAY(char *) constraints; /* what the pins refer to: where it stands, its text */
 
     ARRAY(struct part) parts;
     ARRAY(struct cluster) clusters;

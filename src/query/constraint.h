@@ -53,6 +53,8 @@ struct constraint {
     double priority, low, high;
 
     bool constant_left, constant_right;
+    struct sql_statement *sequence; /* ordering of times: the tasks' ids in that order, or NULL */
+    bool sequence_starts;           /* by their starts, not their ends */
     struct order_watch order;
     struct row_watch rows;
 };
@@ -65,13 +67,19 @@ struct query {
     ARRAY(struct constraint) constraints;
     bool sqlite_only;
     struct error failed;
-    struct values a, b; /* scratch */
+    const struct constraint *asked; /* evaluated now, for messages */
+    struct values a, b;             /* scratch */
 };
 
 bool parse_statements(struct query *q, struct lexed *l, struct error *err);
 
 /* ---- symmetry.c ---- */
 bool constraint_sees_order(const struct constraint *c);
+
+/* ---- times.c ---- */
+bool constraint_is_timeless(const struct constraint *c);
+bool constraint_wants_early(const struct constraint *c);
+bool constraint_stays_broken(const struct constraint *c);
 
 /* ---- order.c: tests over sequences and cross products ---- */
 double count_failed_pairs(const struct values *sequence, enum test test);

@@ -45,6 +45,7 @@ void query_free(struct query *q)
         operand_free(&c->priority_text);
         operand_free(&c->min_text);
         operand_free(&c->max_text);
+        sql_finish(c->sequence);
         order_watch_free(&c->order);
         array_free(&c->rows.saved);
         free(c->text);
@@ -82,12 +83,20 @@ void query_sqlite_only(struct query *q)
 
 /* ---- evaluation ---- */
 
-/* Through SQLite; the first failure is kept for query_failed(). */
+void query_set_deadline(struct query *q, double deadline)
+{
+    sql_set_deadline(q->sql, deadline);
+    error_clear(&q->failed);
+}
+
+/* Through SQLite; the first failure is kept for query_failed(), with the constraint's place. */
 static void run_operand(struct query *q, const struct operand *o, struct values *out)
 {
     struct error err = {0};
-    if (!sql_rows(o->statement, out, &err) && !q->failed.kind)
-        q->failed = err;
+    const struct constraint *c = q->asked;
+    if (sql_rows(o->statement, out, &err) || q->failed.kind)
+        return;
+    error_set(&q->failed, err.kind, "%s:%u:%u: %s", c->source->name, c->line, c->column, err.text);
 }
 
 /* The first row where several come. */
@@ -143,6 +152,7 @@ static double failed_ordering(struct query *q, struct constraint *c)
 double query_measure(struct query *q, size_t index)
 {
     struct constraint *c = &q->constraints.at[index];
+    q->asked = c;
     if (c->measures == CONSTRAINT_RELATIONSHIP)
         return failed_relationship(q, c);
     if (c->measures == CONSTRAINT_ORDERING)
@@ -203,6 +213,17 @@ static double row_failures(struct constraint *c, uint32_t row)
     return failed;
 }
 
+/* Of all rows of its relation. */
+static double all_failures(struct query *q, struct constraint *c)
+{
+    uint32_t rows = relations_rows(
+        q->relations, shape_relation(c->rows.flipped ? c->right.shape : c->left.shape));
+    double failed = 0;
+    for (uint32_t row = 0; row < rows; row++)
+        failed += row_failures(c, row);
+    return failed;
+}
+
 /* Of the rows that scheduling `task` on `proc` changes. */
 static double changed_failures(struct query *q, struct constraint *c, uint32_t task, uint32_t proc)
 {
@@ -241,7 +262,9 @@ void query_push(struct query *q, uint32_t task, uint32_t proc, double start, dou
         struct constraint *c = &q->constraints.at[i];
         if (c->order.active)
             order_watch_push(&c->order, c->test, task);
-        if (c->rows.active) {
+        if (c->rows.active && relations_completed(q->relations)) {
+            c->rows.failed = all_failures(q, c); /* unused processors changed as well */
+        } else if (c->rows.active) {
             c->rows.failed += changed_failures(q, c, task, proc);
         } else {
             if (c->left.shape)
@@ -286,6 +309,8 @@ static bool begin_number(struct query *q, const struct constraint *c, struct ope
     if (!o->given)
         return true;
     struct value v = evaluate_scalar(q, o);
+    if (query_failed(q, err))
+        return false;
     const struct query_token *at = &c->source->tokens.at[o->first];
     if (v.kind == VALUE_TEXT)
         return lexed_error(c->source, at, err, "%s is a text, expected a number", what);
@@ -316,12 +341,8 @@ static void begin_relationship(struct query *q, struct constraint *c)
     c->rows.flipped = rows_right;
     c->rows.failed = 0;
     c->rows.saved.n = 0;
-    if (c->rows.active) {
-        uint32_t rows =
-            relations_rows(q->relations, shape_relation(rows_left ? l->shape : r->shape));
-        for (uint32_t row = 0; row < rows; row++)
-            c->rows.failed += row_failures(c, row);
-    }
+    if (c->rows.active)
+        c->rows.failed = all_failures(q, c);
 }
 
 /* A preference that gives no bounds: none to all of the tests may fail. */
@@ -342,6 +363,7 @@ static void default_bounds(struct query *q, struct constraint *c)
 /* Evaluate the bounds, decide how it will be evaluated, start watching. */
 static bool begin_constraint(struct query *q, struct constraint *c, struct error *err)
 {
+    q->asked = c;
     if (q->sqlite_only) {
         drop_shape(&c->left);
         drop_shape(&c->right);
@@ -371,6 +393,22 @@ static bool begin_constraint(struct query *q, struct constraint *c, struct error
     if (c->order.active)
         order_watch_begin(&c->order, q->relations);
     return true;
+}
+
+/* Watches are set up anew, since rows have other values; bounds stay. */
+void query_count_unused(struct query *q)
+{
+    q->relations->unused_finish = true;
+    for (size_t i = 0; i < q->constraints.n; i++) {
+        struct constraint *c = &q->constraints.at[i];
+        q->asked = c;
+        if (c->left.shape)
+            shape_begin(c->left.shape);
+        if (c->right.shape)
+            shape_begin(c->right.shape);
+        if (c->measures == CONSTRAINT_RELATIONSHIP)
+            begin_relationship(q, c);
+    }
 }
 
 /* On the empty state, once, after all constraints are read. */
@@ -446,6 +484,10 @@ struct constraint_info query_info(const struct query *q, size_t index)
     info.pins = c->measures == CONSTRAINT_RELATIONSHIP && rows_fixed;
     info.assignment = c->requirement && info.pins;
     info.by_task = c->requirement && c->order.active;
+    info.wish = !c->requirement && c->measures != CONSTRAINT_VALUE;
+    info.timeless = constraint_is_timeless(c);
+    info.early = constraint_wants_early(c);
+    info.stays = constraint_stays_broken(c);
     info.sees_order = constraint_sees_order(c);
     return info;
 }

@@ -40,7 +40,7 @@ const struct attribute_row attribute_table[ATTRIBUTES] = {
                  "1, 2, ... in the order of the platform"},
     [PROC_NAME] = {"proc_name", NULL, PROC, VALUE_TEXT, false, false, "its name"},
     [PROC_FINISH_TIME] = {"proc_finish_time", NULL, PROC, VALUE_REAL, true, true,
-                          "end of its last task; UNKNOWN without one"},
+                          "end of its last task; without one UNKNOWN, 0 in a complete schedule"},
     [PROC_TOTAL_RUNNING_TIME] = {"proc_total_running_time", NULL, PROC, VALUE_REAL, true, true,
                                  "sum of its tasks' times, gaps left out; 0 without one"},
     [PROC_TASK_LIST] = {"proc_task_list", "proc_task_assignment_list", PROC, VALUE_TEXT, true,
@@ -259,7 +259,8 @@ static struct value task_value(struct relations *r, enum attribute a, uint32_t t
     }
 }
 
-/* A processor without tasks has no finish time and no task list. */
+/* A processor without tasks has no task list; its finish time is unknown while it may still get
+ * one. "calvin at least twice lillith" asks for a number of both. */
 static struct value proc_value(struct relations *r, enum attribute a, uint32_t n)
 {
     const struct platform *p = r->p;
@@ -269,7 +270,9 @@ static struct value proc_value(struct relations *r, enum attribute a, uint32_t n
     case PROC_NAME:
         return value_text(platform_node_name(p, n));
     case PROC_FINISH_TIME:
-        return r->load[n].tasks ? value_real(r->load[n].finish) : value_unknown();
+        if (r->load[n].tasks)
+            return value_real(r->load[n].finish);
+        return r->unused_finish || relations_completed(r) ? value_real(0) : value_unknown();
     case PROC_TOTAL_RUNNING_TIME:
         return value_real(r->load[n].running);
     case PROC_TASK_LIST:

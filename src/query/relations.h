@@ -3,7 +3,9 @@
  * One state is laid out at a time. Scheduling a task is a push, taking the last one back a pop: a
  * search walks from state to state along the tree of states and pays for the tasks in which they
  * differ. A push changes one row of task, one of proc and the rows of dep that lead into the task
- * (tasks are pushed after their predecessors), which is what makes incremental evaluation cheap. */
+ * (tasks are pushed after their predecessors), which is what makes incremental evaluation cheap.
+ * The push that completes the schedule changes all processors without tasks as well: now it is
+ * known that they finish at 0. */
 #pragma once
 #include "base/strbuf.h"
 #include "model/costs.h"
@@ -87,6 +89,7 @@ struct relations {
     uint32_t *stack;   /* the scheduled tasks, in order */
     struct load *undo; /* per stack entry: its processor's load before */
     uint32_t depth;
+    bool unused_finish; /* also in partial schedules a processor without tasks finishes at 0 */
 
     struct strbuf list; /* the last task list asked for */
 };
@@ -99,6 +102,11 @@ void relations_free(struct relations *r);
 void relations_push(struct relations *r, uint32_t task, uint32_t proc, double start, double finish);
 uint32_t relations_pop(struct relations *r); /* the task that is no longer scheduled */
 
+/* Every task is scheduled: what is unused now stays so. */
+static inline bool relations_completed(const struct relations *r)
+{
+    return r->depth == r->w->ntasks;
+}
 uint32_t relations_rows(const struct relations *r, enum relation relation);
 /* Texts stay valid until the workflow goes; a task list until the next is asked for. */
 struct value relations_value(struct relations *r, enum attribute a, uint32_t row);

@@ -521,6 +521,45 @@ bool shape_grows(const struct query_shape *s)
     return select->fixed && (counts || values);
 }
 
+bool shape_lists_times(const struct query_shape *s, bool *starts, const uint32_t **tasks,
+                       size_t *count)
+{
+    const struct select *select = only_select(s);
+    const struct shape_node *what = select ? only_attribute(s, select) : NULL;
+    if (!what || select->aggregate != ROWS || !select->fixed ||
+        (what->attribute != TASK_START_TIME && what->attribute != TASK_FINISH_TIME))
+        return false;
+    *starts = what->attribute == TASK_START_TIME;
+    *tasks = select->rows.at;
+    *count = select->rows.n;
+    return true;
+}
+
+bool shape_is_regular(const struct query_shape *s)
+{
+    const struct select *select = only_select(s);
+    const struct shape_node *what = select ? only_attribute(s, select) : NULL;
+    return what && select->fixed &&
+           (what->attribute == TASK_START_TIME || what->attribute == TASK_FINISH_TIME ||
+            what->attribute == PROC_FINISH_TIME);
+}
+
+bool shape_stays(const struct query_shape *s)
+{
+    for (size_t i = 0; i < s->selects.n; i++)
+        if (!s->selects.at[i].constant &&
+            (s->selects.at[i].aggregate != ROWS || !s->selects.at[i].fixed))
+            return false;
+    for (size_t i = 0; i < s->nodes.n; i++) {
+        const struct shape_node *n = &s->nodes.at[i];
+        if (n->kind == NODE_ATTRIBUTE && n->changes && n->attribute != TASK_ASSIGNED_PROC_ID &&
+            n->attribute != TASK_START_TIME && n->attribute != TASK_FINISH_TIME &&
+            n->attribute != TASK_SCHEDULE_ORDER)
+            return false;
+    }
+    return true;
+}
+
 /* The search knows a lower bound for this one. */
 bool shape_is_makespan(const struct query_shape *s)
 {

@@ -49,5 +49,15 @@ bool shape_grows(const struct query_shape *s);
 bool shape_is_makespan(const struct query_shape *s);
 /* Exactly the number of scheduled tasks. */
 bool shape_is_scheduled_count(const struct query_shape *s);
+/* Exactly the start or end of each task of a list that is the same in all states: fills the list,
+ * which lives as long as the shape. After shape_begin(). */
+bool shape_lists_times(const struct query_shape *s, bool *starts, const uint32_t **tasks,
+                       size_t *count);
+/* Exactly an attribute of one relation or an aggregate of one, over rows that do not change, that
+ * can only become larger when a task waits longer. */
+bool shape_is_regular(const struct query_shape *s);
+/* Reads only constants and what a task keeps once it is scheduled: each row's value, once known, is
+ * that of every goal below. */
+bool shape_stays(const struct query_shape *s);
 /* Costs more than a few steps a state: has to look through a whole relation. */
 bool shape_scans(const struct query_shape *s);

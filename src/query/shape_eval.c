@@ -282,7 +282,8 @@ void shape_after(struct query_shape *s, uint32_t task, uint32_t proc)
                 tally_include(select, &select->now, number);
             }
         bool extreme = select->aggregate == MIN || select->aggregate == MAX;
-        if (select->stale && extreme && select->now.count)
+        bool completed = select->relation == RELATION_PROC && relations_completed(s->relations);
+        if (completed || (select->stale && extreme && select->now.count))
             select->now = recount_select(s, select);
     }
 }

@@ -2,25 +2,29 @@
  * the state laid out. sql.h has the contract.
  *
  * Constraints come from files of strangers. Nothing is allowed but SELECT over our tables and
- * json_each/json_tree (sql_authorize(), checked while preparing), without functions that reach
- * outside or are not repeatable; a progress handler ends an evaluation that takes too long;
- * SQLite's own limits bound depth, length and memory.
+ * json_each/json_tree (sql_authorize(), checked while preparing), with functions from a list: those
+ * that give the same answer for the same state, which no clock, file or die does. A progress
+ * handler ends an evaluation at the search's deadline; SQLite's own limits bound depth, length and
+ * memory.
  *
  * A virtual table holds no data: columns are computed by relations_value() when asked for. The
  * database belongs to one search and one thread. */
 #include "query/sql.h"
+#include "base/clock.h"
 #include "base/mem.h"
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 
-/* What one evaluation may cost: about a minute of SQLite. A recursive query without end stops
- * here. */
-enum { STEPS_A_CALL = 100000, MOST_CALLS = 20000 };
+/* The clock is looked at every so many steps of SQLite, about a millisecond. Without a deadline an
+ * evaluation ends after about a minute: a recursive query without end stops there. */
+enum { STEPS_A_CALL = 10000, MOST_CALLS = 200000 };
 
 struct sql {
     sqlite3 *db;
     struct relations *relations;
-    uint32_t calls; /* of the progress handler in this evaluation */
+    uint32_t calls;  /* of the progress handler in this evaluation */
+    double deadline; /* on the clock; INFINITY: none */
     struct mem_guard guard;
 };
 
@@ -241,27 +245,107 @@ static bool is_word_listed(const char *word, const char *const *list)
     return false;
 }
 
-/* Tables: ours and the two of JSON. Functions: all but those that reach outside, or give another
- * answer the next time. */
+/* Functions that depend on their arguments alone. What SQLite learns tomorrow is refused until
+ * somebody has looked at it: julianday() and date('now') came in through a list of the bad ones. */
+static const char *const repeatable_functions[] = {"abs",
+                                                   "acos",
+                                                   "acosh",
+                                                   "asin",
+                                                   "asinh",
+                                                   "atan",
+                                                   "atan2",
+                                                   "atanh",
+                                                   "avg",
+                                                   "ceil",
+                                                   "ceiling",
+                                                   "char",
+                                                   "coalesce",
+                                                   "concat",
+                                                   "concat_ws",
+                                                   "cos",
+                                                   "cosh",
+                                                   "count",
+                                                   "cume_dist",
+                                                   "degrees",
+                                                   "dense_rank",
+                                                   "exp",
+                                                   "first_value",
+                                                   "floor",
+                                                   "format",
+                                                   "glob",
+                                                   "group_concat",
+                                                   "hex",
+                                                   "ifnull",
+                                                   "iif",
+                                                   "instr",
+                                                   "json",
+                                                   "json_array",
+                                                   "json_array_length",
+                                                   "json_extract",
+                                                   "json_group_array",
+                                                   "json_group_object",
+                                                   "json_object",
+                                                   "json_quote",
+                                                   "json_type",
+                                                   "json_valid",
+                                                   "->",
+                                                   "->>",
+                                                   "lag",
+                                                   "last_value",
+                                                   "lead",
+                                                   "length",
+                                                   "like",
+                                                   "likelihood",
+                                                   "likely",
+                                                   "ln",
+                                                   "log",
+                                                   "log10",
+                                                   "log2",
+                                                   "lower",
+                                                   "ltrim",
+                                                   "max",
+                                                   "min",
+                                                   "mod",
+                                                   "nth_value",
+                                                   "ntile",
+                                                   "nullif",
+                                                   "octet_length",
+                                                   "percent_rank",
+                                                   "pi",
+                                                   "pow",
+                                                   "power",
+                                                   "printf",
+                                                   "quote",
+                                                   "radians",
+                                                   "rank",
+                                                   "replace",
+                                                   "round",
+                                                   "row_number",
+                                                   "rtrim",
+                                                   "sign",
+                                                   "sin",
+                                                   "sinh",
+                                                   "sqrt",
+                                                   "string_agg",
+                                                   "substr",
+                                                   "substring",
+                                                   "sum",
+                                                   "tan",
+                                                   "tanh",
+                                                   "total",
+                                                   "trim",
+                                                   "trunc",
+                                                   "typeof",
+                                                   "unicode",
+                                                   "unlikely",
+                                                   "upper",
+                                                   NULL};
+
+/* Tables: ours and the two of JSON. */
 static int sql_authorize(void *context, int action, const char *a, const char *b,
                          const char *database, const char *inner)
 {
     static const char *const tables[] = {"task", "proc", "dep", "json_each", "json_tree", NULL};
-    static const char *const refused[] = {"load_extension",
-                                          "readfile",
-                                          "writefile",
-                                          "edit",
-                                          "fts3_tokenizer",
-                                          "random",
-                                          "randomblob",
-                                          "current_date",
-                                          "current_time",
-                                          "current_timestamp",
-                                          "sqlite_log",
-                                          "zeroblob",
-                                          "sqlite_compileoption_get",
-                                          "fts5",
-                                          NULL};
     (void)context;
     (void)database;
     (void)inner;
@@ -272,7 +356,7 @@ static int sql_authorize(void *context, int action, const char *a, const char *b
     case SQLITE_READ:
         return is_word_listed(a, tables) ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_FUNCTION:
-        return is_word_listed(b, refused) ? SQLITE_DENY : SQLITE_OK;
+        return is_word_listed(b, repeatable_functions) ? SQLITE_OK : SQLITE_DENY;
     default:
         return SQLITE_DENY;
     }
@@ -282,7 +366,7 @@ static int sql_authorize(void *context, int action, const char *a, const char *b
 static int too_long(void *context)
 {
     struct sql *s = context;
-    return ++s->calls > MOST_CALLS;
+    return ++s->calls > MOST_CALLS || clock_seconds() >= s->deadline;
 }
 
 /* What no honest constraint needs is switched off, what it needs a little of is bounded. */
@@ -314,8 +398,6 @@ static void set_limits(sqlite3 *db)
         sqlite3_db_config(db, switches[i][0], switches[i][1], (int *)NULL);
 }
 
-/* The order matters: modules first, their columns declared, then limits and the authorizer that
- * refuses any further declaration. */
 /* A guard: what a failed call leaves open. The statements first, or the connection stays. */
 static void sql_abandon(void *of)
 {
@@ -333,11 +415,14 @@ static void sql_check_memory(int rc)
         mem_fail(0);
 }
 
+/* The order matters: modules first, their columns declared, then limits and the authorizer that
+ * refuses any further declaration. */
 struct sql *sql_open(struct relations *r, struct error *err)
 {
     struct sql *s = mem_new_zero(struct sql, 1);
     mem_guard_enter(&s->guard, sql_abandon, s);
     s->relations = r;
+    s->deadline = INFINITY;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
     int rc = sqlite3_open_v2(":memory:", &s->db, flags, NULL);
     /* a large sort must not go to a file */
@@ -365,6 +450,11 @@ struct sql *sql_open(struct relations *r, struct error *err)
     sqlite3_set_authorizer(s->db, sql_authorize, NULL);
     sqlite3_progress_handler(s->db, STEPS_A_CALL, too_long, s);
     return s;
+}
+
+void sql_set_deadline(struct sql *s, double deadline)
+{
+    s->deadline = deadline;
 }
 
 /* Statements must be finished before. */
@@ -462,10 +552,13 @@ bool sql_rows(struct sql_statement *s, struct values *out, struct error *err)
     while ((rc = sqlite3_step(s->stmt)) == SQLITE_ROW)
         array_push(&out->list, column_value(s->stmt, out));
     sql_check_memory(rc);
-    if (rc != SQLITE_DONE)
-        error_set(err, ERROR_INPUT, "%s: %s",
-                  rc == SQLITE_INTERRUPT ? "a constraint takes too long to evaluate"
-                                         : "a constraint cannot be evaluated",
+    if (rc == SQLITE_INTERRUPT)
+        error_set(
+            err, ERROR_FAILED,
+            "this constraint takes too long: its evaluation on one state was stopped at the time "
+            "limit (--set limit=...)");
+    else if (rc != SQLITE_DONE)
+        error_set(err, ERROR_INPUT, "this constraint cannot be evaluated: %s",
                   sqlite3_errmsg(s->sql->db));
     sqlite3_reset(s->stmt);
     return rc == SQLITE_DONE;

@@ -9,6 +9,9 @@ struct sql;           /* the database */
 struct sql_statement; /* a prepared query with one column */
 
 struct sql *sql_open(struct relations *r, struct error *err);
+/* An evaluation that runs at this time of the clock is stopped (INFINITY, at first: after about a
+ * minute of its own). */
+void sql_set_deadline(struct sql *s, double deadline);
 void sql_close(struct sql *s); /* after all its statements; NULL is fine */
 
 /* NULL with SQLite's message in `message` (at least 256 bytes) and the byte of `text` at which it

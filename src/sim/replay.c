@@ -24,8 +24,6 @@
 #include "sim/replay_state.h"
 #include <string.h>
 
-enum replay_event { EVENT_DONE, EVENT_FAIL, EVENT_FAIL_AGAIN, EVENT_REPAIR };
-
 /* A task may be lost this often before we say that it will never get through. */
 enum { MOST_LOSSES = 1000 };
 /* In cause[]: the placement that let this one start did so by its data, not by giving up a core. */
@@ -203,6 +201,14 @@ static void send_demand(struct replay *r, uint32_t x, uint32_t from)
         array_push(&r->impossible, x);
 }
 
+/* One thing fewer that every copy of the task waits for. */
+static void end_wait(struct replay *r, uint32_t task, uint32_t cause)
+{
+    const struct demands *d = &r->demands;
+    for (uint32_t c = d->copy_off[task]; c < d->copy_off[task + 1]; c++)
+        give_data(r, d->copy[c], cause);
+}
+
 /* Placement i is done: its objects go where they are needed, its followers may start. */
 static void finish_task(struct replay *r, uint32_t i)
 {
@@ -239,6 +245,10 @@ static void finish_task(struct replay *r, uint32_t i)
             for (uint32_t c = d->copy_off[w->succ_task[e]]; c < d->copy_off[w->succ_task[e] + 1];
                  c++)
                 give_data(r, d->copy[c], i);
+
+    if (first_copy && r->wait_off)
+        for (uint32_t k = r->wait_off[t]; k < r->wait_off[t + 1]; k++)
+            end_wait(r, r->waiter[k], i);
 
     /* its cores go to whoever is next on each of them */
     uint32_t lane = r->lanes.node_first[x->node] + x->core;
@@ -392,6 +402,10 @@ static bool replay_handle_event(struct replay *r, struct event e, struct error *
     case EVENT_REPAIR:
         repair_node(r, (uint32_t)e.payload);
         return true;
+    case EVENT_WAITED:
+        r->timed--;
+        end_wait(r, (uint32_t)e.payload, NONE);
+        return true;
     }
     return true;
 }
@@ -444,7 +458,8 @@ static bool replay_loop(struct replay *r, struct error *err)
             continue;
         }
         /* Only failures ahead, nobody at work, nobody coming back: it stands still. */
-        if (t == INFINITY || (!r->running && !n->in_flight && !r->repairs && r->options->mtbf > 0))
+        if (t == INFINITY ||
+            (!r->running && !n->in_flight && !r->repairs && !r->timed && r->options->mtbf > 0))
             return replay_explain_standstill(r, err);
         if (tn <= te) {
             struct network_message m;

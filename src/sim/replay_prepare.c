@@ -127,6 +127,33 @@ static void count_core_waits(struct replay *r)
         r->core_missing[i] = r->workflow->cores[plan->placements.at[i].task];
 }
 
+/* A wait counts as one more input of every copy; those for a time come by an event. */
+static void count_waits(struct replay *r)
+{
+    const struct plan *plan = r->plan;
+    struct demands *d = &r->demands;
+    uint32_t n = r->workflow->ntasks;
+    if (!plan->waits.n)
+        return;
+    r->wait_off = mem_new_zero(uint32_t, n + 2u);
+    r->waiter = mem_new(uint32_t, plan->waits.n);
+    for (size_t i = 0; i < plan->waits.n; i++) {
+        const struct plan_wait *x = &plan->waits.at[i];
+        for (uint32_t c = d->copy_off[x->task]; c < d->copy_off[x->task + 1]; c++)
+            d->missing[d->copy[c]]++;
+        if (x->after != NONE)
+            r->wait_off[x->after + 2]++;
+        else
+            engine_at(&r->engine, x->until, EVENT_WAITED, x->task);
+        r->timed += x->after == NONE;
+    }
+    for (uint32_t t = 0; t < n; t++)
+        r->wait_off[t + 2] += r->wait_off[t + 1];
+    for (size_t i = 0; i < plan->waits.n; i++)
+        if (plan->waits.at[i].after != NONE)
+            r->waiter[r->wait_off[plan->waits.at[i].after + 1]++] = plan->waits.at[i].task;
+}
+
 static void allocate_result(struct replay *r)
 {
     struct replay_result *out = r->result;
@@ -178,6 +205,7 @@ bool replay_prepare(struct replay *r, const struct workflow *w, const struct pla
         !set_durations(r, err))
         return false;
     count_core_waits(r);
+    count_waits(r);
     size_t n = r->plan->placements.n;
     r->cause = mem_new(uint32_t, n);
     r->is_running = mem_new_zero(uint64_t, bitset_words(n));
@@ -207,6 +235,8 @@ void replay_release(struct replay *r)
     plan_free(r->own_plan);
     free(r->duration);
     free(r->core_missing);
+    free(r->wait_off);
+    free(r->waiter);
     free(r->cause);
     free(r->is_running);
     free(r->task_done);

@@ -8,6 +8,8 @@
 #include "sim/replay.h"
 #include "sim/replay_things.h"
 
+enum replay_event { EVENT_DONE, EVENT_FAIL, EVENT_FAIL_AGAIN, EVENT_REPAIR, EVENT_WAITED };
+
 struct replay {
     const struct workflow *workflow;
     const struct platform *platform;
@@ -30,6 +32,9 @@ struct replay {
     uint64_t *task_done;  /* bit per task: a copy is done (tasks with several copies only) */
     double *memory;       /* per node, of running tasks */
     struct replay_things *things; /* NULL: no task asks for any */
+    uint32_t *wait_off; /* per task, and one more: who waits for its end; NULL: nobody does */
+    uint32_t *waiter;   /* tasks */
+    uint32_t timed;     /* waits for a time that has not come */
     uint32_t left, running;
 
     /* faults; NULL without */

@@ -302,16 +302,14 @@ static bool run_experiments(struct environment_study *s, struct error *err)
 
 /* Only oddvar and norge, and the first should finish at least twice as late as the second. A
  * processor without tasks finishes at 0, so that the wish cannot be met by leaving oddvar empty. */
+/* In the paper's words: its utilisation example with other names. */
 const char environment_early_rules[] =
     "assert relationship requirement (\n"
     "  (select proc-task-list from proc where proc-name <> 'oddvar' and proc-name <> 'norge')\n"
     "  = UNKNOWN );\n"
-    "assert value preference (opt-type = minimize, priority = 10000,\n"
-    "  function = max(0, 2 * ifnull((select proc-finish-time from proc where proc-name = 'norge'), "
-    "0)\n"
-    "                  - ifnull((select proc-finish-time from proc where proc-name = 'oddvar'), "
-    "0)),\n"
-    "  min = 0, max = (select sum(task-exec-time) from task));\n";
+    "assert relationship preference (\n"
+    "  2 * (select proc-finish-time from proc where proc-name = 'norge') <=\n"
+    "  (select proc-finish-time from proc where proc-name = 'oddvar') );\n";
 
 static void finishes_of(const struct plan *plan, const struct replay_result *real, uint32_t node,
                         double *planned, double *executed)
@@ -355,42 +353,15 @@ static bool run_early(struct environment_study *s, struct error *err)
     return good;
 }
 
-/* The default constraints with the order of scheduling as a preference: an order of outputs may
- * need another one. */
-static const char soft_order[] =
-    "assert value preference (\n"
-    "  opt-type = maximize, priority = 1000,\n"
-    "  function = (select count(task-assigned-proc-id) from task),\n"
-    "  min = 0, max = (select count(*) from task));\n"
-    "assert relationship requirement (\n"
-    "  (select proc-task-list from proc where proc-utilization > 0.03) = UNKNOWN );\n"
-    "assert value preference (\n"
-    "  opt-type = minimize, priority = 2,\n"
-    "  function = assert ordering preference (\n"
-    "    (select task-path-rank from task order by task-schedule-order nulls last, "
-    "task-path-rank), <),\n"
-    "  min = 0, max = (select count(*) * (count(*) - 1) / 2 from task));\n"
-    "assert value preference (\n"
-    "  opt-type = minimize, priority = 1,\n"
-    "  function = (select max(task-finish-time) from task),\n"
-    "  min = 0, max = (select sum(task-exec-time) from task) +\n"
-    "                 (select sum(non-local-comm-time) from dep));\n";
-
-/* A dependency between two outputs: the second is scheduled after the first and ends no earlier. */
-static void add_order(struct strbuf *out, uint32_t first, uint32_t second)
+/* "Each constraint adds a dependency between a pair of output tasks", in addition to the default
+ * constraints: the paper's first example, as a preference or as a requirement. */
+static void add_order(struct strbuf *out, const char *importance, uint32_t first, uint32_t second)
 {
-    strbuf_printf(
-        out,
-        "assert value preference (opt-type = minimize, priority = 100,\n"
-        "  function = assert relationship preference (\n"
-        "    (select task-finish-time from task where task-id = %u) <=\n"
-        "    (select task-finish-time from task where task-id = %u)), min = 0, max = 1);\n"
-        "assert value preference (opt-type = minimize, priority = 100,\n"
-        "  function = assert relationship preference (\n"
-        "    (select count(task-assigned-proc-id) from task where task-id = %u) >=\n"
-        "    (select count(task-assigned-proc-id) from task where task-id = %u)),\n"
-        "  min = 0, max = 1);\n",
-        first + 1, second + 1, first + 1, second + 1);
+    strbuf_printf(out,
+                  "assert relationship %s (\n"
+                  "  (select task-finish-time from task where task-id = %u) <=\n"
+                  "  (select task-finish-time from task where task-id = %u) );\n",
+                  importance, first + 1, second + 1);
 }
 
 /* The tasks without successors, in a random order. */
@@ -433,8 +404,9 @@ static void judge_order(const struct plan *plan, const struct replay_result *rea
     free(executed);
 }
 
-/* Table 1. */
-static bool run_ordered(struct environment_study *s, struct error *err)
+/* Table 1, as preferences (what the paper did) and as requirements. */
+static bool run_ordered(struct environment_study *s, const char *importance, environment_rows *rows,
+                        struct error *err)
 {
     bool good = true;
     for (size_t i = 0; i < s->count && good; i++) {
@@ -444,11 +416,11 @@ static bool run_ordered(struct environment_study *s, struct error *err)
         uint32_t *outputs = good ? mem_new(uint32_t, t.w->ntasks) : NULL;
         uint32_t count = good ? draw_outputs(t.w, s->shapes[i].seed, outputs) : 0;
         for (uint32_t k = 1; k < count; k++)
-            add_order(&more, outputs[k - 1], outputs[k]);
-        good = good && trial_run(s, i, soft_order, strbuf_text(&more), &t, err);
+            add_order(&more, importance, outputs[k - 1], outputs[k]);
+        good = good && trial_run(s, i, NULL, strbuf_text(&more), &t, err);
         if (good) {
             judge_order(t.plan, &t.real, outputs, count, t.w->ntasks, &t.row);
-            array_push(&s->ordered, t.row);
+            array_push(rows, t.row);
         }
         strbuf_free(&more);
         free(outputs);
@@ -505,13 +477,14 @@ bool environment_run(struct environment_study *s, const struct reproduction_opti
     s->count = o->quick ? 6 : IMAGE_GRAPHS;
     image_shapes(s->shapes, s->count, o->seed);
     return run_default(s, err) && run_figure4(s, err) && run_experiments(s, err) &&
-           run_early(s, err) && run_ordered(s, err) && run_assigned(s, err);
+           run_early(s, err) && run_ordered(s, "preference", &s->ordered, err) &&
+           run_ordered(s, "requirement", &s->required, err) && run_assigned(s, err);
 }
 
 void environment_free(struct environment_study *s)
 {
-    environment_rows *const lists[] = {&s->plain, &s->experiments, &s->early, &s->ordered,
-                                       &s->assigned};
+    environment_rows *const lists[] = {&s->plain,   &s->experiments, &s->early,
+                                       &s->ordered, &s->required,    &s->assigned};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         array_free(lists[i]);
     strbuf_free(&s->gantt);

@@ -34,7 +34,7 @@ struct environment_study {
     const struct reproduction_options *o;
     struct image_shape shapes[IMAGE_GRAPHS];
     size_t count;
-    environment_rows plain, experiments, early, ordered, assigned;
+    environment_rows plain, experiments, early, ordered, required, assigned;
     uint64_t edges_instances, edges_plain,
         edges_reused;    /* Figure 4: tasks without and with reuse */
     struct strbuf gantt; /* Figure 9 */

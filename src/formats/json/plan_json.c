@@ -133,6 +133,28 @@ static void write_placements(struct writer *s)
     json_write_end_array(j);
 }
 
+/* Only plans under constraints have any: files of other planners stay as they were. */
+static void write_waits(struct writer *s)
+{
+    struct json_writer *j = &s->j;
+    const struct plan *plan = s->plan;
+    if (!plan->waits.n)
+        return;
+    json_write_key(j, "waits");
+    json_write_array(j);
+    for (size_t i = 0; i < plan->waits.n; i++) {
+        const struct plan_wait *x = &plan->waits.at[i];
+        json_write_object_inline(j);
+        json_put_string(j, "task", workflow_task_name(s->w, x->task));
+        if (x->after != NONE)
+            json_put_string(j, "after", workflow_task_name(s->w, x->after));
+        else
+            json_put_number(j, "until", x->until);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+}
+
 /* Task names in one line. */
 static void write_names(struct writer *s, const char *key, const uint32_t *tasks, size_t count)
 {
@@ -238,6 +260,7 @@ void plan_json_write(const struct plan *plan, const struct workflow *w, const st
         write_order(&s);
     if (plan->kind == PLAN_STATIC || plan->placements.n || plan->transfers.n)
         write_placements(&s);
+    write_waits(&s);
     json_write_end_object(&s.j);
     strbuf_free(&s.label);
 }

@@ -220,6 +220,20 @@ static bool read_transfer(struct plan_reader *r, json_ref row)
     return true;
 }
 
+/* For the end of a task, or until a time. */
+static bool read_wait(struct plan_reader *r, json_ref row)
+{
+    struct plan_wait x = {.after = NONE};
+    if (!row_task(r, row, "task", "a wait", &x.task))
+        return false;
+    bool timed = json_field(r->j, row, "until") != JSON_NONE;
+    if (timed ? !json_field_number(r->j, row, "until", 0, &x.until, "a wait", r->err)
+              : !row_task(r, row, "after", "a wait", &x.after))
+        return false;
+    array_push(&r->plan->waits, x);
+    return true;
+}
+
 /* Append the named tasks (or nodes) of a list to plan storage. An absent list has none. */
 static bool read_names(struct plan_reader *r, json_ref row, const char *key, bool nodes,
                        uint32_t *first, uint32_t *count)
@@ -496,7 +510,8 @@ static bool read_lists(struct plan_reader *r)
         return false;
     return read_constraints(r) &&
            read_rows(r, "placements", kind == PLAN_STATIC, "a placement", read_placement) &&
-           read_rows(r, "transfers", false, "a transfer", read_transfer);
+           read_rows(r, "transfers", false, "a transfer", read_transfer) &&
+           read_rows(r, "waits", false, "a wait", read_wait);
 }
 
 /* Sorted, so that a plan of any writer is written back in one order. */

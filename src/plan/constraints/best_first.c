@@ -60,6 +60,8 @@ static bool must_stop(struct best_first *b)
 {
     if (b->limits->states && b->r.states >= b->limits->states)
         return true;
+    if (query_failed(b->s->query, NULL))
+        return true;
     if (b->s->states.n >= MOST_STATES)
         return true;
     if (b->r.expanded % 64)
@@ -70,7 +72,7 @@ static bool must_stop(struct best_first *b)
              (unsigned long long)b->r.states, b->s->relations->depth, b->s->w->ntasks);
     if (b->r.expanded % 1024 == 0 && !progress_report(b->s->request->progress, -1, what))
         return true;
-    return clock_seconds() >= b->limits->deadline || query_failed(b->s->query, NULL);
+    return clock_seconds() >= b->limits->deadline;
 }
 
 /* Keep a successor of `parent` unless it is known or hopeless. */
@@ -99,12 +101,15 @@ static void keep_successor(struct best_first *b, uint32_t parent, const struct s
     best_first_enter(b, id);
 }
 
-/* Lay the state out, make all successors. */
+/* Lay the state out, make all successors. Those of an evaluation that was stopped are nothing: what
+ * is unknown there forbids nothing. */
 static void best_first_expand(struct best_first *b, uint32_t state)
 {
     space_go(b->s, state);
     space_expand(b->s, 0, false);
     b->r.expanded++;
+    if (query_failed(b->s->query, NULL))
+        return;
     for (size_t i = 0; i < b->s->children.n; i++)
         keep_successor(b, state, &b->s->children.at[i]);
 }
@@ -117,7 +122,7 @@ static uint32_t best_first_dive(struct best_first *b, uint32_t state)
         space_go(s, state);
         space_expand(s, 0, false);
         b->r.expanded++;
-        if (!s->children.n)
+        if (!s->children.n || query_failed(s->query, NULL))
             return NONE;
         size_t best = 0;
         for (size_t i = 1; i < s->children.n; i++) {

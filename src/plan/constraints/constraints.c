@@ -5,8 +5,10 @@
  * what it did, and which tasks a constraint pinned to their processor. When nothing is found the
  * message names the constraint that removed the deepest states. */
 #include "base/clock.h"
+#include "base/mem.h"
 #include "plan/constraints/rules.h"
 #include "plan/constraints/search.h"
+#include "plan/constraints/ways.h"
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -45,7 +47,7 @@ static bool read_rules(struct space *s, struct error *err)
     const char *file = text_option(r, "rules"), *more = text_option(r, "assert");
     const char *name = text_option(r, "rules-name"), *defaults = text_option(r, "defaults");
     bool wanted = strcmp(defaults, "auto") == 0 ? !*file : strcmp(defaults, "yes") == 0;
-    if (wanted && !query_read(s->query, "<default>", constraints_default_rules, err))
+    if (wanted && !query_read(s->query, SPACE_DEFAULT_RULES, constraints_default_rules, err))
         return false;
     if (*file && !query_read(s->query, *name ? name : "<rules>", file, err))
         return false;
@@ -54,33 +56,51 @@ static bool read_rules(struct space *s, struct error *err)
     return !*more || query_read(s->query, "--assert", more, err);
 }
 
-/* "no schedule fulfils the requirements", with the constraint to blame. Always false. */
-static bool say_infeasible(struct space *s, const struct search_result *r,
-                           const struct constraints_limits *limits, struct error *err)
+/* Proof that there is none, with the constraint to blame: exit 3. */
+static void say_none(const struct space *s, const struct ways_result *w, struct error *err)
 {
     struct strbuf text = {0};
     if (s->killer != SIZE_MAX) {
         strbuf_printf(&text, "; the last states were removed by ");
         space_describe(s, s->killer, &text);
         strbuf_printf(&text, " (%" PRIu64 " states)", s->killed[s->killer]);
-        if (!s->goal_only)
-            strbuf_add(&text, "; requirements hold in every state on the way: --set "
-                              "requirements=goal asks them of complete schedules only");
     } else {
         strbuf_add(&text, ": no processor that can run a task can be reached from where its "
                           "inputs are");
     }
-    if (r->complete)
-        error_set(err, ERROR_INFEASIBLE,
-                  "no schedule fulfils the requirements (%" PRIu64 " states, all there are)%s",
-                  r->states, strbuf_text(&text));
-    else
-        error_set(err, ERROR_INFEASIBLE,
-                  "no schedule that fulfils the requirements was found in "
-                  "%" PRIu64 " states and %g s%s",
-                  r->states, limits->seconds, strbuf_text(&text));
+    error_set(err, ERROR_INFEASIBLE,
+              "no schedule fulfils the requirements (%" PRIu64 " states, all there are)%s",
+              w->r.states + w->more_states, strbuf_text(&text));
     strbuf_free(&text);
-    return false;
+}
+
+/* The requirements that the schedule laid out breaks. */
+static void describe_broken(struct space *s, struct strbuf *out)
+{
+    for (size_t i = 0; i < query_size(s->query); i++)
+        if (s->info[i].requirement && !space_is_default_order(s, i) && !query_holds(s->query, i)) {
+            strbuf_add(out, "; it breaks ");
+            space_describe(s, i, out);
+        }
+}
+
+/* There may be one: exit 1, with the best so far and what it breaks. */
+static void say_not_found(struct space *s, const struct ways_result *w, double seconds,
+                          struct error *err)
+{
+    struct strbuf text = {0};
+    if (w->best.found) {
+        strbuf_printf(&text, "; the best so far ends after %.6g s", w->best.verdict.makespan);
+        describe_broken(s, &text);
+    } else if (s->killer != SIZE_MAX) {
+        strbuf_add(&text, "; the last states were removed by ");
+        space_describe(s, s->killer, &text);
+    }
+    error_set(err, ERROR_FAILED,
+              "no schedule that fulfils the requirements was found in %" PRIu64
+              " states (limit %g s), and none was proved not to exist%s",
+              w->r.states + w->more_states, seconds, strbuf_text(&text));
+    strbuf_free(&text);
 }
 
 /* ---- what to tell ---- */
@@ -145,6 +165,36 @@ static void tell_constraint(struct plan *plan, struct space *s, size_t i)
     space_describe(s, i, &text);
     plan_note(plan, "%s", strbuf_text(&text));
     strbuf_free(&text);
+}
+
+/* A wish that stayed open is named, and why it may have. */
+static void tell_unmet(struct plan *plan, struct space *s, size_t i)
+{
+    if (!s->info[i].wish || s->info[i].sees_order)
+        return;
+    double failed = query_measure(s->query, i);
+    if (!(failed > 0))
+        return;
+    struct strbuf text = {0};
+    strbuf_printf(&text, "a preference is not met (%.0f failed tests, priority %g): ", failed,
+                  s->info[i].priority);
+    space_describe(s, i, &text);
+    plan_note(plan, "%s", strbuf_text(&text));
+    strbuf_free(&text);
+}
+
+/* Another way than the published search, and what it did that the user may not expect. */
+static void tell_way(struct plan *plan, const struct space *s, const struct ways_result *w)
+{
+    if (!w->found_by)
+        return;
+    plan_note(plan,
+              "found by the %s search (%" PRIu64 " more states): the published one left something "
+              "open; the default order of scheduling yields to yours",
+              w->found_by, w->more_states);
+    if (w->waiting)
+        plan_note(plan, "%u of %u tasks wait though they could start: an order asks for it",
+                  w->waiting, s->w->ntasks);
 }
 
 /* Read back from the first note: the plan has no field for it. */
@@ -220,49 +270,114 @@ static void mark_pins(struct plan *plan, struct space *s)
 
 /* ---- running ---- */
 
-/* Which search, by size and options; then the plan, and what there is to tell of it. */
-static struct plan *search_space(struct space *s, struct error *err)
+/* A space of its own for one way of searching: the rules are read again, the flags are the way's. */
+static struct space *open_space(const struct plan_request *request, const struct space *flags,
+                                double deadline, struct error *err)
 {
-    const struct plan_request *request = s->request;
-    bool optimal = request_bool(request, &planner_constraints, "optimal");
-    int64_t large = request_integer(request, &planner_constraints, "switch");
-    struct constraints_limits limits = {
-        .seconds = request_number(request, &planner_constraints, "limit"),
-        .states = (uint64_t)request_integer(request, &planner_constraints, "states")};
-    limits.deadline = clock_seconds() + limits.seconds;
-    struct search_result r = (int64_t)s->w->ntasks > large && !optimal
-                                 ? search_large(s, &limits)
-                                 : search_best_first(s, &limits, optimal);
-    if (query_failed(s->query, err))
+    struct space *s = space_new(request, err);
+    if (!s)
         return NULL;
-    if (!r.found) {
-        say_infeasible(s, &r, &limits, err);
-        return NULL;
+    s->insertion = request_bool(request, &planner_constraints, "insertion");
+    s->goal_only = flags->goal_only;
+    s->order_yields = flags->order_yields;
+    s->keeps_orders = flags->keeps_orders;
+    s->keeps_wishes = flags->keeps_wishes;
+    s->firm = flags->firm;
+    s->guided = flags->guided;
+    s->soft = flags->soft;
+    query_set_deadline(s->query, deadline);
+    if (read_rules(s, err) &&
+        space_begin(s, request_number(request, &planner_constraints, "p1"), err))
+        return s;
+    space_free(s);
+    return NULL;
+}
+
+/* What a run waits for beside data and cores: the orders that are firm in this schedule, and the
+ * start of a task that could have started earlier without any. */
+static void note_waits(struct plan *plan, struct space *s)
+{
+    const struct relations *r = s->relations;
+    uint32_t n = s->w->ntasks;
+    uint8_t *explained = mem_new_zero(uint8_t, n + 1u);
+    struct candidate c;
+    candidate_init(&c, n);
+    candidate_take(&c, s);
+    for (size_t i = 0; i < s->stated.n; i++) {
+        const struct time_order *o = &s->stated.at[i];
+        if (!verdict_is_firm(s, o))
+            continue;
+        array_push(&plan->waits, (struct plan_wait){.task = o->after, .after = o->before});
+        explained[o->after] |= r->start[o->after] <= r->finish[o->before] + 1e-9;
     }
-    if (!space_allows(s, false, true)) {
-        say_infeasible(s, &r, &limits, err);
-        return NULL;
+    space_reset(s);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct schedule_slot *slot = &c.slot[i];
+        bool waits = space_slot(s, c.task[i], slot->node).start < slot->start;
+        if (waits && !explained[c.task[i]])
+            array_push(&plan->waits, (struct plan_wait){c.task[i], NONE, slot->start});
+        space_push(s, c.task[i], *slot);
     }
+    candidate_free(&c);
+    free(explained);
+}
+
+/* What was found, as a plan with its remarks. The schedule is laid out. */
+static struct plan *tell_plan(struct space *s, struct ways_result *w, bool optimal)
+{
     struct plan *plan = schedule_plan(s->schedule);
-    tell_search(plan, s, &r, optimal);
-    for (size_t i = 0; i < query_size(s->query) && request->explain; i++)
+    w->r.g = space_g(s, false);
+    note_waits(plan, s);
+    tell_search(plan, s, &w->r, optimal);
+    tell_way(plan, s, w);
+    for (size_t i = 0; i < query_size(s->query); i++)
+        tell_unmet(plan, s, i);
+    for (size_t i = 0; i < query_size(s->query) && s->request->explain; i++)
         tell_constraint(plan, s, i);
     space_reset(s);
     mark_pins(plan, s);
     return plan;
 }
 
+/* The search ends a little before the limit, so that what is evaluated then has time to end too. */
+static struct plan *search_space(struct space *s, double begun, struct error *err)
+{
+    const struct plan_request *request = s->request;
+    bool optimal = request_bool(request, &planner_constraints, "optimal");
+    bool published = strcmp(text_option(request, "requirements"), "auto") != 0;
+    struct constraints_limits limits = {
+        .seconds = request_number(request, &planner_constraints, "limit"),
+        .states = (uint64_t)request_integer(request, &planner_constraints, "states")};
+    limits.deadline = begun + 0.9 * limits.seconds;
+    struct ways_result w;
+    struct plan *plan = NULL;
+    ways_search(s, open_space, &limits, optimal, published,
+                request_integer(request, &planner_constraints, "switch"), &w);
+    bool none = !w.best.found || w.best.verdict.broken;
+    bool too_slow = none && query_failed(s->query, err); /* then it has its message */
+    if (w.impossible.kind) {
+        *err = w.impossible;
+    } else if (none && !too_slow) {
+        if (w.proven || (published && w.r.complete))
+            say_none(s, &w, err);
+        else
+            say_not_found(s, &w, limits.seconds, err);
+    } else if (!none) {
+        /* looking at what was found is not searching */
+        query_set_deadline(s->query, clock_seconds() + fmax(1, limits.seconds));
+        plan = tell_plan(s, &w, optimal);
+    }
+    ways_free(&w);
+    return plan;
+}
+
 static struct plan *run_constraints(const struct plan_request *request, struct error *err)
 {
-    struct space *s = space_new(request, err);
-    struct plan *plan = NULL;
-    if (!s)
-        return NULL;
-    s->insertion = request_bool(request, &planner_constraints, "insertion");
-    s->goal_only = strcmp(text_option(request, "requirements"), "goal") == 0;
-    if (read_rules(s, err) &&
-        space_begin(s, request_number(request, &planner_constraints, "p1"), err))
-        plan = search_space(s, err);
+    double begun = clock_seconds();
+    double limit = request_number(request, &planner_constraints, "limit");
+    struct space flags = {.goal_only = strcmp(text_option(request, "requirements"), "goal") == 0};
+    struct space *s = open_space(request, &flags, begun + limit, err);
+    struct plan *plan = s ? search_space(s, begun, err) : NULL;
     space_free(s);
     return plan;
 }
@@ -278,8 +393,9 @@ static const struct option options[] = {
      "priority of `more scheduled tasks`: large is fast, 0 thorough (-1: as the rules say)"},
     {"optimal", OPTION_BOOL, "false", NULL, 0, 0,
      "branch and bound: the schedule that fulfils the preferences best"},
-    {"requirements", OPTION_CHOICE, "always", "always|goal", 0, 0,
-     "ask requirements of every state on the way, as published, or of complete schedules only"},
+    {"requirements", OPTION_CHOICE, "auto", "auto|always|goal", 0, 0,
+     "ask requirements of every state on the way, as published, or of complete schedules only "
+     "(auto: as published, then by every other way)"},
     {"insertion", OPTION_BOOL, "false", NULL, 0, 0,
      "let a task slip into an idle gap before tasks scheduled earlier"},
     {"switch", OPTION_INTEGER, "400", NULL, 0, 1e9,

@@ -100,7 +100,7 @@ static bool large_construct(struct large *l, bool shake)
             if (!most)
                 break;
         }
-        if (!found)
+        if (!found || query_failed(s->query, NULL))
             return false;
         space_push(s, child.task, child.slot);
         if (s->relations->depth % 256 == 0 &&
@@ -108,7 +108,7 @@ static bool large_construct(struct large *l, bool shake)
                              "constructing a schedule"))
             return false;
     }
-    return space_allows(s, false, true);
+    return space_allows(s, false, true) && !query_failed(s->query, NULL);
 }
 
 /* The schedule laid out becomes the best. */
@@ -165,7 +165,7 @@ static void large_improve(struct large *l)
     uint64_t moves = 1000000 / n < 10 ? 10 : 1000000 / n;
     bool dirty = false;
     for (uint64_t i = 0; i < moves && l->g > 0; i++) {
-        if (time_is_up(l) || is_hurried(l) ||
+        if (time_is_up(l) || is_hurried(l) || query_failed(s->query, NULL) ||
             (l->slow && l->slow_seconds > l->limits->seconds / 2) ||
             !progress_report(s->request->progress, (double)i / (double)moves, "improving")) {
             l->r.stopped = true;
@@ -183,7 +183,7 @@ static void large_improve(struct large *l)
         double begun = clock_seconds();
         if (space_allows(s, false, true)) {
             double g = complete_worth(s);
-            if (g < l->g) {
+            if (g < l->g && !query_failed(s->query, NULL)) {
                 l->g = g;
                 large_remember(l);
             }

@@ -223,8 +223,14 @@ static void test_requirements(void)
                    "task-start-time >= 0 and task-name like 't1%'), max = 2)"},
         {"states", "2000"}};
     plan = plan_with("constraints", w, p, never, 2, &err);
+    ok(!plan && err.kind == ERROR_FAILED, "what was not found is not called impossible");
+    has_str(err.text, "--assert:1:1:", "and what the best so far breaks is named");
+    plan_free(plan);
+    never[0].text =
+        "assert value requirement (function = (select max(task-finish-time) from task), max = 1)";
+    plan = plan_with("constraints", w, p, never, 1, &err);
     ok(!plan && err.kind == ERROR_INFEASIBLE, "what no schedule can keep is infeasible");
-    has_str(err.text, "--assert:1:1:", "and the killer is named");
+    has_str(err.text, "all there are", "and that is said to be proved");
     plan_free(plan);
     platform_free(p);
     workflow_free(w);

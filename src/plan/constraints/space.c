@@ -56,6 +56,10 @@ void space_free(struct space *s)
     costs_free(s->costs);
     array_free(&s->requirements);
     array_free(&s->preferences);
+    array_free(&s->softened);
+    orders_free(&s->orders);
+    array_free(&s->stated);
+    array_free(&s->stated_by);
     free(s->info);
     free(s->killed);
     free(s->forbidden);
@@ -67,6 +71,7 @@ void space_free(struct space *s)
     free(s->missing);
     free(s->ready);
     free(s->contents);
+    free(s->core);
     array_free(&s->path);
     array_free(&s->states);
     array_free(&s->children);
@@ -139,15 +144,32 @@ static bool say_nowhere(struct space *s, uint32_t task, size_t constraint, struc
     return false;
 }
 
+/* No choice of processors helps: exit 3 without a search. */
+static bool say_contradiction(struct space *s, size_t constraint, struct error *err)
+{
+    struct strbuf text = {0};
+    space_describe(s, constraint, &text);
+    error_set(err, ERROR_INFEASIBLE,
+              "no schedule fulfils the requirements: this order contradicts the dependencies or "
+              "the orders before it: %s",
+              strbuf_text(&text));
+    strbuf_free(&text);
+    return false;
+}
+
 /* Requirements that each (task, node) pair decides alone become a table. */
 static bool fill_forbidden(struct space *s, struct error *err)
 {
     ARRAY(size_t) decided = {0};
     for (size_t i = 0; i < query_size(s->query); i++) {
         const struct constraint_info *info = &s->info[i];
-        if (info->requirement && info->assignment)
+        if (!info->requirement || (s->order_yields && space_is_default_order(s, i)))
+            continue;
+        if (info->assignment)
             array_push(&decided, i);
-        else if (info->requirement)
+        else if (s->soft)
+            array_push(&s->softened, i);
+        else
             array_push(&s->requirements, i);
     }
     bool good = true;
@@ -184,6 +206,60 @@ static bool fill_forbidden(struct space *s, struct error *err)
     return good;
 }
 
+bool space_is_default_order(const struct space *s, size_t constraint)
+{
+    const struct constraint_info *info = &s->info[constraint];
+    return info->by_task && strcmp(info->name, SPACE_DEFAULT_RULES) == 0;
+}
+
+static void list_stated_orders(struct space *s)
+{
+    for (size_t i = 0; i < query_size(s->query); i++) {
+        query_time_orders(s->query, i, &s->stated);
+        while (s->stated_by.n < s->stated.n)
+            array_push(&s->stated_by, i);
+    }
+}
+
+/* Orders that requirements ask for, then those of preferences, the most important first. Those of a
+ * preference that contradict what is there are left to luck; those of requirements are proof. */
+static bool keep_orders(struct space *s, struct error *err)
+{
+    time_orders found = {0};
+    bool good = true;
+    s->orders.firm = s->firm;
+    for (int wishes = 0; wishes <= s->keeps_wishes && good; wishes++)
+        for (size_t i = 0; i < query_size(s->query) && good; i++) {
+            bool impossible = false;
+            found.n = 0;
+            if (s->info[i].requirement == (wishes > 0) || !query_time_orders(s->query, i, &found))
+                continue;
+            if (!orders_add(&s->orders, s->w, &found, &impossible) && impossible && !wishes)
+                good = say_contradiction(s, i, err);
+        }
+    orders_begin(&s->orders, s->w);
+    array_free(&found);
+    return good;
+}
+
+/* As the rules say; guided, what is fulfilled or not comes before how far a state is, in the order
+ * of the priorities. */
+static void weigh_preferences(struct space *s)
+{
+    double most = 0;
+    for (size_t i = 0; i < s->preferences.n; i++)
+        most = fmax(most, s->info[s->preferences.at[i]].priority);
+    for (size_t i = 0; i < s->preferences.n; i++) {
+        struct constraint_info *info = &s->info[s->preferences.at[i]];
+        if (s->guided && info->wish && most > 0)
+            info->priority *= 10 * fmax(1, (s->p1 > 0 ? s->p1 : 1) / most);
+        s->weights += info->priority;
+    }
+    /* a requirement that only weighs does so more than all else together */
+    s->soft_weight = 10 * fmax(1, s->weights + s->p1);
+    s->weights += s->soft_weight * (double)s->softened.n;
+}
+
 /* The first preference for more scheduled tasks becomes H with weight p1; all others are G. */
 static void sort_preferences(struct space *s, double p1)
 {
@@ -199,9 +275,9 @@ static void sort_preferences(struct space *s, double p1)
             continue;
         }
         array_push(&s->preferences, i);
-        s->weights += info->priority;
         s->all_grow &= info->grows;
     }
+    weigh_preferences(s);
     /* without the preference, the search still needs to know how far a state is */
     if (s->first == SIZE_MAX)
         s->p1 = p1 >= 0 ? p1 : 0;
@@ -212,14 +288,17 @@ bool space_begin(struct space *s, double p1, struct error *err)
 {
     if (!query_begin(s->query, err))
         return false;
+    if (s->guided)
+        query_count_unused(s->query);
     uint32_t n = s->w->ntasks;
     s->info = mem_new(struct constraint_info, query_size(s->query));
     for (size_t i = 0; i < query_size(s->query); i++)
         s->info[i] = query_info(s->query, i);
     s->killed = mem_new_zero(uint64_t, query_size(s->query));
-    sort_preferences(s, p1);
-    if (!fill_forbidden(s, err))
+    if (!fill_forbidden(s, err) || (s->keeps_orders && !keep_orders(s, err)))
         return false;
+    sort_preferences(s, p1);
+    list_stated_orders(s);
     fill_bounds(s);
     sort_nodes(s);
     s->sees_order = query_sees_order(s->query) || platform_limits_ports(s->p);
@@ -227,10 +306,13 @@ bool space_begin(struct space *s, double p1, struct error *err)
     for (uint32_t i = 0; i < n; i++)
         s->rank[s->by_rank[i]] = i;
     s->missing = mem_new(uint32_t, n);
+    s->core = mem_new(uint32_t, n);
     s->ready = mem_new_zero(uint64_t, bitset_words(n));
     s->contents = mem_new_zero(uint64_t, s->p->nnodes);
     for (uint32_t t = 0; t < n; t++) {
         s->missing[t] = s->w->pred_off[t + 1] - s->w->pred_off[t];
+        if (s->orders.waits)
+            s->missing[t] += s->orders.waits[t + 1] - s->orders.waits[t];
         if (!s->missing[t])
             bitset_set(s->ready, s->rank[t]);
     }
@@ -297,11 +379,16 @@ static void space_apply(struct space *s, uint32_t task, struct schedule_slot slo
     uint64_t added = placement_hash(s, task, &slot, s->relations->depth + 1);
     s->hash = hash_with(s, task, &slot);
     s->contents[slot.node] += added;
+    s->core[task] = slot.core;
     query_push(s->query, task, slot.node, slot.start, slot.finish);
     bitset_clear(s->ready, s->rank[task]);
     for (uint32_t e = w->succ_off[task]; e < w->succ_off[task + 1]; e++)
         if (--s->missing[w->succ_task[e]] == 0)
             bitset_set(s->ready, s->rank[w->succ_task[e]]);
+    const struct kept_orders *o = &s->orders;
+    for (uint32_t e = o->held ? o->held[task] : 0; o->held && e < o->held[task + 1]; e++)
+        if (--s->missing[o->waiting[e]] == 0)
+            bitset_set(s->ready, s->rank[o->waiting[e]]);
 }
 
 /* All of taking back but the hash. */
@@ -313,6 +400,10 @@ static void space_uncover(struct space *s)
     for (uint32_t e = w->succ_off[task]; e < w->succ_off[task + 1]; e++)
         if (s->missing[w->succ_task[e]]++ == 0)
             bitset_clear(s->ready, s->rank[w->succ_task[e]]);
+    const struct kept_orders *o = &s->orders;
+    for (uint32_t e = o->held ? o->held[task] : 0; o->held && e < o->held[task + 1]; e++)
+        if (s->missing[o->waiting[e]]++ == 0)
+            bitset_clear(s->ready, s->rank[o->waiting[e]]);
     bitset_set(s->ready, s->rank[task]);
 }
 
@@ -389,6 +480,20 @@ void space_reset(struct space *s)
 
 /* ---- worth ---- */
 
+/* By how much a requirement that only weighs is missed, 0 to 1: closer is better where it has a
+ * measure, and any miss is worse than none. */
+static double missed_by(struct space *s, size_t constraint)
+{
+    const struct constraint_info *info = &s->info[constraint];
+    if (query_holds(s->query, constraint))
+        return 0;
+    double measure = query_measure(s->query, constraint);
+    if (info->type != CONSTRAINT_VALUE)
+        return 0.5 + 0.5 * measure / (1 + measure);
+    double beyond = measure < info->low ? info->low - measure : measure - info->high;
+    return 0.5 + 0.5 * beyond / (1 + beyond);
+}
+
 double space_g(struct space *s, bool quick)
 {
     double g = 0;
@@ -398,6 +503,9 @@ double space_g(struct space *s, bool quick)
         if (!quick || info->incremental)
             g += info->priority * query_scaled(s->query, index);
     }
+    for (size_t i = 0; i < s->softened.n; i++)
+        if (!quick || s->info[s->softened.at[i]].incremental)
+            g += s->soft_weight * missed_by(s, s->softened.at[i]);
     return g;
 }
 
@@ -415,14 +523,14 @@ static void blame_constraint(struct space *s, size_t index)
     }
 }
 
-/* Do the requirements hold? With `goal_only` they are asked of complete schedules only. */
+/* Do the requirements hold? With `goal_only` they are asked of complete schedules only, but for
+ * those that no longer can. */
 bool space_allows(struct space *s, bool quick, bool goal)
 {
-    if (s->goal_only && !goal)
-        return true;
     for (size_t i = 0; i < s->requirements.n; i++) {
         size_t index = s->requirements.at[i];
-        if (quick && !s->info[index].incremental)
+        if ((quick && !s->info[index].incremental) ||
+            (s->goal_only && !goal && !s->info[index].stays))
             continue;
         if (!query_holds(s->query, index)) {
             s->killed[index]++;
@@ -461,8 +569,11 @@ static double bound_of(struct space *s, const struct space_state *child)
 
 struct schedule_slot space_slot(struct space *s, uint32_t task, uint32_t node)
 {
-    return s->insertion ? schedule_earliest(s->schedule, task, node)
-                        : schedule_append(s->schedule, task, node);
+    double least = s->delay ? s->delay[task] : 0;
+    if (s->orders.waits && s->orders.waits[task + 1] > s->orders.waits[task])
+        least = fmax(least, orders_least_start(&s->orders, task, costs_time(s->costs, task, node),
+                                               s->relations->start, s->relations->finish));
+    return schedule_from(s->schedule, task, node, s->insertion, least);
 }
 
 /* An empty node that cannot be told from an earlier empty one need not be tried. */
@@ -474,6 +585,21 @@ static bool is_twin(const struct space *s, uint32_t node)
         if (s->kind[n] == s->kind[node] && !s->relations->load[n].tasks)
             return true;
     return false;
+}
+
+/* A requirement on the end of everything is broken as soon as the rest cannot be done in time. */
+static bool ends_in_time(struct space *s, const struct space_state *child)
+{
+    for (size_t i = 0; i < s->requirements.n; i++) {
+        size_t index = s->requirements.at[i];
+        const struct constraint_info *info = &s->info[index];
+        if (info->makespan && child->makespan > info->high * (1 + 1e-9)) {
+            s->killed[index]++;
+            blame_constraint(s, index);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* One task on all nodes; false: no successor. */
@@ -492,16 +618,16 @@ static bool expand_task(struct space *s, uint32_t task, const struct space_state
         struct space_state child = {.task = task, .slot = slot};
         child.hash = hash_with(s, task, &slot);
         query_push(s->query, task, n, slot.start, slot.finish);
-        if (space_allows(s, quick, goal)) {
+        child.busy = parent->busy + (slot.finish - slot.start - s->least[task]) * s->w->cores[task];
+        child.makespan = fmax(parent->makespan, slot.finish + s->tail[task]);
+        child.makespan = fmax(child.makespan, child.busy / s->cores);
+        bool allowed = space_allows(s, quick, goal);
+        if (allowed && ends_in_time(s, &child)) {
             child.g = space_g(s, quick);
             child.h = 1 - (double)depth / s->w->ntasks;
-            child.busy =
-                parent->busy + (slot.finish - slot.start - s->least[task]) * s->w->cores[task];
-            child.makespan = fmax(parent->makespan, slot.finish + s->tail[task]);
-            child.makespan = fmax(child.makespan, child.busy / s->cores);
             child.bound = quick ? 0 : bound_of(s, &child);
             array_push(&s->children, child);
-        } else if (!s->goal_only && s->info[s->refused].by_task) {
+        } else if (!allowed && !s->goal_only && s->info[s->refused].by_task) {
             order_failed = true; /* it fails on every node alike */
         }
         query_pop(s->query);

@@ -6,6 +6,7 @@
  * only the tasks in which the two differ, but for the schedule's timelines, which know no way back
  * and are filled anew unless the new state continues the old one. */
 #pragma once
+#include "plan/constraints/orders.h"
 #include "plan/list/schedule.h"
 #include "plan/planner.h"
 #include "query/query.h"
@@ -30,16 +31,24 @@ struct space {
     struct relations *relations;
     struct query *query;
 
-    /* options */
+    /* options, set before space_begin() */
     bool insertion;
-    bool goal_only; /* requirements are asked of goal states only */
+    bool goal_only;    /* requirements are asked of goal states only */
+    bool order_yields; /* the default constraint on the order of scheduling is left out */
+    bool keeps_orders; /* orders between times that requirements ask for hold by construction */
+    bool firm;         /* so that they hold in the run too */
+    bool keeps_wishes; /* and those of preferences, where they contradict nothing */
+    bool guided;       /* failed tests weigh more than progress; unused processors finish at 0 */
+    bool soft;         /* requirements remove nothing, what they miss weighs most */
 
     /* the constraints, sorted out */
     struct constraint_info *info; /* per constraint */
     ARRAY(size_t) requirements;   /* those that the table `allowed` does not decide */
     ARRAY(size_t) preferences;    /* all but the first */
+    ARRAY(size_t) softened;       /* requirements that only weigh */
     size_t first;                 /* the preference for more scheduled tasks; SIZE_MAX: none */
     double p1, weights;           /* its priority; the sum of the others */
+    double soft_weight;           /* of each requirement that only weighs */
     bool all_grow;                /* g never falls on the way to a goal */
     uint64_t *killed;             /* per constraint: states */
     size_t refused;               /* the requirement that refused last */
@@ -47,6 +56,11 @@ struct space {
     uint32_t killer_depth;
     uint64_t *forbidden; /* bits task x node, NULL: none */
     uint32_t pinned;     /* tasks that may not run everywhere */
+    struct kept_orders orders;
+    /* what the constraints say of times of tasks, and which one says it */
+    time_orders stated;
+    ARRAY(size_t) stated_by; /* per entry of `stated`: the constraint */
+    const double *delay;     /* per task: it does not start before; NULL: no such wish. Borrowed */
 
     /* what does not change */
     uint32_t *by_rank; /* tasks by falling path length */
@@ -62,6 +76,7 @@ struct space {
     uint32_t *missing;  /* per task: edges from tasks not scheduled */
     uint64_t *ready;    /* bits by rank */
     uint64_t *contents; /* per node: hash of its tasks */
+    uint32_t *core;     /* per task: where on its node */
     uint64_t hash;
     ARRAY(uint32_t) path; /* states from the first scheduled task on */
     size_t placed;        /* how many of them stand in the schedule */
@@ -71,7 +86,8 @@ struct space {
     ARRAY(struct space_state) children; /* of space_expand() */
 };
 
-/* NULL with an error. `rules` are read by the caller. */
+/* NULL with an error. The caller reads the rules into it, those called SPACE_DEFAULT_RULES first. */
+#define SPACE_DEFAULT_RULES "<default>"
 struct space *space_new(const struct plan_request *request, struct error *err);
 void space_free(struct space *s);
 /* After all constraints are read into s->query: sort them out, set up tables. Infeasible when a
@@ -92,6 +108,10 @@ struct schedule_slot space_slot(struct space *s, uint32_t task, uint32_t node);
  * (0: at all of them). With `quick`, constraints that need SQLite or a look through a relation are
  * left out. */
 void space_expand(struct space *s, uint32_t most, bool quick);
+
+/* Is it the default constraint on the order of scheduling? It tells a search how to go about it,
+ * and yields to what a user asks for. */
+bool space_is_default_order(const struct space *s, size_t constraint);
 
 /* g of the state laid out, and whether its requirements hold (the killer is noted). */
 double space_g(struct space *s, bool quick);

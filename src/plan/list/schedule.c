@@ -221,24 +221,31 @@ double schedule_arrival(const struct schedule *s, uint32_t producer, uint32_t ob
     return arrival_of_object(s, producer, object, node);
 }
 
-/* One node's answer, with its inputs; INFINITY where the task cannot run. */
+/* One node's answer, with its inputs, from `least` on; INFINITY where the task cannot run. */
 static struct schedule_slot estimate_slot(struct schedule *s, uint32_t task, uint32_t node,
-                                          bool insertion)
+                                          bool insertion, double least)
 {
     double seconds = costs_time(s->costs, task, node);
     if (!(seconds < INFINITY))
         return (struct schedule_slot){.node = node, .start = INFINITY, .finish = INFINITY};
-    return find_cores(s, task, node, schedule_ready(s, task, node), seconds, insertion);
+    double ready = fmax(least, schedule_ready(s, task, node));
+    return find_cores(s, task, node, ready, seconds, insertion);
 }
 
 struct schedule_slot schedule_earliest(struct schedule *s, uint32_t task, uint32_t node)
 {
-    return estimate_slot(s, task, node, true);
+    return estimate_slot(s, task, node, true, 0);
 }
 
 struct schedule_slot schedule_append(struct schedule *s, uint32_t task, uint32_t node)
 {
-    return estimate_slot(s, task, node, false);
+    return estimate_slot(s, task, node, false, 0);
+}
+
+struct schedule_slot schedule_from(struct schedule *s, uint32_t task, uint32_t node, bool insertion,
+                                   double least)
+{
+    return estimate_slot(s, task, node, insertion, least);
 }
 
 /* schedule_best() with ports: booking all inputs to ask one node is dear, so the contention-free

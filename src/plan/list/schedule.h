@@ -37,6 +37,9 @@ double schedule_arrival(const struct schedule *s, uint32_t producer, uint32_t ob
 struct schedule_slot schedule_earliest(struct schedule *s, uint32_t task, uint32_t node);
 /* The same without insertion: after the last task of some core. */
 struct schedule_slot schedule_append(struct schedule *s, uint32_t task, uint32_t node);
+/* Either of them, but not before `least`: a task that waits for something else than its data. */
+struct schedule_slot schedule_from(struct schedule *s, uint32_t task, uint32_t node, bool insertion,
+                                   double least);
 /* The slot that ends first over all nodes; ties: lowest node. finish INFINITY when no node can run
  * it. */
 struct schedule_slot schedule_best(struct schedule *s, uint32_t task);

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Random sets of constraints on small graphs, planned by weft and judged by brute force.
+
+    wishes_judge.py WEFT FOLDER COUNT SEED
+
+Every schedule that appends tasks in some order to some processors is built here, in words of its own:
+with and without the waiting that an order between ends asks for. What weft answers must agree:
+
+    a plan              valid, and every requirement holds in it; if some schedule of ours meets all
+                        requirements and all wishes, this one does
+    exit 3 (proved)     no schedule of ours meets the requirements
+    exit 1 (not found)  the same: what we find, weft finds
+
+Prints what went wrong, one line each, and a summary."""
+import collections, itertools, json, os, random, subprocess, sys
+
+SLACK = 1e-7
+tally = collections.Counter()  # what weft said, and what there is
+
+
+def draw_graph(rng):
+    n = rng.choice([3, 3, 4, 4, 4, 5])
+    work = [rng.randint(1, 9) for _ in range(n)]
+    edges = {(a, b): rng.randint(0, 6) for a in range(n) for b in range(a + 1, n) if rng.random() < 0.35}
+    nodes = rng.choice([2, 2, 3]) if n < 5 else 2
+    return work, edges, nodes
+
+
+class Schedule:
+    """Tasks in `order` on `place`, each as early as data, processor and waits allow."""
+
+    def __init__(self, graph, order, place, orders):
+        work, edges, nodes = graph
+        self.start, self.finish, self.place, free = {}, {}, place, [0.0] * nodes
+        for t in order:
+            at = free[place[t]]
+            for (a, b), size in edges.items():
+                if b == t:
+                    at = max(at, self.finish[a] + (0 if place[a] == place[b] else size))
+            for before, after, strict in orders:
+                if after == t:
+                    at = max(at, self.finish[before] - work[t] + (2e-6 if strict else 0))
+            self.start[t], self.finish[t] = at, at + work[t]
+            free[place[t]] = at + work[t]
+
+    def proc_finish(self, node):
+        return max([self.finish[t] for t in self.finish if self.place[t] == node], default=0)
+
+
+# --- constraints: a text for weft, a judge for us, and the order it asks for, if that is what it does
+
+
+def time_of(task, what="finish"):
+    return f"(select task-{what}-time from task where task-name = 't{task}')"
+
+
+def draw_constraint(rng, graph):
+    work, edges, nodes = graph
+    n, kind = len(work), rng.randint(0, 6)
+    a, b = rng.sample(range(n), 2)
+    x, y = rng.sample(range(nodes), 2)
+    if kind == 0:
+        test = rng.choice(["<", "<="])
+        keep = (lambda s: s.finish[a] < s.finish[b]) if test == "<" else (lambda s: s.finish[a] <= s.finish[b] + SLACK)
+        return "relationship", f"{time_of(a)} {test} {time_of(b)}", keep, [(a, b, test == "<")]
+    if kind == 1:
+        where = f"(select proc-id from proc where proc-name = 'p{x}')"
+        text = f"(select task-assigned-proc-id from task where task-name = 't{a}') = {where}"
+        return "relationship", text, lambda s: s.place[a] == x, []
+    if kind == 2:
+        one, two = (f"(select task-assigned-proc-id from task where task-name = 't{t}')" for t in (a, b))
+        return "relationship", f"{one} <> {two}", lambda s: s.place[a] != s.place[b], []
+    if kind == 3:
+        most = round(sum(work) * rng.uniform(0.4, 1.1), 2)
+        return "relationship", f"(select max(task-finish-time) from task) <= {most}", \
+            lambda s: max(s.finish.values()) <= most + SLACK, []
+    if kind == 4:
+        ends = [f"(select proc-finish-time from proc where proc-name = 'p{p}')" for p in (x, y)]
+        return "relationship", f"2 * {ends[0]} <= {ends[1]}", \
+            lambda s: 2 * s.proc_finish(x) <= s.proc_finish(y) + SLACK, []
+    if kind == 5:
+        most = rng.randint(0, n)
+        return "relationship", f"(select proc-task-count from proc where proc-name = 'p{x}') <= {most}", \
+            lambda s: sum(p == x for p in s.place) <= most, []
+    chosen = sorted(rng.sample(range(n), rng.randint(2, min(3, n))))
+    names = ", ".join(f"'t{t}'" for t in chosen)
+    pairs = list(zip(chosen, chosen[1:]))
+    return "ordering", f"(select task-finish-time from task where task-name in ({names}) order by task-name), <=", \
+        lambda s: all(s.finish[p] <= s.finish[q] + SLACK for p, q in pairs), [(p, q, False) for p, q in pairs]
+
+
+def draw_set(rng, graph):
+    out = []
+    for _ in range(rng.choice([1, 1, 2, 2, 3])):
+        sort, text, keep, orders = draw_constraint(rng, graph)
+        need = rng.random() < 0.6
+        statement = f"assert {sort} {'requirement' if need else 'preference'} ({text});"
+        out.append((need, statement, keep, orders))
+    return out
+
+
+# --- brute force
+
+
+def schedules(graph, orders):
+    work, edges, nodes = graph
+    n = len(work)
+    for order in itertools.permutations(range(n)):
+        at = {t: i for i, t in enumerate(order)}
+        if any(at[a] > at[b] for a, b in edges) or any(at[a] > at[b] for a, b, _ in orders):
+            continue
+        for place in itertools.product(range(nodes), repeat=n):
+            yield Schedule(graph, order, place, orders)
+
+
+def search(graph, constraints):
+    """Is there a schedule for the requirements; is there one for everything?"""
+    needed = [o for need, _, _, orders in constraints if need for o in orders]
+    wished = [o for _, _, _, orders in constraints for o in orders]
+    required = everything = False
+    for orders in ([], needed, wished):
+        for s in schedules(graph, orders):
+            if all(keep(s) for need, _, keep, _ in constraints if need):
+                required = True
+                if all(keep(s) for _, _, keep, _ in constraints):
+                    return True, True
+    return required, everything
+
+
+# --- weft
+
+
+def write_graph(graph, folder):
+    work, edges, nodes = graph
+    with open(f"{folder}/flow.yaml", "w") as f:
+        f.write("weft: 1\nname: drawn\ntasks:\n")
+        for t, seconds in enumerate(work):
+            f.write(f"  t{t}:\n    work: {seconds}\n")
+            ins = [f"e{a}_{t}" for (a, b) in edges if b == t]
+            outs = [f"{{ name: e{t}_{b}, size: {size} }}" for (a, b), size in edges.items() if a == t]
+            f.write(f"    in: [{', '.join(ins)}]\n    out: [{', '.join(outs)}]\n")
+    with open(f"{folder}/nodes.yaml", "w") as f:
+        names = ", ".join(f"{{ name: p{p} }}" for p in range(nodes))
+        f.write(f"weft: 1\nname: drawn\nnetwork: {{ bandwidth: 1 }}\nnodes: [{names}]\n")
+
+
+def plan_of(reply, graph):
+    """What weft placed, as a schedule of ours; raises where it is none."""
+    work, edges, nodes = graph
+    s = Schedule(([], {}, nodes), [], [0] * len(work), [])
+    s.place = [None] * len(work)
+    for x in reply["placements"]:
+        t = int(x["task"][1:])
+        s.place[t], s.start[t], s.finish[t] = int(x["node"][1:]), x["start"], x["finish"]
+        assert abs(x["finish"] - x["start"] - work[t]) < SLACK, "a task takes another time"
+    assert len(s.start) == len(work), "a task is missing"
+    for (a, b), size in edges.items():
+        assert s.start[b] >= s.finish[a] + (0 if s.place[a] == s.place[b] else size) - SLACK, "data comes late"
+    for t, u in itertools.combinations(range(len(work)), 2):
+        assert s.place[t] != s.place[u] or s.finish[t] <= s.start[u] + SLACK or s.finish[u] <= s.start[t] + SLACK, \
+            "two tasks at once"
+    for x in reply.get("waits", []):
+        t = int(x["task"][1:])
+        assert s.start[t] >= (s.finish[int(x["after"][1:])] if "after" in x else x["until"]) - SLACK, "a wait is broken"
+    return s
+
+
+def judge(weft, folder, rng):
+    graph = draw_graph(rng)
+    constraints = draw_set(rng, graph)
+    write_graph(graph, folder)
+    text = "\n".join(c[1] for c in constraints)
+    command = [weft, "plan", f"{folder}/flow.yaml", "--on", f"{folder}/nodes.yaml", "--with", "constraints", "--set",
+               "limit=20s", "--assert", text, "--json"]
+    run = subprocess.run(command, capture_output=True, text=True)
+    required, everything = search(graph, constraints)
+    tally[f"exit {run.returncode}", "all" if everything else "requirements" if required else "none"] += 1
+    what = f"{graph}\n{text}\n{run.stderr}"
+    if run.returncode in (1, 3):
+        return f"exit {run.returncode}, but there is a schedule: {what}" if required else None
+    if run.returncode != 0:
+        return f"exit {run.returncode}: {what}"
+    try:
+        s = plan_of(json.loads(run.stdout), graph)
+    except AssertionError as e:
+        return f"{e}: {what}\n{run.stdout}"
+    for need, statement, keep, _ in constraints:
+        if need and not keep(s):
+            return f"broken: {statement}: {what}\n{run.stdout}"
+        if not need and everything and not keep(s):
+            return f"could be met: {statement}: {what}\n{run.stdout}"
+    return None
+
+
+def main():
+    weft, folder, count, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    bad = 0
+    for i in range(count):
+        wrong = judge(weft, folder, random.Random(seed * 100003 + i))
+        if wrong:
+            bad += 1
+            print(f"set {i}: {wrong}", flush=True)
+    for (said, there), times in sorted(tally.items()):
+        print(f"{times} sets: {said} where brute force fulfils {there}")
+    print(f"{count - bad} of {count} sets agree with brute force (seed {seed})")
+    sys.exit(bad > 0)
+
+
+main()
