@@ -300,7 +300,7 @@ static void note_waits(struct plan *plan, struct space *s)
     const struct relations *r = s->relations;
     uint32_t n = s->w->ntasks;
     uint8_t *explained = mem_new_zero(uint8_t, n + 1u);
-    struct candidate c;
+    struct schedule_found c;
     candidate_init(&c, n);
     candidate_take(&c, s);
     for (size_t i = 0; i < s->stated.n; i++) {

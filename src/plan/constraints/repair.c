@@ -28,10 +28,10 @@ struct repair {
     double *delay;
     uint32_t *try_order, *try_node; /* the one that is tried */
     double *try_delay;
-    struct verdict now;
+    struct schedule_verdict now;
 };
 
-static bool is_fulfilled(const struct verdict *v)
+static bool is_fulfilled(const struct schedule_verdict *v)
 {
     return !v->broken && !(v->unmet > 0);
 }
@@ -55,7 +55,7 @@ static bool repair_lay_out(struct repair *r)
 }
 
 /* What a candidate stands for: a start is kept only where nothing else explains it. */
-static void repair_begin_at(struct repair *r, const struct candidate *c)
+static void repair_begin_at(struct repair *r, const struct schedule_found *c)
 {
     space_reset(r->s);
     for (uint32_t i = 0; i < r->n; i++) {
@@ -165,7 +165,7 @@ static void draw_change(struct repair *r)
 }
 
 /* True: the walk goes there. Worse ones are taken rarely, and never out of what is kept already. */
-static bool accepts(struct repair *r, const struct verdict *v)
+static bool accepts(struct repair *r, const struct schedule_verdict *v)
 {
     return !verdict_better(&r->now, v) ||
            (v->broken <= r->now.broken + 1 && rng_below(&r->rng, 50) == 0);
@@ -180,7 +180,8 @@ static bool repair_over(const struct repair *r, const struct constraints_limits 
 }
 
 /* What is tried replaces what is walked from and, when better, the best. */
-static void repair_keep(struct repair *r, struct candidate *best, const struct verdict *v)
+static void repair_keep(struct repair *r, struct schedule_found *best,
+                        const struct schedule_verdict *v)
 {
     copy_schedule(r->n, r->order, r->node, r->delay, r->try_order, r->try_node, r->try_delay);
     r->now = *v;
@@ -191,13 +192,13 @@ static void repair_keep(struct repair *r, struct candidate *best, const struct v
 }
 
 /* Try this waiting time of a task on top of what is walked from; true: not worse, and kept. */
-static bool repair_waits(struct repair *r, struct candidate *best, uint32_t task, double time)
+static bool repair_waits(struct repair *r, struct schedule_found *best, uint32_t task, double time)
 {
     copy_schedule(r->n, r->try_order, r->try_node, r->try_delay, r->order, r->node, r->delay);
     r->try_delay[task] = time;
     if (!repair_lay_out(r))
         return false;
-    struct verdict v = verdict_of(r->s);
+    struct schedule_verdict v = verdict_of(r->s);
     if (query_failed(r->s->query, NULL) || verdict_better(&r->now, &v))
         return false;
     repair_keep(r, best, &v);
@@ -205,7 +206,7 @@ static bool repair_waits(struct repair *r, struct candidate *best, uint32_t task
 }
 
 /* Waiting times were drawn: each as short as what was reached allows, by halving. */
-static void repair_tighten(struct repair *r, struct candidate *best,
+static void repair_tighten(struct repair *r, struct schedule_found *best,
                            const struct constraints_limits *limits)
 {
     repair_begin_at(r, best);
@@ -223,7 +224,7 @@ static void repair_tighten(struct repair *r, struct candidate *best,
     }
 }
 
-uint64_t repair_candidate(struct space *s, struct candidate *best,
+uint64_t repair_candidate(struct space *s, struct schedule_found *best,
                           const struct constraints_limits *limits)
 {
     uint32_t n = s->w->ntasks;
@@ -249,7 +250,7 @@ uint64_t repair_candidate(struct space *s, struct candidate *best,
             draw_change(&r);
             if (!repair_lay_out(&r))
                 continue;
-            struct verdict v = verdict_of(s);
+            struct schedule_verdict v = verdict_of(s);
             if (query_failed(s->query, NULL) || !accepts(&r, &v))
                 continue;
             if (verdict_better(&v, &best->verdict))

@@ -5,5 +5,5 @@
 
 /* Better `best` within the limits, in `s`, which must not keep orders or weigh otherwise than the
  * user does. Stops when everything is fulfilled. Returns the number of schedules that were tried. */
-uint64_t repair_candidate(struct space *s, struct candidate *best,
+uint64_t repair_candidate(struct space *s, struct schedule_found *best,
                           const struct constraints_limits *limits);

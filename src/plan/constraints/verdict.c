@@ -18,7 +18,7 @@ bool verdict_is_firm(const struct space *s, const struct time_order *o)
     return s->relations->start[o->after] >= s->relations->finish[o->before];
 }
 
-static void count_loose(const struct space *s, struct verdict *v)
+static void count_loose(const struct space *s, struct schedule_verdict *v)
 {
     for (size_t i = 0; i < s->stated.n; i++) {
         bool firm = verdict_is_firm(s, &s->stated.at[i]);
@@ -32,9 +32,9 @@ static void count_loose(const struct space *s, struct verdict *v)
 /* Preferences that look at the order of scheduling say how to construct (the newest task should
  * start early) and of a complete schedule nothing; the default order of scheduling is of that sort
  * too. */
-struct verdict verdict_of(struct space *s)
+struct schedule_verdict verdict_of(struct space *s)
 {
-    struct verdict v = {.makespan = schedule_makespan(s->schedule)};
+    struct schedule_verdict v = {.makespan = schedule_makespan(s->schedule)};
     for (size_t i = 0; i < query_size(s->query); i++) {
         const struct constraint_info *info = &s->info[i];
         if (info->requirement) {
@@ -59,7 +59,7 @@ static int compare_sums(double a, double b)
     return a < b - slack ? -1 : a > b + slack;
 }
 
-bool verdict_better(const struct verdict *a, const struct verdict *b)
+bool verdict_better(const struct schedule_verdict *a, const struct schedule_verdict *b)
 {
     if (a->broken != b->broken)
         return a->broken < b->broken;
@@ -78,19 +78,19 @@ bool verdict_better(const struct verdict *a, const struct verdict *b)
     return worth ? worth < 0 : compare_sums(a->makespan, b->makespan) < 0;
 }
 
-void candidate_init(struct candidate *c, uint32_t ntasks)
+void candidate_init(struct schedule_found *c, uint32_t ntasks)
 {
-    *c = (struct candidate){.task = mem_new(uint32_t, ntasks + 1u),
-                            .slot = mem_new(struct schedule_slot, ntasks + 1u)};
+    *c = (struct schedule_found){.task = mem_new(uint32_t, ntasks + 1u),
+                                 .slot = mem_new(struct schedule_slot, ntasks + 1u)};
 }
 
-void candidate_free(struct candidate *c)
+void candidate_free(struct schedule_found *c)
 {
     free(c->task);
     free(c->slot);
 }
 
-void candidate_take(struct candidate *c, const struct space *s)
+void candidate_take(struct schedule_found *c, const struct space *s)
 {
     const struct relations *r = s->relations;
     for (uint32_t i = 0; i < r->depth; i++) {
@@ -101,7 +101,7 @@ void candidate_take(struct candidate *c, const struct space *s)
     c->found = true;
 }
 
-uint32_t candidate_lay_out(const struct candidate *c, struct space *s)
+uint32_t candidate_lay_out(const struct schedule_found *c, struct space *s)
 {
     uint32_t waiting = 0;
     space_reset(s);

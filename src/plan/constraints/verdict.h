@@ -4,7 +4,7 @@
 #pragma once
 #include "plan/constraints/search.h"
 
-struct verdict {
+struct schedule_verdict {
     size_t broken;   /* requirements */
     double missed;   /* failed tests and distances of those */
     size_t loose;    /* orders that requirements ask for and that hold only if all times do */
@@ -15,23 +15,23 @@ struct verdict {
 };
 
 /* A complete schedule, outside of any space: tasks in the order they were scheduled. */
-struct candidate {
+struct schedule_found {
     bool found;
     uint32_t *task;
     struct schedule_slot *slot;
-    struct verdict verdict;
+    struct schedule_verdict verdict;
 };
 
 /* Does the order hold in the schedule laid out however long its tasks take? */
 bool verdict_is_firm(const struct space *s, const struct time_order *o);
 /* Of the schedule that is laid out. */
-struct verdict verdict_of(struct space *s);
-bool verdict_better(const struct verdict *a, const struct verdict *b);
+struct schedule_verdict verdict_of(struct space *s);
+bool verdict_better(const struct schedule_verdict *a, const struct schedule_verdict *b);
 
-void candidate_init(struct candidate *c, uint32_t ntasks);
-void candidate_free(struct candidate *c);
+void candidate_init(struct schedule_found *c, uint32_t ntasks);
+void candidate_free(struct schedule_found *c);
 /* The schedule laid out in `s`. */
-void candidate_take(struct candidate *c, const struct space *s);
+void candidate_take(struct schedule_found *c, const struct space *s);
 /* Lay it out in another space of the same request. Returns how many tasks wait though data and
  * processor are there. */
-uint32_t candidate_lay_out(const struct candidate *c, struct space *s);
+uint32_t candidate_lay_out(const struct schedule_found *c, struct space *s);

@@ -32,7 +32,7 @@ struct way_search {
     struct ways_result *out;
 };
 
-static bool is_fulfilled(const struct candidate *c)
+static bool is_fulfilled(const struct schedule_found *c)
 {
     return c->found && !c->verdict.broken && !(c->verdict.unmet > 0) && !c->verdict.loose &&
            !c->verdict.hoped;
@@ -50,15 +50,15 @@ static struct constraints_limits share_of(const struct constraints_limits *all, 
 }
 
 /* Judged in the user's own space; kept when it is the best so far. */
-static void consider(struct way_search *w, struct candidate *c, const char *name)
+static void consider(struct way_search *w, struct schedule_found *c, const char *name)
 {
     candidate_lay_out(c, w->s);
     c->verdict = verdict_of(w->s);
-    struct candidate *best = &w->out->best;
+    struct schedule_found *best = &w->out->best;
     if (query_failed(w->s->query, NULL) ||
         (best->found && !verdict_better(&c->verdict, &best->verdict)))
         return;
-    struct candidate swap = *best;
+    struct schedule_found swap = *best;
     *best = *c;
     *c = swap;
     w->out->found_by = name;
@@ -81,7 +81,7 @@ static struct search_result go_way(struct way_search *w, const char *name,
                                          : search_best_first(s, &limits, false);
     w->out->more_states += r.states;
     if (r.found) {
-        struct candidate c;
+        struct schedule_found c;
         candidate_init(&c, s->w->ntasks);
         candidate_take(&c, s);
         consider(w, &c, name);
@@ -94,7 +94,7 @@ static struct search_result go_way(struct way_search *w, const char *name,
 static void repair_best(struct way_search *w, double share, uint64_t trials)
 {
     struct constraints_limits limits = share_of(w->limits, share, trials);
-    struct verdict before = w->out->best.verdict;
+    struct schedule_verdict before = w->out->best.verdict;
     w->out->more_states += repair_candidate(w->s, &w->out->best, &limits);
     if (verdict_better(&w->out->best.verdict, &before))
         w->out->found_by = "repaired";
@@ -121,7 +121,7 @@ static bool idle_could_help(struct way_search *w)
 /* No schedule that keeps the requirements is known. */
 static void go_further(struct way_search *w)
 {
-    struct candidate *best = &w->out->best;
+    struct schedule_found *best = &w->out->best;
     const struct space soft = {.order_yields = true, .soft = true, .guided = true};
     const struct space all = {.order_yields = true, .keeps_orders = true, .goal_only = true};
     go_way(w, "soft", &soft, share_of(w->limits, 0.2, STATES_A_WAY));
@@ -138,7 +138,7 @@ static void go_further(struct way_search *w)
 static void go_ways(struct way_search *w)
 {
     struct ways_result *out = w->out;
-    struct candidate *best = &out->best;
+    struct schedule_found *best = &out->best;
     /* firm orders first: what a run can keep. Orders that contradict each other as loose ones do
      * so as firm ones. */
     const struct space firm = {

@@ -3,12 +3,12 @@
 #include "plan/constraints/verdict.h"
 
 struct ways_result {
-    struct candidate best;   /* laid out in the space when found */
-    struct search_result r;  /* of the published search */
-    uint64_t more_states;    /* of the ways after it */
-    const char *found_by;    /* NULL: the published search */
-    uint32_t waiting;        /* tasks that wait though they could start */
-    bool proven;             /* no schedule exists: every one there is breaks a requirement */
+    struct schedule_found best; /* laid out in the space when found */
+    struct search_result r;     /* of the published search */
+    uint64_t more_states;       /* of the ways after it */
+    const char *found_by;       /* NULL: the published search */
+    uint32_t waiting;           /* tasks that wait though they could start */
+    bool proven;                /* no schedule exists: every one there is breaks a requirement */
     struct error impossible; /* proven before any search: two requirements contradict each other */
 };
 
