@@ -70,6 +70,11 @@ void executor_hand_over(struct executor *x);
 void executor_release(struct executor *x, const struct sched_ended *ended, size_t n);
 /* Are the machine's things that the task asks for there? Of a task that asks for none they are. */
 bool executor_has_things(const struct executor *x, uint32_t task);
+/* Things for a part of a task that spans several nodes, by a number of its own. False: they are not there. */
+bool executor_take_part(struct executor *x, uint32_t task, uint32_t part);
+void executor_give_part(struct executor *x, uint32_t part);
+/* What tells a command of that part its ids (drive/holding.h); NONE: of the task itself, which runs here. */
+char **executor_part_variables(const struct executor *x, uint32_t task, uint32_t part);
 /* End a task that runs: SIGTERM, after the grace SIGKILL. Calls cannot be ended. */
 void executor_stop_task(struct executor *x, uint32_t task);
 /* The same for one that spans several nodes, of which another is gone: its end is no failure, and it goes

@@ -52,6 +52,33 @@ bool executor_take_things(struct executor *x, const struct sched_start *s, struc
     return false;
 }
 
+/* Owners that are parts of tasks on several nodes, not slots: below the run's number, above all slots. */
+static uint64_t part_owner(const struct executor *x, uint32_t part)
+{
+    return x->run | UINT32_C(0x80000000) | part;
+}
+
+bool executor_take_part(struct executor *x, uint32_t task, uint32_t part)
+{
+    return !x->asks || !x->asks[task] || holding_take(x->holding, x->w, task, part_owner(x, part));
+}
+
+void executor_give_part(struct executor *x, uint32_t part)
+{
+    if (x->asks)
+        holding_give(x->holding, part_owner(x, part));
+}
+
+char **executor_part_variables(const struct executor *x, uint32_t task, uint32_t part)
+{
+    if (!x->asks || !x->asks[task])
+        return NULL;
+    for (uint32_t lane = 0; part == NONE && lane < x->o->cores; lane++)
+        if (x->active[lane].used && x->active[lane].task == task)
+            return executor_variables(x, task, x->active[lane].slot);
+    return part == NONE ? NULL : holding_variables(x->holding, x->w, task, part_owner(x, part));
+}
+
 void executor_release(struct executor *x, const struct sched_ended *ended, size_t n)
 {
     for (size_t i = 0; x->asks && i < n; i++)

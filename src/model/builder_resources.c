@@ -190,16 +190,8 @@ static int compare_resources(const void *a, const void *b)
     return strcmp(((const struct resource_name *)a)->name, ((const struct resource_name *)b)->name);
 }
 
-/* What each of several nodes would give has no place to be told yet: a task would not learn its ids. */
 void builder_check_demands(struct builder *b)
 {
-    for (uint32_t t = 0; t < b->asks.n && t < b->nodes.n; t++)
-        if (b->asks.at[t] && b->nodes.at[t] > 1)
-            builder_error(
-                b, b->line.at[t],
-                "task '%s' has nodes: %u and resources, which do not go together: things are "
-                "held on one node",
-                builder_task_name(b, t), b->nodes.at[t]);
     for (uint32_t t = 0; t < b->nodes.n && t < b->flags.n; t++)
         if (b->nodes.at[t] > 1 && b->flags.at[t] & TASK_CALL)
             builder_error(b, b->line.at[t],

@@ -39,6 +39,7 @@ struct gang_part {
     enum part_state state;
     uint32_t cores;
     double memory;
+    uint64_t holder; /* of its things, unless it WAITS: past all slots */
     double due, pause;
 };
 
@@ -52,8 +53,9 @@ struct gangs {
     struct ready_queue wide;       /* WIDEQ */
     uint32_t waiting;              /* parts in PART_WAITS */
     uint32_t round;
-    bool gathers; /* one of `all` does not run yet */
-    double timer; /* the next one that is set; INFINITY: none */
+    uint64_t holders; /* numbers that were given to parts */
+    bool gathers;     /* one of `all` does not run yet */
+    double timer;     /* the next one that is set; INFINITY: none */
 };
 
 static inline bool gang_key_is(const struct gang_key *a, const struct gang_key *b)

@@ -16,6 +16,14 @@ static void part_action(struct sched *s, const struct gang_part *p, bool begins)
                                                        p->key.round, begins});
 }
 
+/* Is there room for a part of this task now? What it asks for is the same on each of its nodes. */
+static bool part_has_room(const struct sched *s, uint32_t task, uint32_t cores, double memory)
+{
+    const uint32_t *demand = s->things ? fit_demand(s, task) : NULL;
+    return cores <= s->free_cores && memory <= s->free_memory &&
+           (!demand || things_can_take(s->things, demand));
+}
+
 void part_add(struct sched *s, const struct gang_key *key)
 {
     struct gangs *g = s->gangs;
@@ -24,6 +32,7 @@ void part_add(struct sched *s, const struct gang_key *key)
                             .state = PART_WAITS,
                             .cores = s->config.task_cores ? s->config.task_cores[key->task] : 1,
                             .memory = s->config.task_memory ? s->config.task_memory[key->task] : 0,
+                            .holder = (UINT64_C(1) << 32) + ++g->holders,
                             .pause = s->config.reply_timeout};
     p->due = s->now + p->pause;
     g->waiting++;
@@ -39,6 +48,8 @@ void part_remove(struct sched *s, struct gang_part *p)
     } else {
         s->free_cores += p->cores;
         s->free_memory += p->memory;
+        if (s->things)
+            things_give(s->things, p->holder);
     }
     memmove(p, p + 1, (g->parts.n - at - 1) * sizeof *p);
     g->parts.n--;
@@ -72,12 +83,14 @@ void parts_serve(struct sched *s)
         struct gang_part *p = g->parts.at;
         while (p->state != PART_WAITS)
             p++;
-        if (p->cores > s->free_cores || p->memory > s->free_memory)
+        if (!part_has_room(s, p->key.task, p->cores, p->memory))
             return;
         g->waiting--;
         p->state = PART_ROOM;
         s->free_cores -= p->cores;
         s->free_memory -= p->memory;
+        if (s->things && fit_demand(s, p->key.task))
+            things_take(s->things, p->holder, fit_demand(s, p->key.task));
         if (s->config.parts_wait)
             part_action(s, p, true);
         else
@@ -141,8 +154,8 @@ uint32_t gang_load(const struct sched *s, uint32_t task)
     const struct sched_config *k = &s->config;
     if (!fit_here(s, task))
         return OFFER_REFUSED;
-    bool room = (k->task_cores ? k->task_cores[task] : 1) <= s->free_cores &&
-                (!k->task_memory || k->task_memory[task] <= s->free_memory);
+    bool room = part_has_room(s, task, k->task_cores ? k->task_cores[task] : 1,
+                              k->task_memory ? k->task_memory[task] : 0);
     return s->gangs->waiting + !room + (s->self_aside ? OFFER_ASIDE : 0);
 }
 

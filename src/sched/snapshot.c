@@ -100,6 +100,11 @@ bool sched_check(const struct sched *s, struct error *err)
                 things[k] += fit_demand(s, slot->task)[k];
         }
     }
+    for (size_t i = 0; s->gangs && i < s->gangs->parts.n; i++) {
+        const struct gang_part *p = &s->gangs->parts.at[i];
+        for (uint32_t k = 0; k < THING_SORTS && fit_demand(s, p->key.task); k++)
+            things[k] += p->state == PART_WAITS ? 0 : fit_demand(s, p->key.task)[k];
+    }
     for (uint32_t k = 0; s->things && k < THING_SORTS; k++)
         if (things[k] != held_of(s->things, k) || things[k] > s->things->stock[k].amount)
             return error_set(err, ERROR_FAILED, "of thing %u %llu are in use, %llu held, of %u", k,

@@ -18,7 +18,7 @@ void faults_make_spans(struct fault_world *w, uint64_t seed)
         uint32_t fit = 0;
         for (uint32_t n = 0; n < w->nodes; n++)
             fit += capacity_fits(&w->capacity[n], &w->asks[t]);
-        w->task_nodes[t] = fit > 1 && !w->task_asks[t] && rng_unit(&rng) < 0.3
+        w->task_nodes[t] = fit > 1 && rng_unit(&rng) < 0.3
                                ? 1 + (uint32_t)rng_below(&rng, fit)
                                : 1;
         w->result->wide += w->wide && w->task_nodes[t] > 1;
@@ -39,10 +39,12 @@ void faults_check_use(struct fault_world *w, uint32_t node, uint32_t task)
     if (cores > w->capacity[node].cores || memory > w->capacity[node].memory)
         faults_trouble(w, "with task %u node %u uses %u cores of %u, %g bytes of %g", task, node,
                        cores, w->capacity[node].cores, memory, w->capacity[node].memory);
-    for (uint32_t i = 0; i < 2; i++)
-        if (w->busy_things[node][i] > w->capacity[node].thing[i])
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t things = w->busy_things[node][i] + (sure ? w->part_things[node][i] : 0);
+        if (things > w->capacity[node].thing[i])
             faults_trouble(w, "with task %u node %u uses %u of its %u of thing %u", task, node,
-                           w->busy_things[node][i], w->capacity[node].thing[i], i);
+                           things, w->capacity[node].thing[i], i);
+    }
 }
 
 static void faults_take_part(struct fault_world *w, uint32_t node, uint32_t task)
@@ -51,6 +53,8 @@ static void faults_take_part(struct fault_world *w, uint32_t node, uint32_t task
         faults_trouble(w, "task %u has a part on node %u, which it does not fit", task, node);
     w->part_cores[node] += w->asks[task].cores;
     w->part_memory[node] += w->asks[task].memory;
+    for (uint32_t i = 0; i < 2; i++)
+        w->part_things[node][i] += w->asks[task].thing[i];
     faults_check_use(w, node, task);
 }
 
@@ -93,6 +97,8 @@ void faults_gang_ends(struct fault_world *w, struct faults_pending *p)
             continue;
         w->part_cores[node] -= w->asks[p->ended.task].cores;
         w->part_memory[node] -= w->asks[p->ended.task].memory;
+        for (uint32_t k = 0; k < 2; k++)
+            w->part_things[node][k] -= w->asks[p->ended.task].thing[k];
     }
     p->ngang = 0;
 }
@@ -101,6 +107,7 @@ void faults_gangs_crash(struct fault_world *w, uint32_t node)
 {
     w->part_cores[node] = 0;
     w->part_memory[node] = 0;
+    memset(w->part_things[node], 0, sizeof w->part_things[node]);
     for (size_t i = 0; i < w->pool.n; i++) {
         struct faults_pending *p = w->pool.at[i];
         if (p && p->kind == EVENT_ENDED && p->node == node && p->life == w->life[node])

@@ -109,6 +109,7 @@ struct fault_world {
     uint32_t task_nodes[FAULTS_TASKS];
     uint32_t part_cores[FAULTS_NODES];
     double part_memory[FAULTS_NODES];
+    uint32_t part_things[FAULTS_NODES][THING_SORTS];
     bool leaves[FAULTS_NODES]; /* its own scheduler was told, and starts nothing more */
     bool aside[FAULTS_NODES];  /* fails most of what is run there, and its scheduler was told */
     struct rng sick;  /* a generator of its own: worlds without sick nodes are what they were */

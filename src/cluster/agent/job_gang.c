@@ -4,11 +4,12 @@
  *     scheduler ── part begins ──▶ waits ── room ──▶ ROOM to the scheduler ──▶ granted ── over ──▶ gone
  *                                                                   └─ own: the task's, until it ends
  *
- *   I1. The machine's cores and memory are counted once over all jobs (agent.busy). While a part waits for
+ *   I1. The machine's cores, memory and things are counted once over all jobs (agent.busy). While a part waits for
  *       room, nothing else begins here but what data must be computed again for: what becomes free is
  *       kept for it. Parts of all runs are asked for in the order of the agents' numbers (sched/gang.c),
  *       so runs do not wait for each other in a circle.
- *   I2. The room of this agent's own part goes over to its task without being free in between.
+ *   I2. The room of this agent's own part goes over to its task without being free in between, and its things
+ *       likewise. On the other nodes the part holds them, and its commands are told which.
  *   I3. A command that ended badly is in doubt until each other node has said, after that end, that it
  *       lives (its heartbeat). If one is gone, the attempt is no failure: the task is tried again as a
  *       whole.
@@ -46,12 +47,27 @@ static struct job_part *part_of(const struct job *j, uint32_t task, uint32_t own
     return NULL;
 }
 
+static void part_give_things(struct job *j, struct job_part *p)
+{
+    if (p->number != NONE)
+        executor_give_part(j->executor, p->number);
+    p->number = NONE;
+}
+
+void gang_hand_over_things(struct job *j, uint32_t task)
+{
+    struct job_part *own = part_of(j, task, j->agent->node);
+    if (own)
+        part_give_things(j, own);
+}
+
 static void part_give_back(struct job *j, struct job_part *p)
 {
     struct job_gangs *g = &j->gangs;
     size_t at = (size_t)(p - g->parts.at);
     if (p->has_room)
         supply_give_room(j, j->w->cores[p->part.task], p->memory, clock_seconds() - p->since);
+    part_give_things(j, p);
     memmove(p, p + 1, (g->parts.n - at - 1) * sizeof *p);
     g->parts.n--;
 }
@@ -61,7 +77,7 @@ void gang_parts(struct job *j, const struct sched_part *parts, size_t n)
     struct job_gangs *g = &j->gangs;
     for (size_t i = 0; i < n; i++) {
         if (parts[i].begins) {
-            array_push(&g->parts, (struct job_part){.part = parts[i]});
+            array_push(&g->parts, (struct job_part){.part = parts[i], .number = NONE});
             continue;
         }
         for (size_t k = 0; k < g->parts.n; k++) {
@@ -73,6 +89,12 @@ void gang_parts(struct job *j, const struct sched_part *parts, size_t n)
             part_give_back(j, &g->parts.at[k--]);
         }
     }
+}
+
+const struct job_part *gang_part_given(const struct job *j, uint32_t task, uint32_t owner)
+{
+    const struct job_part *p = part_of(j, task, owner);
+    return p && p->has_room ? p : NULL;
 }
 
 bool gang_gives_parts(const struct job *j)
@@ -101,8 +123,11 @@ void gang_pump(struct job *j)
         if (p->has_room)
             continue;
         p->memory = executor_task_memory(j->executor, p->part.task);
-        if (!supply_fits(j, j->w->cores[p->part.task], p->memory))
+        if (!supply_fits(j, j->w->cores[p->part.task], p->memory) ||
+            !executor_take_part(j->executor, p->part.task, g->next_number))
             return;
+        p->number = g->next_number;
+        g->next_number = (g->next_number + 1) & INT32_MAX;
         supply_take_room(j, j->w->cores[p->part.task], p->memory);
         p->has_room = true;
         p->since = clock_seconds();

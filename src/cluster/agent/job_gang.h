@@ -14,6 +14,7 @@ struct job;
 struct job_part {
     struct sched_part part;
     bool has_room;
+    uint32_t number;      /* under which it holds its things; NONE: none, or the task itself does */
     double memory, since; /* as counted; since when it has its room */
 };
 
@@ -55,13 +56,17 @@ struct job_gangs {
     ARRAY(struct part_command) commands;
     struct children *children; /* of the commands; NULL: there was none yet */
     bool *used;                /* their slots */
-    uint32_t next_id;
+    uint32_t next_id, next_number;
 };
 
 /* The scheduler's word on parts (driver_ops.parts). */
 void gang_parts(struct job *j, const struct sched_part *parts, size_t n);
 /* Room for parts that wait for it, before anything else gets it. */
 void gang_pump(struct job *j);
+/* The part that this node gives to that task, with its room; NULL: none. */
+const struct job_part *gang_part_given(const struct job *j, uint32_t task, uint32_t owner);
+/* A task here is about to take the things that its own part held for it. */
+void gang_hand_over_things(struct job *j, uint32_t task);
 /* Does this node give any, also to other agents' tasks? */
 bool gang_gives_parts(const struct job *j);
 /* Does a part of any job wait for room on this machine? */

@@ -119,16 +119,39 @@ static bool command_make_temporary(struct part_command *c, struct strbuf *variab
     return true;
 }
 
+/* env TMPDIR=... WEFT_GPU=... sh -c TEXT, on the node whose things they are. */
+static bool command_spawn(struct job *j, const struct part_command *c, char *temporary, char *text,
+                          struct error *err)
+{
+    const struct job_part *p = gang_part_given(j, c->task, c->owner);
+    char **things = executor_part_variables(j->executor, c->task, p->number);
+    ARRAY(char *) words = {0};
+    array_push(&words, (char *)"env");
+    array_push(&words, temporary);
+    for (char **v = things; v && *v; v++)
+        array_push(&words, *v);
+    array_push(&words, (char *)"sh");
+    array_push(&words, (char *)"-c");
+    array_push(&words, text);
+    array_push(&words, NULL);
+    struct child_request request = {.task = c->task,
+                                    .attempt = 1,
+                                    .name = workflow_task_name(j->w, c->task),
+                                    .words = words.at,
+                                    .cores = j->w->cores[c->task],
+                                    .timeout = INFINITY};
+    bool good = child_start(j->gangs.children, c->slot, &request, err);
+    array_free(&words);
+    holding_free_variables(things);
+    return good;
+}
+
 /* Why not, in the words of `err`. */
 static bool command_start(struct job *j, struct part_command *c, char *text, struct error *err)
 {
     struct job_gangs *g = &j->gangs;
     struct strbuf temporary = {0};
-    bool given = false;
-    for (size_t i = 0; i < g->parts.n; i++)
-        given |= g->parts.at[i].has_room && g->parts.at[i].part.task == c->task &&
-                 g->parts.at[i].part.owner == c->owner;
-    if (!given) /* I1 */
+    if (!gang_part_given(j, c->task, c->owner)) /* I1 */
         return error_set(err, ERROR_FAILED, "that node does not work for this task");
     if (!commands_open(j, err))
         return false;
@@ -136,15 +159,8 @@ static bool command_start(struct job *j, struct part_command *c, char *text, str
         c->slot++;
     if (c->slot == command_slots(j))
         return error_set(err, ERROR_FAILED, "that node runs %u commands already", c->slot);
-    bool good = command_make_temporary(c, &temporary, err);
-    char *words[] = {(char *)"env", temporary.at, (char *)"sh", (char *)"-c", text, NULL};
-    struct child_request request = {.task = c->task,
-                                    .attempt = 1,
-                                    .name = workflow_task_name(j->w, c->task),
-                                    .words = words,
-                                    .cores = j->w->cores[c->task],
-                                    .timeout = INFINITY};
-    good = good && child_start(g->children, c->slot, &request, err);
+    bool good =
+        command_make_temporary(c, &temporary, err) && command_spawn(j, c, temporary.at, text, err);
     g->used[c->slot] = good;
     strbuf_free(&temporary);
     return good;

@@ -241,7 +241,7 @@ static bool is_kept_for_another(const struct job *j, uint64_t things)
  * take; if it has to wait, too, so does what it asks for. */
 static bool has_things_for(const struct job *j, uint32_t task, uint64_t *kept)
 {
-    if (!j->w->asks || !j->w->asks[task])
+    if (!j->w->asks || !j->w->asks[task] || is_wide(j, task)) /* its part holds them */
         return true;
     uint64_t wanted = holding_wanted(j->agent->holding, j->w, task);
     if (!(wanted & *kept) && executor_has_things(j->executor, task) &&
@@ -271,6 +271,8 @@ static bool has_room_for(const struct job *j, uint32_t task, bool recomputation)
 /* The machine's cores and memory are counted over all jobs, calls not among them. */
 static void supply_start_now(struct job *j, const struct sched_start *s)
 {
+    if (is_wide(j, s->task))
+        gang_hand_over_things(j, s->task);
     if (executor_start(j->executor, s) && !is_wide(j, s->task))
         supply_take_room(j, j->w->cores[s->task], executor_task_memory(j->executor, s->task));
 }
