@@ -23,7 +23,10 @@ double policy_length(const struct sched *s, uint32_t task)
  * with large data start first, so that those with small data are left for thieves. */
 double policy_key(const struct sched *s, const struct slot *slot)
 {
-    return s->config.priority ? s->config.priority[slot->task] : slot->all_size;
+    const struct sched_config *k = &s->config;
+    return k->priority      ? k->priority[slot->task]
+           : k->priority_of ? k->priority_of(k->priority_context, slot->task)
+                            : slot->all_size;
 }
 
 /* Move the last `n` tasks of the LReadyQ, those with the least data or the least urgent, to the

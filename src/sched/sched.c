@@ -213,6 +213,29 @@ uint32_t answer_slot(struct sched *s, const struct meta_answer *answer, enum sch
 
 /* ---- the life of a task ---- */
 
+/* Tasks in the WaitQ from which on a node looks ahead; and how many whose data are elsewhere prove
+ * nothing yet: the first that become ready of a connected share have theirs elsewhere, too. */
+enum { KIN_WAITING = 16, KIN_DOUBT = 16, KIN_WINDOW = 128 };
+
+/* Algorithm 1 would push it to its data. Should it stay all the same? Yes, on a node that has little else
+ * to start, holds tasks that wait, and has mostly seen tasks of its own become ready with their data
+ * here: then those that wait are below this one, and each pushed away would drag them all to the one node
+ * where the graph began. */
+static bool stays_with_kin(struct sched *s, bool away)
+{
+    if (away)
+        s->kin_away++;
+    else
+        s->kin_here++;
+    if (s->kin_away + s->kin_here > KIN_WINDOW) {
+        s->kin_away /= 2;
+        s->kin_here /= 2;
+    }
+    return away && s->config.share_local && s->rules->relax &&
+           s->local.length + s->shared.length < s->config.cores && s->wait.length > KIN_WAITING &&
+           s->kin_away <= s->kin_here + KIN_DOUBT;
+}
+
 /* Algorithm 1, by the policy of the moment. A task without inputs from others is nobody's in
  * particular, and costs no call. */
 void task_ready(struct sched *s, uint32_t slot)
@@ -233,6 +256,8 @@ void task_ready(struct sched *s, uint32_t slot)
          !fit_at(s, task->task, task->max_node) ||
          (s->aside.n && node_is_aside(s, task->max_node))))
         where = DECIDE_SHARED;
+    if (where != DECIDE_SHARED && stays_with_kin(s, where == DECIDE_PUSH))
+        where = DECIDE_LOCAL;
     if (where == DECIDE_PUSH) {
         s->counts.pushed++;
         move_give(s, slot, SCHED_PUSH, task->max_node, 0);
@@ -564,6 +589,8 @@ void sched_handle(struct sched *s, const struct sched_event *e, struct sched_act
     s->out = out;
     if (e->now > s->now)
         s->now = e->now;
+    if (e->sending > 0)
+        s->sending_until = fmax(s->sending_until, s->now + e->sending / s->config.bandwidth);
     if (e->kind == SCHED_EVENT_MESSAGE && e->message.head->kind == SCHED_LOAD_QUERY) {
         sched_message_arrived(s, e->message.head, e->message.items);
         s->out = NULL;

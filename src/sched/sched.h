@@ -50,6 +50,9 @@ struct sched_config {
     double disk; /* bytes for files that tasks leave [no limit] */
     const double *task_disk; /* what a task will leave [0 each] */
     const double *priority;  /* larger starts first [the size of the input data, as in the paper] */
+    /* The same as a function of the task, where an array of all tasks would be too large [none] */
+    double (*priority_of)(const void *context, uint32_t task);
+    const void *priority_context;
     const uint32_t *task_retries; /* [retries] */
     uint32_t retries;             /* attempts after the first [0] */
     double retry_first; /* seconds before the second attempt, doubled each time [at once] */
@@ -166,10 +169,11 @@ struct sched_ended {
 
 struct sched_event {
     enum sched_event_kind kind;
-    double now;    /* seconds; going back is taken as standing still */
-    uint32_t over; /* NODE_DOWN: its life that is over [whatever it is]: a new one is not touched;
-                      SCHED_NOT_YET: nobody has heard of it yet. It gets nothing, and what it holds is
-                      left alone: it may be about to begin */
+    double now;     /* seconds; going back is taken as standing still */
+    double sending; /* MESSAGE: bytes that others wait for from this node, as far as is known [0] */
+    uint32_t over;  /* NODE_DOWN: its life that is over [whatever it is]: a new one is not touched;
+                       SCHED_NOT_YET: nobody has heard of it yet. It gets nothing, and what it holds is
+                       left alone: it may be about to begin */
     union {
         struct {
             const uint32_t *tasks;

@@ -62,6 +62,7 @@ struct sched {
     enum sched_policy policy;
     const struct policy *rules; /* its row, or the configuration's own until the policy changes */
     double t, tt;
+    uint32_t kin_here, kin_away; /* lately: tasks whose data were here, or elsewhere, when ready */
     double length_sum, length_count; /* of completed tasks, for the estimated length */
     double window_start, window_done, window_busy, window_fetched; /* lately, for throughput */
 
@@ -69,6 +70,7 @@ struct sched {
     enum steal_state steal;
     uint32_t round, pending, best_node, best_load;
     double interval;
+    double sending_until; /* the data of tasks that were given to thieves, as far as is known */
     ARRAY(struct sched_down) down; /* nodes known to be dead */
     ARRAY(uint32_t) aside;         /* nodes that others come before */
     bool self_aside;               /* this one is among them */

@@ -124,6 +124,16 @@ void steal_wake(struct sched *s)
     }
 }
 
+/* How many tasks this node itself would have begun before a thief has the data of this one: what others
+ * were given travels first, one after the other, over the one interface. */
+static double steal_keeps(const struct sched *s, const struct slot *task)
+{
+    double wait = task->all_size / s->config.bandwidth;
+    if (task->max_node == s->config.node && s->sending_until > s->now)
+        wait += s->sending_until - s->now;
+    return !(wait > 0) ? 0 : ceil(s->config.cores * wait / policy_length(s, task->task));
+}
+
 /* Tasks of these groups in the LReadyQ that a thief would have started before this node does: the
  * i-th waits for i / cores task lengths, and moving the data of the first, which has the most, is what
  * a thief spends. */
@@ -132,11 +142,21 @@ static uint32_t steal_spare_local(struct sched *s, uint64_t groups)
     uint32_t first = readyset_peek(&s->local, groups);
     if (!s->config.share_local || !s->rules->relax || first == NONE)
         return 0;
-    const struct slot *task = slot_at(s, first);
-    double length = policy_length(s, task->task);
-    double keep = ceil(s->config.cores * task->all_size / s->config.bandwidth / length);
+    double keep = steal_keeps(s, slot_at(s, first));
     uint32_t queued = readyset_length(&s->local, groups);
     return keep < queued ? queued - (uint32_t)keep : 0;
+}
+
+/* The same of the SReadyQ, whose tasks come after those of the LReadyQ; without share_local all of it. */
+static uint32_t steal_spare_shared(struct sched *s, uint64_t groups)
+{
+    uint32_t queued = readyset_length(&s->shared, groups);
+    uint32_t first =
+        s->config.share_local && s->rules->relax ? readyset_peek(&s->shared, groups) : NONE;
+    if (first == NONE || slot_at(s, first)->max_node != s->config.node)
+        return queued;
+    double keep = steal_keeps(s, slot_at(s, first)) - s->local.length;
+    return keep <= 0 ? queued : keep < queued ? queued - (uint32_t)keep : 0;
 }
 
 /* So many of the LReadyQ into the SReadyQ, from its far end. */
@@ -157,8 +177,9 @@ static void steal_offer_local(struct sched *s, uint32_t n, uint64_t groups)
 static void steal_give_half(struct sched *s, const struct sched_message *m)
 {
     uint64_t groups = fit_groups_of(s, m->from, m->load);
-    uint32_t shared = readyset_length(&s->shared, groups);
+    uint32_t shared = steal_spare_shared(s, groups);
     uint32_t total = shared + steal_spare_local(s, groups), n = total - total / 2;
+    double last = 0; /* siblings read one object, which is sent once */
     if (n > s->config.steal_most)
         n = s->config.steal_most;
     if (n > shared)
@@ -167,6 +188,11 @@ static void steal_give_half(struct sched *s, const struct sched_message *m)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t slot = s->config.share_local ? readyset_tail(&s->shared, groups)
                                               : readyset_peek(&s->shared, groups);
+        const struct slot *task = slot_at(s, slot);
+        if (task->max_node == s->config.node && task->all_size != last) {
+            last = task->all_size;
+            s->sending_until = fmax(s->sending_until, s->now) + last / s->config.bandwidth;
+        }
         place_leave(s, slot);
         move_give(s, slot, SCHED_TASKS, m->from, m->round);
     }
@@ -182,7 +208,7 @@ void steal_message(struct sched *s, const struct sched_message *m, const struct 
     case SCHED_LOAD_QUERY: {
         uint64_t groups = fit_groups_of(s, m->from, m->load);
         send_begin(s, SCHED_LOAD_REPLY, m->from, m->round)->load =
-            readyset_length(&s->shared, groups) + steal_spare_local(s, groups);
+            steal_spare_shared(s, groups) + steal_spare_local(s, groups);
         break;
     }
     case SCHED_LOAD_REPLY:

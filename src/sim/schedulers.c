@@ -335,6 +335,8 @@ static void parcel_delivered(struct schedulers *c, uint32_t index)
         struct sched_event e = {.kind = SCHED_EVENT_MESSAGE};
         e.message.head = &heads[i];
         e.message.items = items + heads[i].first;
+        double owed = c->links[heads[i].to].out_free - c->now;
+        e.sending = owed > 0 ? owed * c->config.bandwidth : 0;
         scheduler_handle(c, heads[i].to, &e);
     }
     c->gathering = false;

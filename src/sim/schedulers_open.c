@@ -164,6 +164,17 @@ static bool open_costs(struct schedulers *c, struct error *err)
     return true;
 }
 
+/* Deepest first, as real runs do it: what a thief then gets from the far end of a queue is little data
+ * with much work below it. */
+static double depth_first(const void *workload, uint32_t task)
+{
+    const struct workload *d = workload;
+    double bytes = 0; /* among equals the one with more data, as in the paper */
+    if (d->kind == WORKLOAD_FAN_OUT && task)
+        bytes = workload_size(d, workload_parent(d, task, 0));
+    return workload_depth(d, task) + bytes / (bytes + 1e6);
+}
+
 /* What this node's scheduler knows of itself and of the tasks. */
 static struct sched_config node_config(const struct schedulers *c, uint32_t node,
                                        const struct capacity *capacity, double mean)
@@ -188,6 +199,10 @@ static struct sched_config node_config(const struct schedulers *c, uint32_t node
                              /* a reply takes two latencies here: never reached */
                              .reply_timeout = 5,
                              .wait_poll = -1}; /* no word is lost here */
+    if (!w && !k->rigid_steal) {
+        s.priority_of = depth_first;
+        s.priority_context = c->dag;
+    }
     if (w) {
         struct capacity there;
         node_capacity(k, node, &there);

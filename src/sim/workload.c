@@ -105,6 +105,16 @@ static uint32_t rank_bound(const struct workload *d, uint32_t level, uint64_t ra
     return low;
 }
 
+uint32_t workload_depth(const struct workload *d, uint32_t task)
+{
+    if (is_tree(d)) {
+        uint32_t level = level_of(d, heap_of(d, task));
+        return d->kind == WORKLOAD_FAN_IN ? d->nlevels - 1 - level : level;
+    }
+    return d->kind == WORKLOAD_PIPELINE ? task % d->degree
+                                        : d->kind == WORKLOAD_STACKING && task == d->ntasks - 1;
+}
+
 /* ---- edges ---- */
 
 uint32_t workload_parents(const struct workload *d, uint32_t task)

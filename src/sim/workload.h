@@ -72,6 +72,10 @@ uint32_t workload_parent(const struct workload *d, uint32_t task, uint32_t index
 uint32_t workload_children(const struct workload *d, uint32_t task);
 uint32_t workload_child(const struct workload *d, uint32_t task, uint32_t index);
 
+/* Edges of the longest way from an entry to it, as far as that is known without a table: a workflow's
+ * tasks have none. */
+uint32_t workload_depth(const struct workload *d, uint32_t task);
+
 /* Objects that a task reads; `producer` NONE: an input file. An ordering edge has object NONE. */
 uint32_t workload_needs(const struct workload *d, uint32_t task);
 uint32_t workload_need(const struct workload *d, uint32_t task, uint32_t index, uint32_t *producer);

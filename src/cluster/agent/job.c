@@ -359,6 +359,7 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
         e.kind = SCHED_EVENT_MESSAGE;
         e.message.head = &m;
         e.message.items = j->agent->items.at;
+        e.sending = j->depot ? depot_owed(j->depot) : 0;
         driver_handle(j->driver, &e);
         break;
     }

@@ -152,6 +152,11 @@ double depot_bytes(const struct depot *d, uint32_t object)
     return depot_has(d, object) ? d->objects[object].bytes : 0;
 }
 
+double depot_owed(const struct depot *d)
+{
+    return d->owed;
+}
+
 const struct digest *depot_digest(const struct depot *d, uint32_t object)
 {
     return depot_has(d, object) ? &d->objects[object].digest : NULL;

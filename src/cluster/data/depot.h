@@ -58,6 +58,8 @@ bool depot_check_folders(const struct workflow *w, struct error *err);
 
 bool depot_has(const struct depot *d, uint32_t object);
 double depot_bytes(const struct depot *d, uint32_t object);
+/* Bytes that others asked for and that are still to be sent. */
+double depot_owed(const struct depot *d);
 const struct digest *depot_digest(const struct depot *d, uint32_t object);
 /* It stands here now (a task left it, or it was found): askers that wait are served, and a fetch of
  * it has ended well. */

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,6 +58,14 @@ static void serve_change(struct depot_serve *s, enum serve_state state)
     depot_ring_add(&p->ring[state], &s->ring);
 }
 
+/* It is here, and goes out when it is its turn. Until its end it counts as a whole. */
+static void serve_is_owed(struct depot *d, struct depot_serve *s)
+{
+    s->owed = fmax(depot_bytes(d, s->object) - (double)s->offset, 0);
+    d->owed += s->owed;
+    serve_change(s, SERVE_READY);
+}
+
 /* Out of the object's list and the peer's ring; the peer stays until its link closes. */
 static void serve_end(struct depot *d, struct depot_serve *s)
 {
@@ -66,6 +75,7 @@ static void serve_end(struct depot *d, struct depot_serve *s)
     *at = s->next;
     depot_ring_remove(&s->ring);
     s->peer->nopen -= s->state == SERVE_OPEN;
+    d->owed = fmax(d->owed - s->owed, 0);
     if (s->fd >= 0)
         close(s->fd);
     depot_pack_free(&s->pack);
@@ -277,7 +287,7 @@ bool depot_serve_fetch(struct depot *d, struct link *l, uint32_t object, struct 
     char label[DEPOT_LABEL];
     bool safe = depot_name_is_safe(depot_label(d, object, label));
     if (safe && depot_has(d, object)) {
-        serve_change(s, SERVE_READY);
+        serve_is_owed(d, s);
         if (link_queued(l) < DEPOT_QUEUED_MOST)
             serve_pump(d, p);
         return true;
@@ -318,7 +328,7 @@ void depot_serve_added(struct depot *d, uint32_t object)
 {
     for (struct depot_serve *s = d->serves[object]; s; s = s->next)
         if (s->state == SERVE_WAITING)
-            serve_change(s, SERVE_READY);
+            serve_is_owed(d, s);
     if (!d->serves[object])
         return;
     for (size_t i = 0; i < d->peers.n; i++)

@@ -34,6 +34,7 @@ struct depot_serve {
     uint32_t object;
     struct depot_serve *next; /* of the same object */
     uint64_t offset;          /* asked for, then where it is */
+    double owed;              /* its part of depot.owed */
     struct digest digest;     /* of what is asked for, then of what is sent */
     /* when OPEN */
     uint8_t form; /* enum message_form */

@@ -41,6 +41,7 @@ struct depot {
     struct depot_object *objects;
     struct depot_fetch **fetches;
     struct depot_serve **serves;
+    double owed; /* bytes that peers asked for, are here and are not sent */
 
     struct depot_ring waiting, begun; /* fetches */
     uint32_t nfetches[FETCH_STATES];  /* by state */
