@@ -17,7 +17,7 @@ static const struct cli_option submit_options[] = {
     {"keep-going", 'k', NULL, "after a failure, run what does not depend on it"},
     {"force", 'f', NULL, "run every task, done or not"},
     {"no-sandbox", 0, NULL, "run every task in the run's folder itself"},
-    {"overwrite", 0, NULL, "in a shared folder, replace files that weft did not make"},
+    {"overwrite", 0, NULL, "replace files that weft did not make, also when attach brings them"},
     {"no-limits", 0, NULL, "measure the memory of tasks, but do not enforce it"},
     {"retry-delay", 0, "SECONDS", "before the second attempt, then doubled (default 0.1)"},
     {"no-history", 0, NULL, "predict nothing from past runs"},

@@ -1,7 +1,7 @@
 /* Notes: a small JSON file a run, and beside it the key of agents that were started for it.
  *
  *     STATE/cluster/7.json    {"schema": "weft-cluster-run/1", "run": 7, "store": URL,
- *                              "key": FILE, "on": TARGET or null}
+ *                              "key": FILE, "on": TARGET or null, "overwrite": true if said}
  *     STATE/cluster/7.key     0600; only when the agents are the run's own */
 #include "session/note.h"
 
@@ -59,6 +59,8 @@ bool note_write(const char *state, const struct note *n, const struct seal_key *
         json_put_string(&j, "store", n->store);
         json_put_string(&j, "key", realpath(key_file, real) ? real : key_file);
         json_put_text(&j, "on", n->target);
+        if (n->overwrite)
+            json_put_bool(&j, "overwrite", true);
         json_write_end_object(&j);
         strbuf_add_char(&text, '\n');
         note_path(state, n->run, ".json", &path);
@@ -93,6 +95,8 @@ bool note_read(const char *state, uint64_t run, struct note *out)
         out->store = note_text(&j, "store");
         out->key = note_text(&j, "key");
         out->target = note_text(&j, "on");
+        json_ref v = json_get(&j, 0, "overwrite");
+        out->overwrite = v != JSON_NONE && json_type(&j, v) == JSON_TRUE;
         json_free(&j);
     }
     text_free(&text);

@@ -10,9 +10,10 @@
 
 struct note {
     uint64_t run;
-    char *store;  /* URL */
-    char *key;    /* the file */
-    char *target; /* of `--on`; NULL: agents that others started */
+    char *store;    /* URL */
+    char *key;      /* the file */
+    char *target;   /* of `--on`; NULL: agents that others started */
+    bool overwrite; /* results replace what weft did not make, whoever brings them home */
 };
 
 /* With n->key NULL the key is written beside the note, 0600. The note is only read from. */

@@ -23,18 +23,20 @@ int main(void)
     ok(!note_read(state, 7, &note), "nor one of run 7");
 
     seal_key_random(&key);
-    struct note own = {.run = 7, .store = "redis://head:6379", .target = "ssh:a,b"};
+    struct note own = {
+        .run = 7, .store = "redis://head:6379", .target = "ssh:a,b", .overwrite = true};
     ok(note_write(state, &own, &key, &err), "a run on agents of its own leaves a note");
     snprintf(path, sizeof path, "%s/cluster/7.key", state);
     ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600, "and its key, for its owner alone");
     ok(note_read(state, 7, &note), "which is found");
     ok(strcmp(note.store, own.store) == 0 && strcmp(note.target, own.target) == 0, "as it was");
+    ok(note.overwrite, "and that results may replace what stands there");
     ok(strstr(note.key, "7.key") && note.key[0] == '/', "with an absolute path to the key");
     note_free(&note);
 
     struct note others = {.run = 8, .store = "redis://head:6379", .key = path};
     ok(note_write(state, &others, &key, &err), "a run on agents of others, too");
-    ok(note_read(state, 8, &note) && !note.target, "without a target");
+    ok(note_read(state, 8, &note) && !note.target && !note.overwrite, "without a target");
     note_free(&note);
     snprintf(path, sizeof path, "%s/cluster/9.json", state);
     ok(file_write(path, "{}", 2, &err), "something else lies there");

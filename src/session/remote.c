@@ -320,8 +320,11 @@ bool remote_attach(struct remote *r, struct session *s, const struct remote_opti
     s->needs.environment =
         &r->ticket.environment; /* keys of what is done are those of its agents */
     struct note note = {0};
-    if (r->place.noted && note_read(s->ws.state, run, &note) && note.target)
+    bool there = note_read(s->ws.state, run, &note);
+    if (there && r->place.noted && note.target)
         r->target = mem_copy_string(note.target); /* its agents were started for it alone */
+    if (there && (r->place.noted || remote_is_same_store(note.store, r->place.address.text)))
+        s->o.overwrite |= note.overwrite; /* as it was submitted */
     note_free(&note);
     double memory;
     uint32_t cores = place_cores(r->client, &memory);
@@ -338,7 +341,8 @@ static void remote_leave_note(const struct remote *r)
     struct note note = {.run = r->run,
                         .store = (char *)r->place.address.text,
                         .key = r->key_file,
-                        .target = r->target};
+                        .target = r->target,
+                        .overwrite = r->session->o.overwrite};
     struct error err = {0};
     if (!note_write(r->session->ws.state, &note, &r->place.key, &err))
         remark(&r->session->o.remarks, REMARK_WARNING, "%s", err.text);

@@ -75,7 +75,8 @@ ok $? "the first one's result comes home"
 rm -rf "$work/flow/out.txt" "$work/flow/.weft"
 say submit "$work/fail/flow.yaml" --no-shared -q && fails=$(cat "$work/out")
 wait_for 60 state_is "$fails" ended
-sleep 4 # its job is closed by then, or this tests less
+closed() { ! ls -l "/proc/$pid_one/fd" "/proc/$pid_two/fd" | grep -q "runs/$1/"; } # no job of it is open
+wait_for 60 closed "$fails"
 say attach "$fails" -C "$work/fail"
 [ $? = 1 ] && grep -q "it hurts" "$work/err" "$work/out"
 ok $? "who attaches late is told why a task failed, with its log"
@@ -101,8 +102,15 @@ ok $? "descriptors stay few ($(descriptors "$pid_one"))"
 [ "$(beat)" -lt $((2 * early + 4096)) ]
 ok $? "and words short ($(beat) bytes)"
 
+# ---- an agent that leaves hands all of it over ----
+kill "$pid_one"
+wait_for 40 dead "$pid_one" # before, sixteen runs took four seconds: 50 for 200
+ok $? "an agent that leaves does not wait for each of the runs that it hands over"
+has=$(ls -d "$work"/two/runs/*/files/out.txt | wc -l)
+[ "$has" -ge $((RUNS - 2)) ]
+ok $? "and the other has the results of $((RUNS - 2)) runs, all that were not taken ($has)"
+
 # ---- limits ----
-end_process "$pid_one"
 end_process "$pid_two"
 begin one --keep-for 5s
 are_ready one

@@ -148,6 +148,7 @@ static void agent_on_tick(uv_timer_t *timer)
         if (a->o->serves) /* have the others left? */
             agent_send_heartbeat(a);
         agent_end_survivors(a);
+        ended_close_handed(a);
         agent_go_on_leaving(a);
     }
     if (++a->ticks % TICKS_A_SECOND == 0)

@@ -42,6 +42,7 @@ void agent_answer_keep(struct agent *a, uint64_t run, uint32_t object, bool good
             continue;
         send_kept(k.link, run, object, good, why);
         a->keeps.at[i--] = array_pop(&a->keeps);
+        ended_kept(a, run);
     }
 }
 

@@ -233,6 +233,7 @@ void ended_add(struct agent *a, const struct job *j, bool lost)
     struct ended_run *e = ended_at(a, j->number, j->ticket.id);
     e->here = true;
     e->on_board = !lost;
+    e->handed |= j->handed;
     e->bytes = j->depot ? depot_counts(j->depot).bytes : 0;
     e->when = e->when > 0 ? e->when : ended_now(a);
     ended_write_folder(a, e);
@@ -267,19 +268,40 @@ static void ended_keep_words(struct agent *a, const struct job *j)
     array_push(&a->past, words);
 }
 
+static void ended_close(struct agent *a, size_t at)
+{
+    ended_add(a, a->jobs.at[at], false);
+    ended_keep_words(a, a->jobs.at[at]);
+    agent_close_job(a, at, false);
+}
+
 static void ended_close_quiet(struct agent *a)
 {
     for (size_t i = 0; i < a->jobs.n; i++) {
         struct job *j = a->jobs.at[i];
-        if (j->state != JOB_ENDED || ended_is_in_use(a, j)) {
+        if (j->state != JOB_ENDED || ended_is_in_use(a, j))
             j->quiet = 0;
-            continue;
-        }
-        if (j->quiet++ < QUIET_LEAST)
-            continue;
-        ended_add(a, j, false);
-        ended_keep_words(a, j);
-        agent_close_job(a, i--, false);
+        else if (j->quiet++ >= QUIET_LEAST)
+            ended_close(a, i--);
+    }
+}
+
+/* Who woke it to have it keep something is done with it: hundreds may be handed over, and must not be open
+ * at once. */
+void ended_kept(struct agent *a, uint64_t run)
+{
+    struct job *j = agent_job(a, run);
+    if (j && j->state == JOB_ENDED)
+        j->quiet = QUIET_LEAST;
+}
+
+/* The next ones wait for its room; that somebody comes for it again is no reason to stay. */
+void ended_close_handed(struct agent *a)
+{
+    for (size_t i = 0; a->departure == AGENT_HANDING_OVER && i < a->jobs.n; i++) {
+        struct job *j = a->jobs.at[i];
+        if (j->state == JOB_ENDED && j->handed && !ended_is_in_use(a, j))
+            ended_close(a, i--);
     }
 }
 

@@ -46,6 +46,10 @@ void ended_drop(struct agent *a, uint64_t run, const uint8_t id[static SEAL_ID])
 void ended_add(struct agent *a, const struct job *j, bool lost);
 /* Once a second: jobs of ended runs that nobody is at are closed; what is too old or too much goes. */
 void ended_second(struct agent *a);
+/* It has what it was asked to keep of this run, or will not have it. */
+void ended_kept(struct agent *a, uint64_t run);
+/* This agent leaves: jobs of which all was handed over are closed. Not from within a job. */
+void ended_close_handed(struct agent *a);
 /* This agent leaves: wake some that were not handed over yet. False: all were. */
 bool ended_wake_to_hand(struct agent *a);
 /* Runs with data here, and the bytes of it. */

@@ -113,8 +113,7 @@ struct client_work {
     enum client_shared shared;
     uint32_t copies; /* of each input, on agents [2] */
     bool keep_going, no_sandbox, unlimited, adapt;
-    bool
-        overwrite; /* as in run_options; of a shared folder. Others come home when it is followed */
+    bool overwrite; /* as in run_options; of a shared folder. Others: client_following has it */
     enum sched_policy policy;
     double t, tt, retry_first, retry_most;
     double priority_of_run; /* among runs on the same agents: each more doubles its share */
