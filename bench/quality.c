@@ -1,13 +1,15 @@
 /* How good the plans are: against proven optima (data/optimal), against a public library
  * (data/saga-json), and how much `auto` improves on heft at sizes where nothing is proven.
  *
- *   bench_quality [--json FILE] [--budget 1s] */
-#include "bench/bench.h"
+ *   bench_quality [--json FILE] [--budget 1s]
+ *   bench_quality --table docs/best-known.md [--moves 1000000moves] [--write yes]    best_known.c
+ *   bench_quality --evidence yes                                  how much of a gap is the bound */
+#include "bench/quality.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/rng.h"
 #include "formats/dot/dot.h"
-#include "plan/planner.h"
+#include "plan/search/bounds.h"
 #include "tests/plan/saga_published.h"
 #include <dirent.h>
 #include <math.h>
@@ -16,14 +18,17 @@
 #include <string.h>
 
 static const char *budget = "1s";
+static bool one_copy;
 
 static struct plan *plan_with(const struct planner *planner, const struct workflow *w,
                               const struct platform *p)
 {
     bool exact = planner->accepts & ACCEPTS_SMALL, meta = planner->accepts & ACCEPTS_META;
-    struct option_value option = {exact ? "limit" : "budget", budget};
+    /* the optima are those of plans with one copy of each task */
+    struct option_value option[] = {{exact ? "limit" : "budget", budget},
+                                    {"duplication", one_copy ? "false" : "true"}};
     struct plan_request request = {
-        .workflow = w, .platform = p, .options = &option, .noptions = exact || meta, .seed = 1};
+        .workflow = w, .platform = p, .options = option, .noptions = meta ? 2 : exact, .seed = 1};
     struct error err = {0};
     struct plan *plan = planner_run(planner, &request, &err);
     if (!plan)
@@ -31,7 +36,7 @@ static struct plan *plan_with(const struct planner *planner, const struct workfl
     return plan;
 }
 
-static struct platform *quality_nodes(uint32_t count, double fastest, struct rng *rng)
+struct platform *quality_nodes(uint32_t count, double fastest, struct rng *rng)
 {
     struct platform_builder *b = platform_builder_new("<bench>");
     platform_builder_network(b, 1, 0, NAN, 0);
@@ -212,8 +217,7 @@ static void bench_saga(const char *shared, struct json_writer *out)
 
 /* ---- larger graphs ---- */
 
-/* Layers of `width` tasks, each with 1 to 5 edges from the layers above. */
-static struct workflow *layered_graph(uint32_t tasks, uint32_t width, double ccr, struct rng *rng)
+struct workflow *quality_layered(uint32_t tasks, uint32_t width, double ccr, struct rng *rng)
 {
     struct builder *b = builder_new("<bench>", "generated");
     for (uint32_t t = 0; t < tasks; t++) {
@@ -237,22 +241,36 @@ static struct workflow *layered_graph(uint32_t tasks, uint32_t width, double ccr
     return builder_finish(b, &err);
 }
 
+const struct quality_size quality_sizes[] = {
+    {100, 8, 10, 1},       {1000, 16, 40, 0.1}, {1000, 16, 40, 1},  {1000, 16, 40, 5},
+    {10000, 64, 200, 0.1}, {10000, 64, 200, 1}, {10000, 64, 200, 5}};
+const size_t quality_nsizes = sizeof quality_sizes / sizeof *quality_sizes;
+
+double quality_bound(const struct workflow *w, const struct platform *p)
+{
+    struct error err = {0};
+    struct costs *costs = costs_new(w, p, &err);
+    bench_must(costs != NULL, &err);
+    struct problem *problem = problem_new(costs);
+    double bound = bounds_find(problem, 100000000, INFINITY, INFINITY).single.value;
+    problem_free(problem);
+    costs_free(costs);
+    return bound;
+}
+
+/* The gap is what the makespan is above the bound, in percent of the bound. */
 static void bench_large(struct json_writer *out)
 {
-    static const struct {
-        uint32_t tasks, nodes, width;
-        double ccr;
-    } sizes[] = {{100, 8, 10, 1},       {1000, 16, 40, 0.1}, {1000, 16, 40, 1},  {1000, 16, 40, 5},
-                 {10000, 64, 200, 0.1}, {10000, 64, 200, 1}, {10000, 64, 200, 5}};
+    const struct quality_size *sizes = quality_sizes;
     printf("\nauto (%s) against heft on layered graphs, speeds 1 to 4\n", budget);
-    printf("%8s %6s %5s %12s %12s %12s %9s %12s %8s %8s\n", "tasks", "nodes", "ccr", "heft",
-           "best member", "auto", "shorter", "lower bound", "members", "seconds");
+    printf("%8s %6s %5s %12s %12s %12s %9s %12s %8s %8s %8s\n", "tasks", "nodes", "ccr", "heft",
+           "best member", "auto", "shorter", "lower bound", "gap", "members", "seconds");
     json_write_key(out, "large");
     json_write_array(out);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < quality_nsizes; i++) {
         struct rng rng;
         rng_seed(&rng, 42 + i);
-        struct workflow *w = layered_graph(sizes[i].tasks, sizes[i].width, sizes[i].ccr, &rng);
+        struct workflow *w = quality_layered(sizes[i].tasks, sizes[i].width, sizes[i].ccr, &rng);
         struct platform *p = quality_nodes(sizes[i].nodes, 4, &rng);
         struct plan *heft = plan_with(planner_find("heft"), w, p);
         const char *kept = budget;
@@ -262,9 +280,10 @@ static void bench_large(struct json_writer *out)
         struct plan *best = plan_with(planner_find("auto"), w, p);
         if (heft && member && best) {
             double a = plan_makespan(heft), b = plan_makespan(best);
-            printf("%8u %6u %5g %12.6g %12.6g %12.6g %8.2f%% %12.6g %7.3fs %7.3fs\n",
+            printf("%8u %6u %5g %12.6g %12.6g %12.6g %8.2f%% %12.6g %7.1f%% %7.3fs %7.3fs\n",
                    sizes[i].tasks, sizes[i].nodes, sizes[i].ccr, a, plan_makespan(member), b,
-                   100 * (1 - b / a), plan_objective(best, "lower_bound"), member->planning_seconds,
+                   100 * (1 - b / a), plan_objective(best, "lower_bound"),
+                   100 * (b / plan_objective(best, "lower_bound") - 1), member->planning_seconds,
                    best->planning_seconds);
             json_write_object_inline(out);
             json_put_integer(out, "tasks", sizes[i].tasks);
@@ -288,22 +307,39 @@ static void bench_large(struct json_writer *out)
 
 int main(int argc, char **argv)
 {
-    const char *file = NULL;
+    const char *file = NULL, *table = NULL, *moves = "1000000moves";
+    bool write = false, evidence = false;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--json") == 0)
             file = argv[i + 1];
         else if (strcmp(argv[i], "--budget") == 0)
             budget = argv[i + 1];
+        else if (strcmp(argv[i], "--table") == 0)
+            table = argv[i + 1];
+        else if (strcmp(argv[i], "--moves") == 0)
+            moves = argv[i + 1];
+        else if (strcmp(argv[i], "--write") == 0)
+            write = strcmp(argv[i + 1], "yes") == 0;
+        else if (strcmp(argv[i], "--evidence") == 0)
+            evidence = strcmp(argv[i + 1], "yes") == 0;
     }
     const char *given = getenv("WEFT_SHARED");
     char shared[4096], probe[4200];
     snprintf(shared, sizeof shared, "%s", given ? given : WEFT_SOURCE_DIR "/../shared");
     snprintf(probe, sizeof probe, "%s/data/optimal", shared);
+    if (evidence) {
+        quality_evidence();
+        return 0;
+    }
+    if (table)
+        return quality_table(table, shared, moves, write);
     struct bench_report report = {.file = file};
     struct json_writer *out = bench_report_begin(&report, NULL);
     json_put_string(out, "budget", budget);
     if (file_exists(probe)) {
+        one_copy = true;
         bench_optimal(shared, out);
+        one_copy = false;
         bench_saga(shared, out);
     } else {
         printf("no shared data at %s: only generated graphs (WEFT_SHARED names another place)\n",

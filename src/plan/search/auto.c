@@ -44,6 +44,9 @@ enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 
 /* Of the budget, for plans with one copy of each task: most of it, unless a member's copies are ahead. */
 #define AUTO_SINGLE_SHARE 0.9
 #define AUTO_SINGLE_SHARE_BEHIND 0.5
+/* Annealing rarely shortens a large plan by more than a tenth: it need not try to catch up with more. */
+#define AUTO_SINGLE_SHARE_FAR 0.1
+#define AUTO_FAR_BEHIND 0.87
 /* Of the budget, for a first plan with copies of a graph that is too large for the members which make
  * one, where sending takes so many times as long as computing: there copies have been worth more than
  * all else. */
@@ -277,7 +280,8 @@ static void auto_search(struct auto_run *run, bool copies)
         begin = AUTO_LARGE_COPY_SHARE;
         search_with_copies(run, 0, begin, 1);
     } else if (run->copied && plan_makespan(run->copied) < run->best.makespan) {
-        share = AUTO_SINGLE_SHARE_BEHIND;
+        bool hopeless = plan_makespan(run->copied) < AUTO_FAR_BEHIND * run->best.makespan;
+        share = hopeless && p->n > EXACT_TASKS ? AUTO_SINGLE_SHARE_FAR : AUTO_SINGLE_SHARE_BEHIND;
     }
     if (p->n <= EXACT_TASKS && !p->ports) {
         /* A first short look settles most graphs of a dozen tasks; the second has a better

@@ -63,9 +63,13 @@ static struct bounds cheap_bounds(const struct problem *p, const double *tail, d
         path = fmax(path, p->least[t] + tail[t]);
         load += p->load[t];
     }
-    b.copies = (struct lower_bound){path, BOUND_PATH};
-    raise_bound(&b.copies, capacity > 0 ? load / capacity : 0, BOUND_LOAD);
-    b.single = b.copies;
+    /* rounded here, so that the joins, which are, are not named for a fraction */
+    double share = capacity > 0 ? load / capacity : 0;
+    share = p->whole ? ceil(share - 1e-6) : share;
+    raise_bound(&b.copies, path, BOUND_PATH);
+    raise_bound(&b.copies, share, BOUND_LOAD);
+    raise_bound(&b.single, path, BOUND_PATH);
+    raise_bound(&b.single, share, BOUND_LOAD);
     raise_bound(&b.single, problem_bound(p), BOUND_COMMUNICATION);
     return b;
 }
@@ -222,8 +226,7 @@ static void bounds_with_communication(struct bounds *b, struct bounds_work *w, d
         return;
     raise_bound(&b->copies, path_over(w, w->head, NULL), BOUND_COMMUNICATION);
     raise_bound(&b->copies, interval_over(w, w->head, NULL), BOUND_INTERVAL);
-    if (b->copies.value > b->single.value)
-        b->single = b->copies;
+    raise_bound(&b->single, b->copies.value, b->copies.kind);
     o.copies = false;
     o.backwards = true;
     if (early_starts(w->p, &o, w->tail, &w->cut) == EARLY_LATE)
