@@ -61,7 +61,7 @@ class Round:
         self.environment = dict(os.environ, SOAK_LOG=self.log, WEFT_HISTORY=os.path.join(self.outside, "history.db"), TMPDIR=self.outside,
                                 WEFT_KEY=os.path.join(self.outside, "key"), SOAK_MARK=self.mark.split("=")[1])
         self.said, self.agents, self.retired, self.leaving, self.later, self.excused = [], [], [], [], [], []
-        self.may_repeat, self.attach_next, self.client, self.damaged, self.unheard = set(), False, None, False, False
+        self.may_repeat, self.attach_next, self.client, self.damaged = set(), False, None, False
         self.shared, self.allocated = self.rng.random() < 0.2, self.rng.random() < 0.4
         self.write_flow()
 
@@ -251,7 +251,7 @@ class Round:
             self.wrong(f"{what}: exit status 0, but " + "; ".join(differs[:5]))
         status, out, err = self.call("run", "flow.yaml", "-n", "--json", "--on", "cluster")
         would = {x["task"]: x["because"] for x in json.loads(out)["would_run"]} if status == 0 else None
-        if would is None or (would and not self.unheard):
+        if would is None or would:
             self.wrong(f"{what}: exit status 0, but a look says: {err if would is None else would}")
 
     # ---- a round ----
@@ -305,7 +305,6 @@ class Round:
                 status, _, err = self.call("cancel", str(run), "-q")
                 if status != 0 and not err.strip():
                     self.wrong(f"cancel {run}: exit status {status} without a word")
-        self.unheard = False
         self.start(["run", "flow.yaml", "-q", "--on", "cluster", "--shared" if self.shared else "--no-shared"])
         status = self.watch([])
         if status != 0:

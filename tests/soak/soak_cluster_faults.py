@@ -86,12 +86,10 @@ def come_back(r, a):
 # ---- links ----
 
 def cut_link(r):
-    """Others do not reach an agent, for less or more than its lease. In a shared folder a run may end meanwhile, and nobody hear what that
-    agent would have put on record."""
+    """Others do not reach an agent, for less or more than its lease. In a shared folder a run may end meanwhile."""
     a = some_agent(r)
     if a:
         r.hurt(a)
-        r.unheard = r.shared
         mode = r.rng.choice(("cut", "silent"))
         a.door.cut() if mode == "cut" else setattr(a.door, "mode", mode)
         r.after_a_while(r.rng.choice((0.1, 1.0, LEASE * 2)), lambda: (setattr(a.door, "mode", "open"), r.well(a)))
@@ -277,5 +275,5 @@ def flood(r):
 # How often each is drawn.
 DURING = [kill_agent] * 6 + [stop_agent] * 3 + [leave_agent, end_job] * 2 + [cut_link, cut_from_store] * 3 + [damage_link] * 2 + [slow_links] + \
          [kill_store] * 3 + [stop_store, slow_store] + [kill_client] * 3 + [stop_client, interrupt_client, cut_client] + [damage_cache] * 5 + \
-         [flood] * 3 + [flush_store, empty_store]
-BY_NAME = {f.__name__: f for f in DURING + [fill_disk]}
+         [flood] * 3 + [fill_disk] * 3 + [flush_store, empty_store]
+BY_NAME = {f.__name__: f for f in DURING}

@@ -378,7 +378,7 @@ static void follow_tick(void *context)
     }
     if (f->phase == PHASE_READING && !f->reading) {
         follow_check_unproved(f, now);
-        if (!f->reading && f->error.kind == ERROR_NONE)
+        if (!f->reading && f->error.kind == ERROR_NONE && follow_heard_all(f, now))
             f->phase = PHASE_COLLECTING;
     }
     collect_tick(f->collect);

@@ -67,6 +67,7 @@ struct client_follow {
     bool counting;
     uint32_t counted;           /* tasks that have ended, by the store */
     double asked_count, behind; /* behind: since when we know of fewer; 0: we do not */
+    double unheard;             /* since when files of ended tasks are waited for; 0: they are not */
 
     bool said_forged;      /* somebody else writes to the store */
     bool unproved;         /* of this reading: an end that nobody proves */
@@ -121,6 +122,8 @@ void follow_report_node(struct client_follow *f, const struct trace_node *n);
 void follow_read_store(struct client_follow *f);
 void follow_ask_count(struct client_follow *f); /* how many have ended */
 /* What was decided, for a run that does not have the files that were asked about. */
+/* In a shared folder: is there word of each file that was made, or no more waiting for it? */
+bool follow_heard_all(struct client_follow *f, double now);
 void follow_record_decisions(struct client_follow *f);
 /* Is what the board says of the run to be believed? */
 bool follow_believes(struct client_follow *f, const struct board_run *r);

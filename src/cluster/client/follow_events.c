@@ -16,8 +16,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { READS = 4096 }; /* at once */
+
+/* Seconds for an agent to tell of files when the run has ended: a link is tried again every second, and
+ * who is still cut off then may be so for hours. */
+static const double UNHEARD = 6;
+static const double CLOCKS_APART = 2; /* seconds, of the folder's server and the store */
 
 /* ---- telling ---- */
 
@@ -453,6 +459,50 @@ static void follow_take_record(struct client_follow *f, const struct meta_record
     } else if (r->status == META_REMOVED) {
         follow_task_ended(f, t, FOLLOW_SEEN_REMOVED);
     }
+}
+
+/* ---- files of which nobody has told ---- */
+
+/* Its outputs, of a task that ran, and of which no agent has told. NONE: no more from `o` on. */
+static uint32_t follow_next_unheard(const struct client_follow *f, uint32_t o)
+{
+    const struct workflow *w = f->w;
+    for (; o < w->nobjects; o++)
+        if (w->producer[o] != NONE && !f->reported[o] && w->object_name[o] &&
+            f->seen[w->producer[o]] == FOLLOW_SEEN_DONE)
+            return o;
+    return NONE;
+}
+
+/* As it stands in the folder that all share, unless somebody has changed it since the run's end. */
+static void follow_read_unheard(struct client_follow *f, uint32_t o)
+{
+    struct strbuf path = {0};
+    struct trace_file file = {.object = o, .produced = true};
+    struct error err = {0};
+    struct stat s;
+    path_in(f->o.folder, workflow_text(f->w, f->w->object_name[o]), &path);
+    if (stat(path.at, &s) == 0 && !((double)s.st_mtim.tv_sec > f->ended_at + CLOCKS_APART) &&
+        memo_digest(f->o.needs->memo, path.at, false, &file.digest, &file.size, &err))
+        follow_learn_file(f, &file);
+    strbuf_free(&path);
+}
+
+/* Whoever ran the last tasks may be cut off from us, and the run ends without its word; then they would
+ * not be on record, and run again. Its word is waited for, since it alone knows files that are gone by
+ * now; then the folder is looked at. Elsewhere results are fetched, and come with their content. */
+bool follow_heard_all(struct client_follow *f, double now)
+{
+    uint32_t o = f->o.ticket->shared ? follow_next_unheard(f, 0) : NONE;
+    if (o == NONE)
+        return true;
+    if (f->unheard == 0)
+        f->unheard = now;
+    if (now - f->unheard < UNHEARD)
+        return false;
+    for (; o != NONE; o = follow_next_unheard(f, o + 1))
+        follow_read_unheard(f, o);
+    return true;
 }
 
 void follow_record_decisions(struct client_follow *f)
