@@ -61,7 +61,7 @@ class Round:
         self.environment = dict(os.environ, SOAK_LOG=self.log, WEFT_HISTORY=os.path.join(self.outside, "history.db"), TMPDIR=self.outside,
                                 WEFT_KEY=os.path.join(self.outside, "key"), SOAK_MARK=self.mark.split("=")[1])
         self.said, self.agents, self.retired, self.leaving, self.later, self.excused = [], [], [], [], [], []
-        self.may_repeat, self.attach_next, self.client, self.damaged = set(), False, None, False
+        self.may_repeat, self.attach_next, self.client, self.damaged, self.filled = set(), False, None, False, False
         self.shared, self.allocated = self.rng.random() < 0.2, self.rng.random() < 0.4
         self.write_flow()
 
@@ -286,6 +286,9 @@ class Round:
                 self.wrong(f"exit status {status} without a word")
             if self.damaged and (" changed while it ran: " in self.printed() or "failed while nobody followed" in self.printed()):
                 self.excused.append("an input was damaged under a task")
+            # a sick machine is waited for by nobody: when no other is there, tasks fail and say so
+            if self.filled and re.search("no space left on .*, and (no other agent is there|every other agent is set aside)", self.printed()):
+                self.excused.append("a disk was full, and nobody else was there")
             if not self.excused:
                 self.wrong(f"exit status {status}, and nothing excuses it: {self.message()[-1500:]}")
             self.said[-1] += f" ({'; '.join(self.excused)})"

@@ -237,6 +237,7 @@ def fill_disk(r):
         return
     a = r.rng.choice(small)
     r.hurt(a)
+    r.filled = True
     path = os.path.join(a.folder, "ballast")
     try:
         with open(path, "wb", buffering=0) as f:

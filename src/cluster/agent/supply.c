@@ -548,10 +548,11 @@ bool supply_ended(struct job *j, struct sched_ended *e)
 
 /* ---- data that comes ---- */
 
-/* Who sends it only reads: what speaks of writing is this machine. */
-static bool is_our_trouble(const char *why)
+/* This machine's: then nothing is known of who has it, and computing it again would not help. What the
+ * other side says of itself is not ours, whatever words it has. */
+static bool is_our_trouble(const struct job *j, const char *why)
 {
-    return strstr(why, "writ") && health_of_error(why);
+    return !depot_was_refused(j->depot) && health_of_error(why);
 }
 
 void supply_arrived(struct job *j, uint32_t object, bool good, const char *why)
@@ -559,9 +560,9 @@ void supply_arrived(struct job *j, uint32_t object, bool good, const char *why)
     agent_answer_keep(j->agent, j->number, object, good, good ? "" : why);
     if (!good) {
         uint32_t want = j->supply.want_of[object];
-        if (is_our_trouble(why) && want == NONE)
+        if (is_our_trouble(j, why) && want == NONE)
             aside_count_trouble(j->agent, health_of_error(why), NULL, why);
-        else if (is_our_trouble(why))
+        else if (is_our_trouble(j, why))
             want_fail(j, want, why); /* other agents may have better luck with those that wait */
         else
             want_not_fetched(j, object);

@@ -67,7 +67,7 @@ struct client_follow {
     bool counting;
     uint32_t counted;           /* tasks that have ended, by the store */
     double asked_count, behind; /* behind: since when we know of fewer; 0: we do not */
-    double unheard;             /* since when files of ended tasks are waited for; 0: they are not */
+    double unheard; /* since when files of ended tasks are waited for; 0: they are not */
 
     bool said_forged;      /* somebody else writes to the store */
     bool unproved;         /* of this reading: an end that nobody proves */

@@ -88,6 +88,9 @@ void depot_drop(struct depot *d, uint32_t object);
 void depot_fetch(struct depot *d, uint32_t object, struct link *from, const struct digest *expected,
                  bool make);
 bool depot_is_fetching(const struct depot *d, uint32_t object);
+/* Within `arrived`, of a fetch that failed: are these the words of who was asked? Else the reason is the
+ * link, or this machine. */
+bool depot_was_refused(const struct depot *d);
 
 /* A message of the kinds FETCH to UNFETCH; `data` begins with the run's number. False: malformed,
  * close the link. */

@@ -187,6 +187,11 @@ static void fetch_forget(struct depot *d, struct depot_fetch *f)
     free(f);
 }
 
+bool depot_was_refused(const struct depot *d)
+{
+    return d->refused;
+}
+
 /* The last thing that is done with a fetch: `arrived` may do anything. */
 static void fetch_end(struct depot *d, struct depot_fetch *f, bool good, const char *why)
 {
@@ -445,10 +450,11 @@ static bool fetch_has_room(struct depot *d, const struct depot_fetch *f, struct 
     double there = (double)s.f_bavail * (double)s.f_frsize;
     return (double)want <= there ||
            error_set(err, ERROR_FAILED,
-                     "'%.300s' needs %.0f bytes more, and the disk with %s has %.0f: it is full; "
-                     "free some space there, give the agent a smaller --cache, or its --state "
-                     "another place",
-                     depot_label(d, f->object, label), (double)want, d->partial, there);
+                     "'%.300s' needs %.0f bytes more, and the disk with %s has %.0f: it is full "
+                     "(%s); free some space there, give the agent a smaller --cache, or its "
+                     "--state another place",
+                     depot_label(d, f->object, label), (double)want, d->partial, there,
+                     strerror(ENOSPC));
 }
 
 /* Where it grows: the file as far as it is there, or from the beginning. */
@@ -581,7 +587,9 @@ bool depot_fetch_absent(struct depot *d, struct depot_fetch *f, struct bytes *in
         why[i] = (unsigned char)text[i] < 32 || text[i] == 127 ? ' ' : text[i];
     why[n] = 0;
     fetch_remove_unless_noted(d, f);
+    d->refused = true;
     fetch_end(d, f, false, why);
+    d->refused = false;
     return true;
 }
 

@@ -54,9 +54,9 @@ bool depot_write_error(const char *path, int reason, struct error *err)
 {
     if (reason == ENOSPC || reason == EDQUOT)
         return error_set(err, ERROR_FAILED,
-                         "%s: the disk is full%s; free some space there, give the agent a smaller "
-                         "--cache, or its --state another place",
-                         path, reason == EDQUOT ? " (quota)" : "");
+                         "%s: the disk is full (%s); free some space there, give the agent a "
+                         "smaller --cache, or its --state another place",
+                         path, strerror(reason));
     return error_set(err, ERROR_FAILED, "%s: cannot be written: %s", path, strerror(reason));
 }
 
