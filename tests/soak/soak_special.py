@@ -44,9 +44,7 @@ class SlurmRound(Round):
             self.wrong(out + q.stderr.decode(errors="replace")[-1500:])
 
     def cancel_job(self):
-        """One that has begun to work: a run whose first job is cancelled before that says that no agent could be started."""
-        if not os.path.getsize(self.log):
-            return
+        """Also before its agent is ready: others are asked for."""
         jobs = subprocess.run(["squeue", "-h", "-t", "RUNNING", "-o", "%i"], stdout=subprocess.PIPE, check=False).stdout.split()
         if jobs:
             subprocess.run(["scancel", self.rng.choice(sorted(jobs)).decode()], check=False)

@@ -19,6 +19,7 @@
 /* Seconds after an agent said that it is ready: what the board says of its number before may be of
  * another that had it. */
 static const double SETTLING = 5;
+enum { TAKEN_MOST = 3 };             /* times that all first jobs may be cancelled */
 enum { TICK_MS = 100 };              /* whoever waits looks again at least this often */
 static const double CANCELLING = 30; /* seconds beyond the grace that Slurm may take to cancel */
 
@@ -34,6 +35,8 @@ struct fleet {
     struct fleet_config o;
     char key[SEAL_KEY_TEXT];
     bool elastic, over;
+    uint32_t wanted, taken; /* taken: agents that were ended from outside before they were ready */
+    uint32_t asked_again;
     ARRAY(uint32_t) nodes; /* numbers on the board of all that were ever ready */
     ARRAY(struct fleet_agent) ready;
     char last[512]; /* why the last one failed */
@@ -90,10 +93,11 @@ static void fleet_agent_failed(void *context, uint32_t agent, const char *why)
         fleet_say(f, f->last);
 }
 
-/* A Slurm job is over: agents without work leave by themselves. */
+/* A Slurm job is over: agents without work leave by themselves. Or it was cancelled before there was any. */
 static void fleet_agent_ended(void *context, uint32_t agent)
 {
     struct fleet *f = context;
+    f->taken += f->nodes.n == 0;
     launch_agent_left(f->launch, agent); /* its node may be asked for again */
 }
 
@@ -178,7 +182,21 @@ bool fleet_is_elastic(const struct fleet *f)
 
 void fleet_want(struct fleet *f, uint32_t agents)
 {
+    f->wanted = agents;
     launch_want(f->launch, agents);
+}
+
+/* All first jobs were cancelled or preempted: a run has other nodes asked for as it goes on, and so has its
+ * beginning. */
+static void fleet_ask_again(struct fleet *f)
+{
+    struct launch_counts c = launch_counts(f->launch);
+    if (!f->taken || f->nodes.n || c.starting || c.ready || f->asked_again == TAKEN_MOST ||
+        stepper_stops(&f->stepper))
+        return;
+    f->asked_again++;
+    fleet_say(f, "Slurm is asked for other nodes");
+    launch_want(f->launch, f->wanted);
 }
 
 /* While Slurm lets us wait, people want to know what for. */
@@ -207,6 +225,7 @@ bool fleet_step(struct fleet *f, double wait)
         return false;
     fleet_report_waiting(f);
     stepper_step(&f->stepper, wait);
+    fleet_ask_again(f);
     return !fleet_is_settled(f);
 }
 
@@ -226,7 +245,11 @@ bool fleet_started(const struct fleet *f, struct error *err)
         return error_set(err, ERROR_FAILED, "stopped before the agents were ready; nothing ran");
     return launch_counts(f->launch).ready ||
            error_set(err, ERROR_FAILED, "no agent could be started: %s",
-                     f->last[0] ? f->last : "none became ready");
+                     f->last[0] ? f->last
+                     : f->taken
+                         ? "each of its jobs was cancelled or preempted before it was ready; "
+                           "`scontrol show job` may say by whom"
+                         : "none became ready");
 }
 
 bool fleet_wait(struct fleet *f, struct error *err)

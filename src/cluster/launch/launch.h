@@ -59,7 +59,7 @@ struct launch_config {
     void (*ready)(void *context, uint32_t agent, uint32_t node, const char *address);
     /* It never became ready: place, cause, remedy, in a few lines. The others go on. */
     void (*failed)(void *context, uint32_t agent, const char *why);
-    /* It was ready and its job has ended (Slurm only). */
+    /* Its job has ended, or was cancelled before it was ready (Slurm only). */
     void (*ended)(void *context, uint32_t agent);
     void (*log)(void *context, const char *line); /* may be NULL */
     void *context;

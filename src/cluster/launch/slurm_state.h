@@ -16,6 +16,7 @@ struct slurm_piece {
     struct subprocess *step;
     unsigned missed; /* squeue's answers in a row that did not list it */
     bool running, cancelled, over;
+    bool ran; /* squeue has shown it at work */
     struct launch *launch;
 };
 

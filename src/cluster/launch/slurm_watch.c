@@ -50,6 +50,14 @@ static void slurm_forget_key(struct launch *l)
 
 /* ---- pieces ---- */
 
+/* Slurm, or somebody with scancel, has ended the job: that says nothing about the next one. It writes so
+ * into the output of a job that ran; one that waited has none. */
+static bool slurm_was_taken(const struct slurm_piece *p)
+{
+    return p->id[0] &&
+           (p->tail.n ? strstr(strbuf_text(&p->tail), " CANCELLED AT ") != NULL : !p->ran);
+}
+
 /* Its last words are the reason when an agent never was ready; after launch_end() nobody wants to
  * hear it. */
 void slurm_piece_over(struct launch *l, struct slurm_piece *p, int status)
@@ -68,6 +76,9 @@ void slurm_piece_over(struct launch *l, struct slurm_piece *p, int status)
             launch_agent_ended(l, a);
         } else if (a->state == LAUNCH_STARTING && l->done) {
             a->state = LAUNCH_ENDED; /* we did not want it any more */
+        } else if (a->state == LAUNCH_STARTING && slurm_was_taken(p)) {
+            launch_log(l, "%s was cancelled before its agent was ready", a->name);
+            launch_agent_ended(l, a);
         } else if (a->state == LAUNCH_STARTING) {
             struct strbuf why = {0};
             strbuf_printf(&why, "%s: ended before its agent was ready", a->name);
@@ -175,6 +186,7 @@ static void slurm_squeue_ended(void *context, int status, const char *said)
         if (p->over)
             continue;
         p->running = slurm_is_listed(s, p, '+');
+        p->ran |= p->running;
         if (p->running || slurm_is_listed(s, p, '-')) {
             p->missed = 0;
         } else if (++p->missed >= 2) { /* its output may still be on the way over NFS */
