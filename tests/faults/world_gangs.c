@@ -18,9 +18,7 @@ void faults_make_spans(struct fault_world *w, uint64_t seed)
         uint32_t fit = 0;
         for (uint32_t n = 0; n < w->nodes; n++)
             fit += capacity_fits(&w->capacity[n], &w->asks[t]);
-        w->task_nodes[t] = fit > 1 && rng_unit(&rng) < 0.3
-                               ? 1 + (uint32_t)rng_below(&rng, fit)
-                               : 1;
+        w->task_nodes[t] = fit > 1 && rng_unit(&rng) < 0.3 ? 1 + (uint32_t)rng_below(&rng, fit) : 1;
         w->result->wide += w->wide && w->task_nodes[t] > 1;
     }
 }
