@@ -19,7 +19,7 @@ class SlurmRound(Round):
 
     def __init__(self, setting, number):
         super().__init__(setting, number)
-        self.shared, self.limited = False, number % 100 == 62
+        self.shared, self.limited, self.alone = False, number % 100 == 62, False
         for t in self.graph.tasks:
             seconds = 0.2 + self.rng.random() * (8 if self.limited else 1)
             faults.write(os.path.join(self.moods, t.name), f"sleep {seconds:.2f}\n".encode())
@@ -44,12 +44,15 @@ class SlurmRound(Round):
             self.wrong(out + q.stderr.decode(errors="replace")[-1500:])
 
     def cancel_job(self):
-        """Also before its agent is ready: others are asked for."""
+        """Also before its agent is ready: others are asked for. Not when the client was killed: then nobody asks."""
+        if self.alone:
+            return
         jobs = subprocess.run(["squeue", "-h", "-t", "RUNNING", "-o", "%i"], stdout=subprocess.PIPE, check=False).stdout.split()
         if jobs:
             subprocess.run(["scancel", self.rng.choice(sorted(jobs)).decode()], check=False)
 
     def kill_client(self):
+        self.alone = True
         cluster_faults.kill_client(self)
 
     def play_inside(self):
@@ -57,7 +60,9 @@ class SlurmRound(Round):
         self.environment.pop("WEFT_KEY")
         if self.limited:
             self.environment["WEFT_SBATCH"] = "--time=1"
-        chosen = [rng.choice((SlurmRound.cancel_job,) * 3 + (SlurmRound.kill_client,)) for _ in range(rng.choice((1, 2, 3)))]
+        # whose jobs end by their limit needs somebody who asks for others
+        among = (SlurmRound.cancel_job,) * 3 + (() if self.limited else (SlurmRound.kill_client,))
+        chosen = [rng.choice(among) for _ in range(rng.choice((1, 2, 3)))]
         moment, planned = 0.0, []
         for fault in chosen:
             moment += 1.5 + 4 * rng.random()

@@ -77,6 +77,16 @@ bool job_is_scheduling(const struct job *j)
 
 /* ---- what the driver asks for ---- */
 
+/* It failed for good, and the run is not to go on. Not now: stopping removes tasks, and the driver may be in
+ * the middle of its actions. The log says why, whatever becomes of the failure's own report. */
+static void job_stop_for(struct job *j, uint32_t task)
+{
+    if (!j->stop_due)
+        agent_log(j->agent, "run %llu: '%s' has failed: nothing more starts",
+                  (unsigned long long)j->number, workflow_task_name(j->w, task));
+    j->stop_due = true;
+}
+
 /* Of this node's scheduler alone: the run's own figures are the store's. */
 static void job_note(void *context, const struct sched_note *notes, size_t n)
 {
@@ -89,8 +99,8 @@ static void job_note(void *context, const struct sched_note *notes, size_t n)
         j->result.failed += notes[i].kind == SCHED_NOTE_EXCUSED;
         j->result.skipped += notes[i].kind == SCHED_NOTE_REMOVED;
         j->result.untaken += notes[i].kind == SCHED_NOTE_SKIPPED;
-        /* not now: stopping removes tasks, and the driver is in the middle of its actions */
-        j->stop_due |= notes[i].kind == SCHED_NOTE_FAILED && !j->ticket.keep_going;
+        if (notes[i].kind == SCHED_NOTE_FAILED && !j->ticket.keep_going)
+            job_stop_for(j, notes[i].task);
     }
 }
 
@@ -152,7 +162,8 @@ static size_t job_tasks_ended(void *context, struct sched_ended *ended, size_t n
         aside_count_success(j->agent);
     /* before the scheduler starts others in the place of what failed */
     for (size_t i = 0; i < kept; i++)
-        j->stop_due |= ended[i].failed && executor_has_failed(j->executor, ended[i].task);
+        if (ended[i].failed && executor_has_failed(j->executor, ended[i].task))
+            job_stop_for(j, ended[i].task);
     struct error err = {0};
     if (j->memo && !memo_flush(j->memo, &err)) { /* what is committed is on record here */
         aside_count_trouble(j->agent, health_of_error(err.text), NULL, err.text);
