@@ -450,9 +450,9 @@ static bool fetch_has_room(struct depot *d, const struct depot_fetch *f, struct 
     double there = (double)s.f_bavail * (double)s.f_frsize;
     return (double)want <= there ||
            error_set(err, ERROR_FAILED,
-                     "'%.300s' needs %.0f bytes more, and the disk with %s has %.0f: it is full "
-                     "(%s); free some space there, give the agent a smaller --cache, or its "
-                     "--state another place",
+                     "'%.300s' needs %.0f bytes more, and the disk with %s has %.0f: it is full; "
+                     "free some space there, give the agent a smaller --cache, or its --state "
+                     "another place (%s)",
                      depot_label(d, f->object, label), (double)want, d->partial, there,
                      strerror(ENOSPC));
 }
