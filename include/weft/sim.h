@@ -107,6 +107,43 @@ const struct weft_plan *weft_sim_happened(const struct weft_sim *s);
 /* The same as a trace for Chrome or Perfetto; weft_text_free(). */
 char *weft_sim_trace(const struct weft_sim *s, size_t *n, struct weft_error *error);
 
+/* ---- which order for which clients ---- */
+
+struct weft_advice_options {
+    size_t size;
+    uint32_t repeat;   /* paired runs; 0: as many as take a few seconds, 1,000 at most */
+    unsigned threads;  /* 0: one a core; the result does not depend on them */
+    double confidence; /* of intervals */
+    uint64_t seed;
+    weft_progress progress;
+    void *context;
+};
+#define WEFT_ADVICE_INIT                                                                           \
+    {                                                                                              \
+        sizeof(struct weft_advice_options), 0, 0, 0.95, 1, NULL, NULL                              \
+    }
+
+struct weft_advice;
+/* Make an order by every planner that may suit and simulate all of them with clients of one pattern:
+ * "workers:N", "single[/T]", "batches[:N][/T]" or "poisson[:N][/T]" (docs/order.md). All meet the same
+ * clients and the same times of tasks, run by run. */
+struct weft_advice *weft_advice_make(const struct weft_workflow *w, const char *clients,
+                                     const struct weft_advice_options *options,
+                                     struct weft_error *error);
+void weft_advice_free(struct weft_advice *a);
+/* The pattern in words; how many runs there were. Lives as long as the advice. */
+const char *weft_advice_clients(const struct weft_advice *a, uint32_t *runs);
+struct weft_advised {
+    const char *planner;
+    double mean, half_width;        /* seconds until the last task ends */
+    double ratio, ratio_half_width; /* of the means: this order's over the best one's, paired */
+    bool worse;                     /* the interval of the ratio lies above 1 */
+    const struct weft_plan *plan;   /* the order; lives as long as the advice */
+};
+/* Number `i` by rising mean time; false: there are no more. "fifo" is tasks as they become eligible,
+ * what a server does without an order. */
+bool weft_advice_order(const struct weft_advice *a, size_t i, struct weft_advised *out);
+
 /* ---- a cluster of distributed schedulers ---- */
 
 struct weft_schedulers_options {

@@ -28,7 +28,7 @@ static bool convert_order(const struct arguments *a, struct weft_workflow *w,
     const char *name = arguments_value(a, "order");
     if (!name)
         return true;
-    struct weft_plan *plan = ordering_make("order", name, NULL, w, error);
+    struct weft_plan *plan = ordering_make("order", name, NULL, 1, w, error);
     if (plan && !arguments_flag(a, "quiet"))
         ordering_tell(name, plan);
     weft_plan_free(plan);

@@ -9,6 +9,12 @@
 static const struct cli_option options[] = {
     {"with", 0, "PLANNER", "of the family order: ic (default), area, prio, criticalpath ..."},
     {"set", 0, "NAME=VALUE", "an option of the planner; may be repeated"},
+    {"for", 0, "CLIENTS",
+     "simulate and advise: which order when clients come like this: workers:N, single[/T], "
+     "batches[:N][/T], poisson[:N][/T], or all of them (all). With --annotate, --scripts or "
+     "--snakemake the best one is written"},
+    {"repeat", 0, "N", "simulated runs of --for (default: up to 1000, a few seconds)"},
+    OPTION_SEED,
     {"annotate", 0, NULL,
      "write FLOW (a DAGMan file) to -o, byte for byte, with PRIORITY statements; files that it "
      "splices get copies beside them"},
@@ -27,6 +33,9 @@ static const struct cli_option options[] = {
 static const struct cli_rule order_rules[] = {
     {"output", "annotate scripts snakemake", NULL},
     {"annotate", NULL, "scripts snakemake"},
+    {"with", NULL, "for"}, /* --for tries the planners itself */
+    {"set", NULL, "for"},
+    {"repeat", "for", NULL},
     {"scripts", NULL, "snakemake"},
     RULES_END,
 };
@@ -77,35 +86,99 @@ static int order_write(const struct arguments *a, struct weft_file *file,
     return 0;
 }
 
-static int order_command(const struct arguments *a)
+/* Whether the user's files get the order, or it is shown. */
+static bool order_is_written(const struct arguments *a)
+{
+    return arguments_flag(a, "annotate") || arguments_value(a, "scripts") ||
+           arguments_value(a, "snakemake");
+}
+
+/* The status of the command. The table goes to standard output, and where files are written, to
+ * standard error. */
+static int order_for_clients(const struct arguments *a, struct weft_file *file,
+                             struct weft_workflow *w, uint32_t repeat, uint64_t seed)
+{
+    const char *clients = arguments_value(a, "for");
+    struct weft_error error;
+    struct weft_advised best;
+    struct strbuf text = {0};
+    int status = 0;
+    if (strcmp(clients, "all") == 0) {
+        bool good = ordering_advise_all(w, repeat, seed, &text, &error);
+        status = good ? cli_print(&text) : cli_failed(&error);
+        strbuf_free(&text);
+        return status;
+    }
+    struct weft_advice *advice = ordering_advise(w, clients, repeat, seed, &error);
+    if (!advice)
+        return cli_failed(&error);
+    ordering_show_advice(advice, &text);
+    if (!order_is_written(a))
+        status = cli_print(&text);
+    else if (!arguments_flag(a, "quiet"))
+        fputs(strbuf_text(&text), stderr);
+    strbuf_free(&text);
+    weft_advice_order(advice, 0, &best);
+    if (order_is_written(a))
+        status = weft_workflow_prioritize(w, best.plan, &error) ? order_write(a, file, w, best.plan)
+                                                                : cli_failed(&error);
+    weft_advice_free(advice);
+    return status;
+}
+
+/* The order by one planner, printed or written. */
+static int order_by_planner(const struct arguments *a, struct weft_file *file,
+                            struct weft_workflow *w, const char *const *settings, uint64_t seed)
 {
     const char *planner = arguments_value(a, "with");
-    bool annotate = arguments_flag(a, "annotate");
-    struct error err = {0};
     struct weft_error error;
-    if ((annotate || arguments_value(a, "scripts") || arguments_value(a, "snakemake")) &&
-        !arguments_value(a, "output")) {
-        error_set(&err, ERROR_INPUT, "where to? Give -o OUT; your own files stay as they are");
-        return cli_fail(&err);
-    }
-    const char **settings = cli_list(a, "set", &err);
-    if (!settings)
-        return cli_fail(&err);
     planner = planner ? planner : "ic";
-    struct weft_file *file = cli_open(a, a->operand[0], &error);
-    struct weft_workflow *w = NULL;
-    struct weft_plan *order = NULL;
-    if (file && (!annotate || weft_file_to_annotate(file, &error)))
-        w = weft_file_workflow(file, &error);
-    if (w) {
-        if (!annotate) /* there everything is carried over: it is the user's own file */
-            cli_warnings(a, w);
-        order = ordering_make("with", planner, settings, w, &error);
-    }
+    struct weft_plan *order = ordering_make("with", planner, settings, seed, w, &error);
     if (order && !arguments_flag(a, "quiet"))
         ordering_tell(planner, order);
     int status = order ? order_write(a, file, w, order) : cli_failed(&error);
     weft_plan_free(order);
+    return status;
+}
+
+static int order_command(const struct arguments *a)
+{
+    bool annotate = arguments_flag(a, "annotate");
+    const char *clients = arguments_value(a, "for");
+    struct error err = {0};
+    struct weft_error error;
+    int64_t repeat = 0, seed = 1;
+    if (order_is_written(a) && !arguments_value(a, "output")) {
+        error_set(&err, ERROR_INPUT, "where to? Give -o OUT; your own files stay as they are");
+        return cli_fail(&err);
+    }
+    if (order_is_written(a) && clients && strcmp(clients, "all") == 0) {
+        error_set(&err, ERROR_INPUT,
+                  "--for all compares patterns of clients; to write an order, say which clients: "
+                  "--for workers:8");
+        return cli_fail(&err);
+    }
+    /* one run has no interval: nothing could be said */
+    if ((arguments_value(a, "repeat") &&
+         !arguments_integer(a, "repeat", 2, 2, 10000000, &repeat, &err)) ||
+        !arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err))
+        return cli_fail(&err);
+    const char **settings = cli_list(a, "set", &err);
+    if (!settings)
+        return cli_fail(&err);
+    struct weft_file *file = cli_open(a, a->operand[0], &error);
+    struct weft_workflow *w = NULL;
+    int status;
+    if (file && (!annotate || weft_file_to_annotate(file, &error)))
+        w = weft_file_workflow(file, &error);
+    if (w && !annotate) /* there everything is carried over: it is the user's own file */
+        cli_warnings(a, w);
+    if (!w)
+        status = cli_failed(&error);
+    else if (clients)
+        status = order_for_clients(a, file, w, (uint32_t)repeat, (uint64_t)seed);
+    else
+        status = order_by_planner(a, file, w, settings, (uint64_t)seed);
     weft_workflow_free(w);
     weft_file_close(file);
     free(settings);
@@ -124,8 +197,14 @@ const struct command command_order = {
         "are: copies get the order, DAGMan's as PRIORITY, Slurm's as --nice, Snakemake's as "
         "priority. Where a format has no place for priorities (Makeflow), `weft run` follows "
         "them all the same: `weft convert IN OUT.yaml --order ic`.\n\n"
+        "--for asks which order suits the clients that will come. Every planner makes one, all "
+        "meet "
+        "the same simulated clients, and the table says which differences can be seen.\n\n"
         "examples:\n"
         "  weft order flow.dag\n"
+        "  weft order flow.dag --for workers:8\n"
+        "  weft order flow.dag --for poisson:16/30s --annotate -o ordered.dag\n"
+        "  weft order flow.dag --for all\n"
         "  weft order flow.dag --annotate -o ordered.dag\n"
         "  weft order flow.dot --scripts 'jobs/{task}.sh' -o ordered-jobs\n"
         "  snakemake --dag | weft order - --snakemake Snakefile -o ordered.smk\n",

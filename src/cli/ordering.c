@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 struct weft_plan *ordering_make(const char *option, const char *planner,
-                                const char *const *settings, struct weft_workflow *w,
+                                const char *const *settings, uint64_t seed, struct weft_workflow *w,
                                 struct weft_error *error)
 {
     struct weft_planner row;
@@ -30,6 +30,7 @@ struct weft_plan *ordering_make(const char *option, const char *planner,
     struct weft_platform *one = weft_platform_named("1", error); /* orders do not depend on it */
     struct weft_plan_options o = WEFT_PLAN_INIT;
     o.options = settings;
+    o.seed = seed;
     struct weft_plan *plan = one ? weft_plan_make(w, one, planner, &o, error) : NULL;
     weft_platform_free(one);
     if (plan && weft_workflow_prioritize(w, plan, error))

@@ -81,7 +81,7 @@ bool clients_parse(const char *text, const struct workflow *w, struct clients *o
     while (kind < CLIENTS_KINDS && (strlen(clients_kinds[kind].name) != length ||
                                     strncmp(clients_kinds[kind].name, text, length) != 0))
         kind++;
-    if (kind == CLIENTS_KINDS)
+    if (kind == CLIENTS_KINDS || strlen(text) > 100)
         return clients_bad(text, "there is no such pattern", err);
     c.kind = (enum clients_kind)kind;
     if (*at == ':') {

@@ -283,6 +283,9 @@ convert|cluster.yaml out.yaml|--platform|-
 convert|flow.yaml out.dot|--quiet|-
 order|flow.yaml|--with prio|-
 order|flow.yaml|--set method=paper|-
+order|flow.yaml|--for workers:2|-
+order|flow.yaml|--repeat 20 --for workers:2|-
+order|flow.yaml|--seed 3 --with random-order|-
 order|flow.dag|--annotate -o ordered.dag|-
 order|flow.yaml|--scripts {task}.sh -o ordered-jobs|-
 order|flow.yaml|--snakemake Snakefile -o ordered.smk|-
@@ -354,6 +357,8 @@ grep -q -- "--set does nothing without --with PLANNER or --order PLANNER" err
 ok $? "it says what is missing"
 nothing run flow.yaml --with heft --plan plan.json
 nothing run flow.yaml --order ic --plan plan.json
+nothing order flow.yaml --for workers:2 --with ic
+nothing order flow.yaml --repeat 20
 nothing run flow.yaml --why first --json
 nothing run flow.yaml --on cluster -j 2
 nothing run flow.yaml --on cluster --has ssd
