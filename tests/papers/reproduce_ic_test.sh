@@ -25,6 +25,19 @@ check "nor has G4" grep -q '^| Figure 5: G4 | 13 | IC_NONE ' "$folder/a/ic.md"
 check "AIRSN is IC-optimal" grep -q '^| AIRSN | [0-9]* | IC_PROVED ' "$folder/a/ic.md"
 check "table 2, left, last row" grep -q '^     2     6     \[9\]   \[11\]' "$folder/a/ic.md"
 check "table 3, bottom right, last row" grep -q '^     3     5     \[8\]    \[9\]   \[10\]' "$folder/a/ic.md"
+check "its head says what agrees" grep -q '^\*\*What agrees.\*\* 7 of 7 statements' "$folder/a/ic.md"
+check "what differs and why" grep -q '^\*\*What differs, and why.\*\*.*no difference can be seen' "$folder/a/ic.md"
+check "and what cannot be known" grep -q '^\*\*What cannot be known.\*\*' "$folder/a/ic.md"
+for numbered in "Figure 1" "Figure 2" "Figure 3" "Figures 4, 5, 8" "Figures 6, 7" "Table 1" "Table 2" "Table 3"; do
+    check "$numbered is found, or why not" grep -q "^| $numbered | [^|]* |$" "$folder/a/ic.md"
+done
+check "Table 1 stands there" grep -q '^| n1 | E1(n1) + E2(0) ' "$folder/a/ic.md"
+check "Hall's figure has a number beside it" grep -qE '^\| Hall et al\. 2007 \|.*at most [0-9.]+ % \(.*median -?[0-9.]+ %' "$folder/a/ic.md"
+check "what cannot be told apart is marked" grep -qE '±[0-9.]+ = \|' "$folder/a/ic.md"
+check "the small version is the same again" "$WEFT" reproduce ic --quick --quiet -o "$folder/b"
+check "to the byte" cmp "$folder/a/ic.md" "$folder/b/ic.md"
+check "a Montage of 1,349 images" "$WEFT" generate montage --set images=1349 -o "$folder/m.yaml" -q
+check "has the published 7,881 jobs" sh -c "'$WEFT' show '$folder/m.yaml' | grep -q 'tasks  *7,881$'"
 for picture in "$folder"/a/*.svg; do
     check "${picture##*/} is well-formed" python3 -c "import sys, xml.dom.minidom as m; m.parse(sys.argv[1])" "$picture"
 done
