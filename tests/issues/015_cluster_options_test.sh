@@ -103,7 +103,8 @@ mkdir "$work/else" "$work/scratch"
 gone() { ! grep -qlsF -- "--state $1" <(cat /proc/[0-9]*/cmdline 2>/dev/null | tr "\0" " "); }
 missing=""
 for command in agent submit status attach cancel; do
-    for option in $("$weft" help "$command" | sed -nE 's/^  (-., |    )--([a-z-]+).*/\2/p'); do
+    "$weft" help "$command" >"$work/help-$command"
+    for option in $(sed -nE 's/^  (-., |    )--([a-z-]+).*/\2/p' "$work/help-$command"); do
         grep -q "^$command|--$option[ |]" "$work/table" || missing="$missing $command--$option"
     done
 done
@@ -128,13 +129,27 @@ try() { # command option-words...
         slow=$(timeout 60 "$weft" submit slow.yaml --no-shared --force --quiet 2>>"$work/err") && say cancel "$slow" "$@" ;;
     esac
 }
+# Agents that only begin and leave again do it beside each other: each takes a second, in which it looks whether it is idle.
+alone='--state |--linger |--detach|--for ' # those have a form of their own
+begun=""
 while IFS='|' read -r command option company; do
-    grep -qE "^  (-., |    )${option%% *}( |$)" <("$weft" help "$command") || continue # of another weft
+    [ "$command$company" = agent- ] && ! grep -qE -- "^($alone)" <<<"$option" || continue
+    number=$((${number:-0} + 1))
+    # shellcheck disable=SC2086 # words
+    { timeout 120 "$weft" agent --state "$work/agent-$number" --linger 0.2 $option >"$work/out-$number" 2>"$work/err-$number" </dev/null; echo "$? agent $option" >>"$work/beside"; } &
+    begun="$begun $!"
+    [ $((number % 8)) != 0 ] || { wait $begun; begun=""; }
+done <"$work/table"
+wait $begun
+while IFS='|' read -r command option company; do
+    grep -qE "^  (-., |    )${option%% *}( |$)" "$work/help-$command" || continue # of another weft
     # shellcheck disable=SC2086 # words
     case $company in
     -)
         [ "$command $option" = "agent --state $work/named" ] && set -- --linger 0.2 || set --
-        if [ $# -gt 0 ]; then say agent $option "$@"; elif [ "$option" = "--linger 0.2" ]; then say agent --state "$work/agent" $option; else try $command $option; fi
+        if [ "$command" = agent ] && grep -qF -- " agent $option" "$work/beside"; then
+            grep -qxF -- "0 agent $option" "$work/beside"
+        elif [ $# -gt 0 ]; then say agent $option "$@"; elif [ "$option" = "--linger 0.2" ]; then say agent --state "$work/agent" $option; else try $command $option; fi
         ok $? "$command $option"
         [ "$option" != --detach ] || wait_for 30 gone "$work/agent" ;;
     RUN) say status "$run" $option; ok $? "$command RUN $option" ;;

@@ -24,7 +24,7 @@ tasks:
 YAML
 
 # ---- the agent is killed ----
-serve one 3 --temporary
+serve one 1 --temporary
 ok $? "an agent with a store of its own"
 server=$(server_of one)
 lives "$server" && lives "$(keeper_of one)"
@@ -40,12 +40,12 @@ wait_for 20 nobody
 ok $? "nothing is noted any more"
 
 # ---- somebody else uses it ----
-serve two 3 --temporary
+serve two 1 --temporary
 server=$(server_of two)
 start_agent three "$weft" agent --store "$(url_of two)" -j 1 --lease 2
 are_ready three
 killed "$pid_two"
-sleep 8
+sleep 5 # alone it would end after two or three
 lives "$server"
 ok $? "a store that another agent uses goes on"
 say run "$work/flow/flow.yaml" --on cluster --store "$(url_of two)" --no-shared && [ "$(cat "$work/flow/out.txt")" = hello ]
@@ -56,7 +56,7 @@ ok $? "when that has left, it ends"
 
 # ---- one that stays keeps its data ----
 rm -rf "$work/flow/out.txt" "$work/flow/.weft"
-serve four 3
+serve four 1
 server=$(server_of four)
 say run "$work/flow/flow.yaml" --on cluster --store "$(url_of four)" --no-shared
 killed "$pid_four"
@@ -98,7 +98,7 @@ name: long
 tasks:
   t: { run: 'until [ -e $work/gate ]; do sleep 0.1; done; echo hello > {out}', out: long.txt }
 YAML
-WEFT_STORE_IDLE=3 "$weft" run "$work/flow/long.yaml" --on local:2 -j 1 >"$work/out" 2>"$work/err" &
+WEFT_STORE_IDLE=1 "$weft" run "$work/flow/long.yaml" --on local:2 -j 1 >"$work/out" 2>"$work/err" &
 client=$!
 runs() { pgrep -f "until \[ -e $work/gate" >/dev/null; }
 wait_for 30 runs

@@ -30,6 +30,10 @@ local R, E, S, N, M, C = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local K, Z, P, D, A = KEYS[7], KEYS[8], KEYS[9], KEYS[11], KEYS[12]
 -- locals are quicker than globals, and some 100,000 operations a second go through here
 local call, sub, byte, find, rep = redis.call, string.sub, string.byte, string.find, string.rep
+-- the server writes a number as %.17g, a fifth of the time of a GETRANGE; whole numbers that come as text go straight through
+local format = string.format
+local function range(key, from, to) return call('GETRANGE', key, format('%d', from), format('%d', to)) end
+local function set_range(key, at, s) call('SETRANGE', key, format('%d', at), s) end
 local pack, unpack, concat = struct.pack, struct.unpack, table.concat
 local a = ARGV[1] -- the call; `p` is where we read in it, everywhere below
 local NONE = 4294967295
@@ -62,7 +66,7 @@ local function load(t)
   if rec then return rec end
   if t < bfirst or t >= bend then
     bfirst, bend = t, math.min(tasks, t > before and t <= before + 8 and t + 32 or t + 1)
-    block = call('GETRANGE', R, bfirst * SIZE, bend * SIZE - 1)
+    block = range(R, bfirst * SIZE, bend * SIZE - 1)
   end
   before = t
   if bend - bfirst == 1 then return block end
@@ -90,7 +94,7 @@ local function write_runs(key, size, list, count, sorted, values)
       expected = expected + #v / size
       i = i + 1
     end
-    call('SETRANGE', key, at * size, k == 1 and parts[1] or concat(parts))
+    set_range(key, at * size, k == 1 and parts[1] or concat(parts))
   end
 end
 
@@ -98,12 +102,12 @@ end
 local marks, window, wfirst, wend, wbefore = {}, '', 0, 0, -1
 local marked, nmarked, mrising = {}, 0, true
 local function edges_of(first, count)
-  if count > SMALL then return call('GETRANGE', E, first * EDGE, (first + count) * EDGE - 1) end
+  if count > SMALL then return range(E, first * EDGE, (first + count) * EDGE - 1) end
   local s = marks[first]
   if s then return s end
   if first < wfirst or first + count > wend then
     wfirst, wend = first, first == wbefore and math.min(edges, first + 256) or first + count
-    window = call('GETRANGE', E, wfirst * EDGE, wend * EDGE - 1)
+    window = range(E, wfirst * EDGE, wend * EDGE - 1)
   end
   wbefore = first + count
   if wend - wfirst == count then return window end
@@ -164,7 +168,7 @@ local function put_item(rec, first, count, ni, q, known)
     put(known or edges_of(first, count))
     if sized then
       put('\1')
-      put(call('GETRANGE', S, first * 8, (first + count) * 8 - 1))
+      put(range(S, first * 8, (first + count) * 8 - 1))
     else put('\0') end
   end
   if ni == 0 or not copied then put('\0') return end
@@ -183,10 +187,10 @@ end
 local function set_size(edge, differs, size)
   if differs == 0 and not sized then return end
   if not sized then
-    call('SETRANGE', S, edges * 8 - 1, '\0')
+    set_range(S, edges * 8 - 1, '\0')
     sized = true
   end
-  call('SETRANGE', S, edge * 8, size)
+  set_range(S, edge * 8, size)
 end
 -- the record with another holder, queued since `time`, its epoch one more
 local function take(rec, t, nd, time)
@@ -215,9 +219,9 @@ local function notify(mark)
     ready = not find(s, NO_EDGE, 1, true)
   else
     local count
-    local was = call('GETRANGE', E, at * EDGE, (at + len) * EDGE - 1)
+    local was = range(E, at * EDGE, (at + len) * EDGE - 1)
     if was ~= words then
-      call('SETRANGE', E, at * EDGE, words)
+      set_range(E, at * EDGE, words)
       if size ~= ZERO8 then set_size(at, differs, size) end
     end
     if sub(was, 1, 4) == ZERO4 then count = call('HINCRBY', C, child, len)
@@ -435,7 +439,7 @@ local function ended()
   return d + done_now, f + failed_now, r + removed_now, k + skipped_now, e + excused_now
 end
 op[13] = function(status, attempt, t, epoch, nd, n) -- COUNT; 1: the records, for who has the key to verify them
-  if status == 1 then put(call('GETRANGE', R, t * SIZE, (t + n) * SIZE - 1))
+  if status == 1 then put(range(R, t * SIZE, (t + n) * SIZE - 1))
   else put(pack('<IIIII', ended())) end
 end
 op[20] = function() -- NOTIFY
