@@ -106,7 +106,7 @@ struct auto_run {
         *plan; /* the shortest so far with one copy of each task that is not `best` decoded: a
                           member's, or of the exact search; NULL: none */
     struct plan *copied; /* the shortest so far that copies; NULL: none, or copies are not wanted */
-    bool proven, allow_copies;
+    bool proven, allow_copies, began_with_copies;
     uint64_t moves, states, candidates;
 
     /* one local search a stream */
@@ -275,11 +275,9 @@ static bool copies_are_promising(const struct problem *p)
 static void auto_search(struct auto_run *run, bool copies)
 {
     const struct problem *p = run->problem;
-    double begin = 0, share = copies ? AUTO_SINGLE_SHARE : 1;
-    if (copies && !run->copied && copies_are_promising(p)) {
-        begin = AUTO_LARGE_COPY_SHARE;
-        search_with_copies(run, 0, begin, 1);
-    } else if (run->copied && plan_makespan(run->copied) < run->best.makespan) {
+    double begin = run->began_with_copies ? AUTO_LARGE_COPY_SHARE : 0;
+    double share = copies ? AUTO_SINGLE_SHARE : 1;
+    if (!run->began_with_copies && run->copied && plan_makespan(run->copied) < run->best.makespan) {
         bool hopeless = plan_makespan(run->copied) < AUTO_FAR_BEHIND * run->best.makespan;
         share = hopeless && p->n > EXACT_TASKS ? AUTO_SINGLE_SHARE_FAR : AUTO_SINGLE_SHARE_BEHIND;
     }
@@ -390,6 +388,10 @@ static struct plan *auto_improve(struct auto_run *run, struct portfolio *portfol
         encoding_copy(&run->best, &portfolio->solutions[0], p->n);
     else
         encoding_from_plan(&run->best, p, run->plan ? run->plan : run->copied);
+    /* before the bounds: here a first plan with copies is worth more than what they can say */
+    run->began_with_copies = run->allow_copies && !run->copied && copies_are_promising(p);
+    if (run->began_with_copies)
+        search_with_copies(run, 0, AUTO_LARGE_COPY_SHARE, 1);
     double deadline = run->begun + AUTO_BOUND_SHARE * run->budget.seconds;
     run->bounds = bounds_find(p, bound_steps(&run->budget),
                               run->budget.seconds > 0 ? deadline : INFINITY, portfolio->makespan);
