@@ -115,6 +115,37 @@ static void schedulers_one(const struct schedulers_view *s, struct strbuf *out)
         schedulers_runs(s, out);
 }
 
+/* Did the two decide alike all along? Then their rows say nothing about the policies. */
+static bool schedulers_are_alike(const struct schedulers_result *a,
+                                 const struct schedulers_result *b)
+{
+    return a->makespan == b->makespan && a->bytes_moved == b->bytes_moved &&
+           a->transfers == b->transfers && a->stolen == b->stolen && a->pushed == b->pushed &&
+           a->steals == b->steals;
+}
+
+/* Policies whose runs were the same, each group once, so that nobody compares rows that cannot differ. */
+static void schedulers_view_alike(const struct schedulers_view *s, struct strbuf *out)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        bool told = false;
+        uint32_t alike = 0;
+        for (uint32_t k = 0; k < i; k++)
+            told |= schedulers_are_alike(s->result[i], s->result[k]);
+        for (uint32_t k = i + 1; k < s->n && !told; k++)
+            if (schedulers_are_alike(s->result[i], s->result[k]))
+                strbuf_printf(out, "%s%s, %s", alike ? "" : "\n  ", alike ? "" : s->policy[i],
+                              s->policy[k]),
+                    alike++;
+        if (alike)
+            strbuf_printf(out, ": the same run%s\n",
+                          alike + 1 < s->n
+                              ? ""
+                              : "; no decision of a policy came up, such as data that are "
+                                "large for their task and somewhere else");
+    }
+}
+
 /* Several policies: a row each, the columns that tell them apart. */
 static void schedulers_table(const struct schedulers_view *s, struct strbuf *out)
 {
@@ -125,8 +156,9 @@ static void schedulers_table(const struct schedulers_view *s, struct strbuf *out
         strbuf_printf(out, ", %s cores in all\n\n", human_count(x, (uint64_t)s->all_cores));
     else
         strbuf_printf(out, " of %u cores; bound %s\n\n", s->cores, human_seconds(y, s->bound));
-    static const char *const columns[] = {"makespan",  "efficiency", "of bound", "tasks/s", "moved",
-                                          "transfers", "cache hits", "stolen",   "pushed"};
+    static const char *const columns[] = {"makespan", "efficiency", "of bound",   "tasks/s",
+                                          "moved",    "transfers",  "cache hits", "stolen",
+                                          "pushed",   "relaxed"};
     struct table *t = table_new();
     table_column(t, "policy", TABLE_LEFT);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
@@ -146,9 +178,11 @@ static void schedulers_table(const struct schedulers_view *s, struct strbuf *out
         table_cell(t, human_percent(x, r->hit_rate));
         table_cell(t, human_count(x, r->stolen));
         table_cell(t, human_count(x, r->pushed));
+        table_cell(t, human_count(x, r->relaxed));
     }
     table_print(t, out, &(struct table_style){.colour = s->colour, .indent = 2});
     table_free(t);
+    schedulers_view_alike(s, out);
 }
 
 /* ---- JSON ---- */

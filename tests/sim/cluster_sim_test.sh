@@ -37,6 +37,8 @@ ok $? "all tasks to one scheduler: still at least 95 % ($share)"
 small="--schedulers 10 --dag fan-in --set tasks=2000"
 "$weft" sim $small --policy all >"$work/table" && [ "$(grep -cE '^ +(mlb|mdl|rlds|flds|auto) ' "$work/table")" = 5 ]
 ok $? "all policies in one table"
+"$weft" sim --schedulers 10 --dag bot --set tasks=200 --policy all -q | grep -q '^  flds, rlds, mlb, mdl, auto: the same run'
+ok $? "policies that decided alike are named"
 "$weft" sim $small --json | same >"$work/a"
 "$weft" sim $small --json | same >"$work/b"
 "$weft" sim $small --json --seed 2 | same >"$work/c"

@@ -1,0 +1,53 @@
+/* What the two halves of `weft reproduce matrix` share: matrix.c (the study, the applications of section 4.1)
+ * and matrix_benchmarks.c (benchmark graphs, bounds, empty tasks, adapting). */
+#pragma once
+#include "sim/bound.h"
+#include "sim/schedulers.h"
+#include "study/reproduction.h"
+
+struct chart;
+
+/* Rooms for scales in the tables; the four graphs of Table 3. */
+enum { SCALES_MOST = 20, DAGS = 4 };
+
+/* How a workload is run. */
+struct matrix_manner {
+    enum sched_policy policy;
+    bool
+        paper; /* as section 2 describes: tasks by hash, thieves get the SReadyQ only, ready tasks by the
+                   size of their data, no fetching ahead, data from where they were written or are cached */
+    bool no_cache;
+    bool scattered; /* tasks by hash, all else as we do it */
+    bool one;       /* with `paper`: all tasks to one scheduler, section 2.2.2's worst case */
+    bool adapt;     /* section 4.4 */
+};
+
+struct matrix_study {
+    const struct reproduction_options *o;
+    struct strbuf md;
+    struct error *err;
+    uint32_t nodes[SCALES_MOST], nscales; /* of two cores each */
+    double of_bound[DAGS][SCALES_MOST];
+};
+
+extern const char *const matrix_dag_names[DAGS];
+extern const double matrix_table4[DAGS]; /* published: the average share of the bound */
+
+/* matrix.c */
+bool matrix_simulate(struct matrix_study *s, struct workload *d, uint32_t nodes,
+                     struct matrix_manner m, struct schedulers_result *r);
+bool matrix_bound(struct matrix_study *s, struct workload *d, uint32_t nodes, enum bound_wait wait,
+                  struct bound_result *r);
+struct workload matrix_benchmark(const struct matrix_study *s, enum workload_kind kind,
+                                 uint32_t nodes);
+bool matrix_write_chart(struct matrix_study *s, const char *file, const struct chart *c);
+static inline double matrix_percent(double share)
+{
+    return 100 * share;
+}
+
+/* matrix_benchmarks.c */
+bool matrix_figures_9_to_12(struct matrix_study *s); /* and Table 4 */
+/* matrix_costs.c */
+bool matrix_figure_13(struct matrix_study *s);
+bool matrix_section_4_4(struct matrix_study *s);
