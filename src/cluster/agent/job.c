@@ -81,7 +81,7 @@ bool job_is_scheduling(const struct job *j)
  * the middle of its actions. The log says why, whatever becomes of the failure's own report. */
 static void job_stop_for(struct job *j, uint32_t task)
 {
-    if (!j->stop_due)
+    if (!j->stop_due && j->state < JOB_STOPPING)
         agent_log(j->agent, "run %llu: '%s' has failed: nothing more starts",
                   (unsigned long long)j->number, workflow_task_name(j->w, task));
     j->stop_due = true;

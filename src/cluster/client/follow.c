@@ -619,6 +619,7 @@ static void follow_free(struct client_follow *f)
     free(f->ran);
     follow_adds_close(f);
     array_free(&f->unlearned);
+    array_free(&f->contradicted);
     array_free(&f->counters);
     free(f);
 }

@@ -53,9 +53,11 @@ struct client_follow {
     double absent;            /* since when the board does not have it; 0: it has */
     double forged;            /* since when what it says is not believed; 0: it is */
 
-    uint8_t *seen;     /* per task */
-    uint32_t *node;    /* per task: where it runs or ran */
-    uint8_t *learned;  /* per task: on record */
+    uint8_t *seen;    /* per task */
+    uint32_t *node;   /* per task: where it runs or ran */
+    uint8_t *learned; /* per task: on record */
+    ARRAY(uint32_t)
+    contradicted;      /* tasks: one agent told that it is done, another that it failed */
     uint32_t *blamed;  /* per task: the last attempt whose failure was reported */
     uint32_t *logged;  /* per task: the last attempt whose log came */
     uint8_t *reported; /* per object: its content was reported */

@@ -267,6 +267,8 @@ static bool follow_take_failure(void *context, struct message_in *m)
     const char *text = bytes_text(in, &n), *log = bytes_text(in, &nlog);
     if (!bytes_end(in) || x.task >= f->w->ntasks || x.outcome > TRACE_NOT_STARTED)
         return bytes_end(in);
+    if (x.last && f->seen[x.task] == FOLLOW_SEEN_DONE)
+        array_push(&f->contradicted, x.task);
     if (x.last && !follow_is_done(f, x.task))
         follow_task_ended(f, x.task,
                           x.outcome == TRACE_CANCELLED          ? FOLLOW_SEEN_REMOVED
@@ -377,13 +379,23 @@ bool follow_believes(struct client_follow *f, const struct board_run *r)
 
 /* ---- reading the store ---- */
 
+/* An agent that is cut off from the store tells us of ends that do not count: others have its tasks, and
+ * may fail. O(those that were told both ways): very few. */
+static bool follow_is_contradicted(const struct client_follow *f, uint32_t task)
+{
+    for (size_t i = 0; i < f->contradicted.n; i++)
+        if (f->contradicted.at[i] == task)
+            return true;
+    return false;
+}
+
 /* READS at a time, so that a million tasks do not fill the connection. */
 static void follow_read_more(struct client_follow *f)
 {
     struct meta_op *ops = mem_new_zero(struct meta_op, READS);
     size_t n = 0;
     for (; f->read_next < f->w->ntasks && n < READS; f->read_next++)
-        if (!follow_is_done(f, f->read_next))
+        if (!follow_is_done(f, f->read_next) || follow_is_contradicted(f, f->read_next))
             ops[n++] = (struct meta_op){.kind = META_READ, .task = f->read_next};
     f->reading = n > 0;
     f->read_open = (uint32_t)n;
@@ -421,7 +433,15 @@ static void follow_record_blame(struct client_follow *f, const struct meta_recor
 static void follow_take_record(struct client_follow *f, const struct meta_record *r)
 {
     uint32_t t = r->task;
-    if (t >= f->w->ntasks || follow_is_done(f, t))
+    if (t >= f->w->ntasks)
+        return;
+    bool ended_otherwise =
+        r->status == META_FAILED || r->status == META_EXCUSED || r->status == META_REMOVED;
+    if (f->seen[t] == FOLLOW_SEEN_DONE && ended_otherwise) { /* the store has the last word */
+        f->seen[t] = FOLLOW_SEEN_NOTHING;
+        f->reported_ended--;
+    }
+    if (follow_is_done(f, t))
         return;
     f->unproved |= r->forged;
     double finish = isfinite(r->ended) ? r->ended : 0;
