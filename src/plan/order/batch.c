@@ -234,7 +234,7 @@ static void search_reach(struct batch_search *s, uint64_t done, uint32_t execute
 static bool search_choose(struct batch_search *s, uint64_t done, uint64_t choice, uint32_t k,
                           uint32_t executed, uint32_t from)
 {
-    uint32_t at[64], n = 0, pick[64];
+    uint32_t at[64] = {0}, pick[64] = {0}, n = 0;
     for (uint64_t rest = choice; rest; rest &= rest - 1)
         at[n++] = (uint32_t)__builtin_ctzll(rest);
     for (uint32_t i = 0; i < k; i++)

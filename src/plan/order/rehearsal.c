@@ -242,9 +242,10 @@ static double run_workers(struct rehearsal *r, uint32_t scenario, double *stoppe
                 return makespan;
             }
         }
-        if (!r->left)
+        const struct heap_item *next = heap_peek(&r->running);
+        if (!r->left || !next) /* while tasks are left, some run: a dag cannot stand still */
             break;
-        now = heap_peek(&r->running)->key;
+        now = next->key;
         for (; heap_peek(&r->running) && heap_peek(&r->running)->key <= now; idle++)
             rehearsal_end_task(r);
     }
