@@ -3,7 +3,8 @@
  *
  * Static plans: every task has a copy; a copy's data is on its node before it starts (a local copy
  * of the producer, or a transfer that ends in time); its time is what the node's speed says; one
- * task at a time per core, memory and things of running tasks within the node; transfers take at least latency
+ * task at a time per core, memory and things of running tasks within the node, files too where they count
+ * (residence.h); transfers take at least latency
  * + size / bandwidth, start when their source has the object, join different nodes, and respect the
  * ports; claimed objectives are what is recomputed. Inputs of the workflow (objects without
  * producer) are everywhere. Missed deadlines do not make a plan invalid: they are counted as the
@@ -64,4 +65,8 @@ bool check_plan(const struct plan *plan, const struct workflow *w, const struct 
 void check_result_free(struct check_result *r);
 /* Only whether tasks hold more things than nodes have; `err` names the first that does. */
 bool check_plan_things(const struct plan *plan, const struct workflow *w, const struct platform *p,
+                       struct error *err);
+/* Only whether the memory of some node is exceeded, by the rule that the plan states; `err` names the
+ * node, the time and what is there. */
+bool check_plan_memory(const struct plan *plan, const struct workflow *w, const struct platform *p,
                        struct error *err);

@@ -19,6 +19,7 @@ void check_say(struct check *c, enum violation_kind kind, uint32_t task, const c
 void check_objective(struct check *c, const char *name, double recomputed);
 
 void check_static(struct check *c);    /* check_static.c */
+void check_memory(struct check *c);    /* check_memory.c */
 void check_things(struct check *c);    /* check_things.c */
 void check_network(struct check *c);   /* check_network.c: transfers and ports */
 void check_partition(struct check *c); /* check_partition.c */

@@ -1,4 +1,4 @@
-/* Static plans: copies, nodes, times, cores, memory. Transfers and precedence are in
+/* Static plans: copies, nodes, times, cores. Memory is in check_memory.c, transfers and precedence in
  * check_network.c. */
 #include "model/check_rules.h"
 
@@ -135,58 +135,6 @@ static void check_cores(struct check *c)
             longest = i;
     }
     array_free(&uses);
-}
-
-/* ---- memory ---- */
-
-/* Memory taken (change > 0) or given back at an instant. */
-struct level {
-    uint32_t node, task;
-    double time, change;
-};
-
-static int compare_levels(const void *a, const void *b)
-{
-    const struct level *x = a, *y = b;
-    if (x->node != y->node)
-        return x->node < y->node ? -1 : 1;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    /* What ends makes room before what starts. */
-    return x->change < y->change ? -1 : x->change > y->change;
-}
-
-/* The tasks that run at once on a node fit into its memory: a sweep over starts and ends. */
-static void check_memory(struct check *c)
-{
-    ARRAY(struct level) levels = {0};
-    for (size_t i = 0; i < c->plan->placements.n; i++) {
-        const struct placement *x = &c->plan->placements.at[i];
-        double bytes = c->w->memory[x->task];
-        if (bytes == 0 || isinf(c->p->memory[x->node]) ||
-            !(x->finish - x->start > 2 * c->tolerance))
-            continue;
-        /* Shrunk by the tolerance, so that a start at the very end of another task does not overlap
-         * it. */
-        array_push(&levels, (struct level){x->node, x->task, x->start + c->tolerance, bytes});
-        array_push(&levels, (struct level){x->node, x->task, x->finish - c->tolerance, -bytes});
-    }
-    if (levels.n)
-        qsort(levels.at, levels.n, sizeof *levels.at, compare_levels);
-    double used = 0;
-    for (size_t i = 0; i < levels.n; i++) {
-        const struct level *x = &levels.at[i];
-        if (i && levels.at[i - 1].node != x->node)
-            used = 0;
-        used += x->change;
-        double limit = c->p->memory[x->node];
-        if (x->change > 0 && used > limit * (1 + 1e-9))
-            check_say(c, VIOLATION_MEMORY, x->task,
-                      "when '%s' starts at %.10g, '%s' needs %.10g bytes of its %.10g",
-                      task_name(c, x->task), x->time, platform_node_name(c->p, x->node), used,
-                      limit);
-    }
-    array_free(&levels);
 }
 
 /* A deadline is kept when the first copy of the task ends in time. */

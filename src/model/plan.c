@@ -184,3 +184,10 @@ uint32_t plan_nodes_used(const struct plan *p, const struct platform *platform)
     free(used);
     return count;
 }
+
+bool plan_counts_files(const struct plan *p, const struct platform *platform)
+{
+    if (p->memory != MEMORY_UNSTATED)
+        return p->memory == MEMORY_FILES;
+    return platform->memory_rule == MEMORY_FILES;
+}

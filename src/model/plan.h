@@ -65,6 +65,9 @@ struct plan {
     double planning_seconds;
     char *workflow_name, *workflow_file, *platform_name, *platform_file;
 
+    enum memory_rule memory; /* static: what its planner counted; unstated: as plans did before they
+                                said it, tasks alone */
+
     /* objective values it claims, in order of setting: "makespan", "throughput", ... and bounds
      * ("lower_bound") */
     struct {
@@ -105,6 +108,10 @@ void plan_note(struct plan *p, const char *fmt, ...) __attribute__((format(print
 
 /* Per task the constraint that pinned it, 0: none; the caller frees. NULL: the plan has no pins. */
 uint32_t *plan_pins_by_task(const struct plan *p, uint32_t ntasks);
+
+/* Do files count when this plan is judged or carried out? The plan's own word, else the platform's, else
+ * they do not: a plan that says nothing is from before files counted. */
+bool plan_counts_files(const struct plan *p, const struct platform *platform);
 
 /* Put placements and transfers into their canonical order. */
 void plan_sort(struct plan *p);

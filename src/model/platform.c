@@ -46,6 +46,38 @@ void platform_free(struct platform *p)
     free(p);
 }
 
+const char *memory_rule_name(enum memory_rule rule)
+{
+    return rule == MEMORY_TASKS ? "tasks" : rule == MEMORY_FILES ? "tasks+files" : NULL;
+}
+
+bool memory_rule_parse(const char *text, enum memory_rule *out)
+{
+    for (*out = MEMORY_TASKS; *out <= MEMORY_FILES; ++*out)
+        if (strcmp(text, memory_rule_name(*out)) == 0)
+            return true;
+    *out = MEMORY_UNSTATED;
+    return false;
+}
+
+bool platform_limits_memory(const struct platform *p)
+{
+    for (uint32_t n = 0; n < p->nnodes; n++)
+        if (p->up[n] && isfinite(p->memory[n]))
+            return true;
+    return false;
+}
+
+bool platform_counts_files(const struct platform *p, const struct workflow *w)
+{
+    if (p->memory_rule == MEMORY_TASKS || !platform_limits_memory(p))
+        return false;
+    for (uint32_t o = 0; o < w->nobjects; o++)
+        if (w->size[o] > 0)
+            return true;
+    return false;
+}
+
 uint32_t platform_find_node(const struct platform *p, const char *name)
 {
     return name_index_find(&p->node_index, &p->text, p->node_name, name, strlen(name));
@@ -129,6 +161,8 @@ bool platform_equal(const struct platform *a, const struct platform *b, struct e
     if (a->bandwidth != b->bandwidth || a->latency != b->latency ||
         (a->ports != b->ports && !a->node_ports && !b->node_ports))
         return DIFFERS("another network");
+    if (a->memory_rule != b->memory_rule)
+        return DIFFERS("another rule of what counts in memory");
     for (uint32_t i = 0; i < a->nnodes; i++) {
         const char *name = platform_node_name(a, i);
         uint32_t j = platform_find_node(b, name);
@@ -316,6 +350,11 @@ void platform_builder_speed(struct platform_builder *b, uint32_t node, double sp
 }
 
 /* INFINITY is "no limit", and fine. */
+void platform_builder_memory_rule(struct platform_builder *b, enum memory_rule rule)
+{
+    b->p->memory_rule = rule;
+}
+
 void platform_builder_memory(struct platform_builder *b, uint32_t node, double bytes, size_t line)
 {
     if (node >= b->p->nnodes)

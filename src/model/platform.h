@@ -7,6 +7,12 @@
 #include <math.h>
 #include <stdint.h>
 
+/* What counts in the memory of a node: the tasks that run there, or also the files that wait there
+ * (model/residence.h). */
+enum memory_rule { MEMORY_UNSTATED, MEMORY_TASKS, MEMORY_FILES };
+const char *memory_rule_name(enum memory_rule rule); /* "tasks", "tasks+files"; NULL: unstated */
+bool memory_rule_parse(const char *text, enum memory_rule *out); /* false: neither */
+
 struct platform_link {
     uint32_t a, b;    /* a < b */
     double bandwidth; /* bytes a second; 0: cannot talk */
@@ -27,6 +33,8 @@ struct platform {
     str_id *has;          /* attributes, "avx512,ssd" (model/capacity.h); NULL: no node has any */
     str_id *resources;    /* things that tasks may hold (model/things.h); NULL: no node has any */
     uint32_t *node_ports; /* 0: no limit; NULL: all as the network says, see platform_ports() */
+
+    enum memory_rule memory_rule; /* unstated: files count where objects have sizes */
 
     double bandwidth; /* INFINITY when the file gives none */
     double latency;
@@ -72,6 +80,10 @@ static inline bool platform_limits_ports(const struct platform *p)
     return p->ports || p->node_ports;
 }
 
+/* Do plans for this pair count files? Where nothing has a size or no node a limit, none can. */
+bool platform_counts_files(const struct platform *p, const struct workflow *w);
+bool platform_limits_memory(const struct platform *p); /* has a node that is up a limit? */
+
 /* All pairs alike? Then platform->bandwidth and ->latency say it all. */
 static inline bool platform_is_uniform(const struct platform *p)
 {
@@ -106,6 +118,7 @@ bool platform_builder_error(struct platform_builder *b, size_t line, const char 
     __attribute__((format(printf, 3, 4)));
 bool platform_builder_failed(const struct platform_builder *b);
 void platform_builder_name(struct platform_builder *b, const char *name, size_t len);
+void platform_builder_memory_rule(struct platform_builder *b, enum memory_rule rule);
 /* NAN leaves the default: unlimited bandwidth, no latency, no port limit. */
 void platform_builder_network(struct platform_builder *b, double bandwidth, double latency,
                               double ports, size_t line);

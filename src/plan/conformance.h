@@ -100,6 +100,7 @@ static struct platform *random_platform(struct rng *rng, unsigned traits, uint32
 {
     struct platform_builder *b = platform_builder_new("<random>");
     char name[16];
+    platform_builder_memory_rule(b, MEMORY_TASKS); /* files: plan/memory */
     platform_builder_network(b, rng_uniform(rng, 0.5, 8), traits & LATENCY ? 1.5 : 0,
                              traits & PORTS ? 1 + (double)rng_below(rng, 3) : NAN, 0);
     for (uint32_t n = 0; n < nnodes; n++) {

@@ -11,6 +11,7 @@
 #include "model/capacity.h"
 #include "model/check.h"
 #include "model/graph.h"
+#include "plan/memory/within.h"
 #include "plan/own.h"
 #include "plan/planner.h"
 #include <stdio.h>
@@ -204,6 +205,12 @@ struct plan *planner_run(const struct planner *planner, const struct plan_reques
     double start = clock_seconds();
     struct plan *plan =
         request->workflow->asks ? run_with_things(planner, &own, err) : planner->run(&own, err);
+    if (plan && plan->kind == PLAN_STATIC && platform_limits_memory(request->platform)) {
+        if (within_asked(&own))
+            plan = within_memory(&own, plan, err);
+        else
+            plan->memory = MEMORY_TASKS;
+    }
     if (plan)
         sign_plan(plan, planner, request, clock_seconds() - start);
     return plan;

@@ -45,8 +45,11 @@ struct platform *machine_this(struct error *err)
         measured = format_read_platform(path, NULL, NULL, err);
     free(path);
     if (there) {
-        if (measured)
+        if (measured) {
             measured->file = pool_add(&measured->text, "this-machine", strlen("this-machine"));
+            if (measured->memory_rule == MEMORY_UNSTATED)
+                measured->memory_rule = MEMORY_TASKS;
+        }
         return measured;
     }
     /* not measured: one node at speed 1, so that its times are those that the workflow states */
@@ -58,6 +61,8 @@ struct platform *machine_this(struct error *err)
     platform_builder_cores(b, node, m.cores, 0);
     if (isfinite(m.memory))
         platform_builder_memory(b, node, m.memory, 0);
+    /* one machine keeps the files between its tasks on its disk */
+    platform_builder_memory_rule(b, MEMORY_TASKS);
     return platform_builder_finish(b, err);
 }
 

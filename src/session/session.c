@@ -359,6 +359,7 @@ struct platform *session_platform(const struct session *s, struct error *err)
     uint32_t node = platform_builder_node(b, "localhost", strlen("localhost"), 0);
     platform_builder_cores(b, node, s->cores, 0);
     platform_builder_memory(b, node, s->memory, 0);
+    platform_builder_memory_rule(b, MEMORY_TASKS); /* files are on the disk */
     if (s->o.resources)
         platform_builder_resources(b, node, s->o.resources, strlen(s->o.resources), 0);
     return platform_builder_finish(b, err);

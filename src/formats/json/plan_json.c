@@ -2,7 +2,7 @@
  *
  *     {"schema": "weft-plan/1",
  *      "workflow": {name, file, tasks, edges}, "platform": {name, file, nodes},
- *      "planner", "options", "seed", "planning_seconds", "kind", "objectives", "notes",
+ *      "planner", "options", "seed", "planning_seconds", "kind", "memory", "objectives", "notes",
  *      static     "constraints", "placements": [...], "transfers": [...]
  *      partition  "parts": [...]
  *      stream     "pipelined", "rotating", "ports", "clusters": [...]
@@ -74,6 +74,8 @@ static void write_head(struct writer *s)
     json_write_unsigned(j, plan->seed);
     json_put_number(j, "planning_seconds", plan->planning_seconds);
     json_put_string(j, "kind", plan_kind_name(plan->kind));
+    if (plan->memory != MEMORY_UNSTATED)
+        json_put_string(j, "memory", memory_rule_name(plan->memory));
     json_write_key(j, "objectives");
     json_write_object_inline(j);
     for (uint32_t i = 0; i < plan->nobjectives; i++) {

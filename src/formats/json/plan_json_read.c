@@ -433,6 +433,17 @@ static bool copy_text(struct plan_reader *r, json_ref object, const char *key, c
     return true;
 }
 
+/* Plans from before files counted do not say what they counted. */
+static bool read_memory_rule(struct plan_reader *r)
+{
+    const char *text;
+    if (!json_field_string(r->j, 0, "memory", &text, "the plan", r->err))
+        return false;
+    return !text || memory_rule_parse(text, &r->plan->memory) ||
+           json_error(r->j, json_field(r->j, 0, "memory"), r->err,
+                      "\"memory\" is '%s'; expected \"tasks\" or \"tasks+files\"", text);
+}
+
 /* Who made it, with what, and what it says of itself. */
 static bool read_head(struct plan_reader *r)
 {
@@ -463,7 +474,7 @@ static bool read_head(struct plan_reader *r)
             return false;
         array_push(&plan->notes, mem_copy_string(json_string(j, v, NULL)));
     }
-    return plan_read_options(r) && read_objectives(r);
+    return read_memory_rule(r) && plan_read_options(r) && read_objectives(r);
 }
 
 static bool read_kind(const struct json *j, enum plan_kind *kind, struct error *err)

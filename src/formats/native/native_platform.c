@@ -3,6 +3,7 @@
  *     weft: 1
  *     name: small
  *     network: {bandwidth: 125M, latency: 1ms, ports: 4}
+ *     memory: tasks+files
  *     nodes:
  *       - {name: fat, count: 9, speed: 0.5, memory: 3G, cores: 8}    fat1 ... fat9
  *       - {name: login, up: false}
@@ -295,10 +296,27 @@ static bool platform_read_links(struct platform_reading *r, yaml_ref links)
     return true;
 }
 
+/* What counts in the nodes' memory. */
+static bool platform_read_memory(struct platform_reading *r, yaml_ref value)
+{
+    const char *text;
+    size_t length;
+    enum memory_rule rule;
+    if (!native_text(&r->file, value, "memory", &text, &length))
+        return false;
+    if (!memory_rule_parse(text, &rule))
+        return native_error(&r->file, value,
+                            "memory is '%.80s'; expected tasks (only what runs counts) or "
+                            "tasks+files (files that wait count, too)",
+                            text);
+    platform_builder_memory_rule(r->b, rule);
+    return true;
+}
+
 /* Nodes before links, wherever they stand in the file. */
 static bool platform_read_file(struct platform_reading *r)
 {
-    static const char *const keys[] = {"weft", "name", "network", "nodes", "links", NULL};
+    static const char *const keys[] = {"weft", "name", "network", "nodes", "links", "memory", NULL};
     const struct yaml *y = &r->file.y;
     const char *text;
     size_t length;
@@ -306,7 +324,7 @@ static bool platform_read_file(struct platform_reading *r)
         yaml_ref v = yaml_value(k);
         int key = native_key(&r->file, k, keys);
         if (key < 0 || (key == 1 && !native_text(&r->file, v, "name", &text, &length)) ||
-            (key == 2 && !platform_read_network(r, v)))
+            (key == 2 && !platform_read_network(r, v)) || (key == 5 && !platform_read_memory(r, v)))
             return false;
         if (key == 1)
             platform_builder_name(r->b, text, length);
@@ -451,6 +469,8 @@ bool native_write_platform(const struct platform *p, struct strbuf *out, struct 
         strbuf_add_char(out, '\n');
     }
     write_network(p, out);
+    if (p->memory_rule != MEMORY_UNSTATED)
+        strbuf_printf(out, "memory: %s\n", memory_rule_name(p->memory_rule));
     strbuf_add(out, "nodes:\n");
     broken += platform_write_nodes(p, out);
     broken += write_links(p, out);

@@ -22,6 +22,8 @@
 #include "base/parallel.h"
 #include "base/quantity.h"
 #include "base/strbuf.h"
+#include "plan/memory/improve.h"
+#include "plan/memory/within.h"
 #include "plan/search/anneal.h"
 #include "plan/search/bounds.h"
 #include "plan/search/copying.h"
@@ -407,6 +409,12 @@ static struct plan *run_auto(const struct plan_request *request, struct error *e
     if (!auto_parse_budget(request_text(request, &planner_auto, "budget"), &run.budget, err))
         return NULL;
     run.allow_copies = request_bool(request, &planner_auto, "duplication");
+    /* where files count, half is kept for the search within memory */
+    bool files = within_asked(request);
+    if (files) {
+        run.budget.seconds /= 2;
+        run.budget.moves = (run.budget.moves + 1) / 2;
+    }
     struct costs *costs = costs_new(request->workflow, request->platform, err);
     if (!costs)
         return NULL;
@@ -419,6 +427,9 @@ static struct plan *run_auto(const struct plan_request *request, struct error *e
     portfolio_free(&portfolio);
     problem_free(p);
     costs_free(costs);
+    if (plan && files)
+        plan = improve_within_memory(
+            request, plan, &(struct improve_budget){run.budget.seconds, run.budget.moves}, err);
     return plan;
 }
 

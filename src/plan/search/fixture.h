@@ -44,6 +44,8 @@ __attribute__((unused)) static void fixture_build(struct fixture *f,
     f->n = shape->tasks;
     f->m = shape->nodes;
     struct platform_builder *pb = platform_builder_new("<random>");
+    platform_builder_memory_rule(
+        pb, MEMORY_TASKS); /* the enumeration knows no files: plan/memory does */
     double bandwidth = shape->fractions ? rng_uniform(&rng, 0.5, 2) : 1;
     double latency = rng_below(&rng, 2) ? fixture_value(&rng, shape, 3) : 0;
     platform_builder_network(pb, bandwidth, latency, shape->ports ? shape->ports : NAN, 0);

@@ -1,0 +1,274 @@
+/* Filling a schedule that keeps to memory. A task that fits nowhere steps aside until memory comes free;
+ * when nothing that is ready fits, files that wait are moved out of the way, and only when that does not
+ * help the attempt has failed. */
+#include "plan/memory/fill.h"
+#include "base/heap.h"
+#include "plan/list/list.h"
+#include <math.h>
+
+/* Tasks that stepped aside and are asked again each time memory comes free: more would make a wide graph
+ * quadratic. */
+enum { ASIDE_ASKED = 32 };
+
+/* One attempt. `open` has the ready tasks by key, `aside` those of them that fitted nowhere when asked. */
+struct fill_state {
+    struct keep_schedule *k;
+    const struct fill *f;
+    const struct workflow *w;
+    const struct platform *p;
+    struct ready ready;
+    struct heap open, aside;
+    uint32_t *by_memory; /* nodes, largest first */
+    uint32_t turn;       /* FILL_IN_TURN: the place in by_memory */
+    uint32_t *by_need;   /* FILL_RESERVE: tasks, the largest first */
+    uint32_t largest;    /* the first of them that is not placed */
+};
+
+static int compare_by_memory(const void *a, const void *b, void *context)
+{
+    const struct platform *p = context;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (p->memory[x] != p->memory[y])
+        return p->memory[x] > p->memory[y] ? -1 : 1;
+    if (p->speed[x] != p->speed[y])
+        return p->speed[x] > p->speed[y] ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static int compare_by_need(const void *a, const void *b, void *context)
+{
+    const double *need = context;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (need[x] != need[y])
+        return need[x] > need[y] ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void filling_init(struct fill_state *s, struct keep_schedule *k, const struct workflow *w,
+                         const struct platform *p, const struct fill *f)
+{
+    *s = (struct fill_state){.k = k, .f = f, .w = w, .p = p};
+    ready_init(&s->ready, w);
+    s->by_memory = mem_new(uint32_t, p->nnodes);
+    for (uint32_t n = 0; n < p->nnodes; n++)
+        s->by_memory[n] = n;
+    qsort_r(s->by_memory, p->nnodes, sizeof *s->by_memory, compare_by_memory, (void *)(uintptr_t)p);
+    if (f && f->choice == FILL_RESERVE) {
+        double *need = mem_new(double, w->ntasks);
+        s->by_need = mem_new(uint32_t, w->ntasks);
+        for (uint32_t t = 0; t < w->ntasks; t++) {
+            s->by_need[t] = t;
+            need[t] = keep_needs(k, t);
+        }
+        qsort_r(s->by_need, w->ntasks, sizeof *s->by_need, compare_by_need, need);
+        free(need);
+    }
+}
+
+static void filling_free(struct fill_state *s)
+{
+    ready_free(&s->ready);
+    heap_free(&s->open);
+    heap_free(&s->aside);
+    free(s->by_memory);
+    free(s->by_need);
+}
+
+/* ---- which node ---- */
+
+/* Files spread over the nodes: the last resort before the sequence of DagHetMem. */
+static struct keep_slot choose_roomiest(struct fill_state *s, uint32_t task)
+{
+    struct keep_slot best = {NONE, 0, INFINITY, INFINITY};
+    double most = -1;
+    for (uint32_t n = 0; n < s->p->nnodes; n++) {
+        double room = keep_room(s->k, n);
+        if (!(room > most))
+            continue;
+        struct keep_slot slot = keep_earliest(s->k, task, n);
+        if (slot.finish < INFINITY) {
+            best = slot;
+            most = room;
+        }
+    }
+    return best;
+}
+
+/* The largest task that is still to come would find room on some node, if this one went to `node`. */
+static bool leaves_reserve(struct fill_state *s, uint32_t task, uint32_t node)
+{
+    while (s->largest < s->w->ntasks &&
+           (keep_is_placed(s->k, s->by_need[s->largest]) || s->by_need[s->largest] == task))
+        s->largest++;
+    if (s->largest == s->w->ntasks)
+        return true;
+    double need = keep_needs(s->k, s->by_need[s->largest]), outputs = 0;
+    for (uint32_t o = s->w->object_off[task]; o < s->w->object_end[task]; o++)
+        outputs += workflow_is_intermediate(s->w, o) ? s->w->size[o] : 0;
+    for (uint32_t n = 0; n < s->p->nnodes; n++)
+        if (s->p->up[n] && keep_room(s->k, n) - (n == node ? outputs : 0) >= need)
+            return true;
+    return false;
+}
+
+/* Where no node leaves the reserve the earliest end decides: it is a wish, not a rule. */
+static struct keep_slot choose_with_reserve(struct fill_state *s, uint32_t task)
+{
+    struct keep_slot best = {NONE, 0, INFINITY, INFINITY}, any = best;
+    for (uint32_t n = 0; n < s->p->nnodes; n++) {
+        struct keep_slot slot = keep_earliest(s->k, task, n);
+        if (slot.finish < any.finish)
+            any = slot;
+        if (slot.finish < best.finish && leaves_reserve(s, task, n))
+            best = slot;
+    }
+    return best.node != NONE ? best : any;
+}
+
+/* DagHetMem: one node is filled until a task does not fit, then the next. */
+static struct keep_slot choose_in_turn(struct fill_state *s, uint32_t task)
+{
+    struct keep_slot slot = {NONE, 0, INFINITY, INFINITY};
+    for (; s->turn < s->p->nnodes; s->turn++) {
+        slot = keep_earliest(s->k, task, s->by_memory[s->turn]);
+        if (slot.finish < INFINITY)
+            break;
+    }
+    return slot;
+}
+
+/* A wanted node first; what the choice says only if the task may go elsewhere. */
+static struct keep_slot choose_slot(struct fill_state *s, uint32_t task)
+{
+    uint32_t wanted = s->f->node ? s->f->node[task] : NONE;
+    if (wanted != NONE) {
+        struct keep_slot slot = keep_earliest(s->k, task, wanted);
+        if (slot.finish < INFINITY || !s->f->prefer)
+            return slot;
+    }
+    switch (s->f->choice) {
+    case FILL_EARLIEST:
+        return keep_best(s->k, task);
+    case FILL_RESERVE:
+        return choose_with_reserve(s, task);
+    case FILL_ROOMIEST:
+        return choose_roomiest(s, task);
+    case FILL_IN_TURN:
+        return choose_in_turn(s, task);
+    }
+    return keep_best(s->k, task);
+}
+
+/* ---- which task ---- */
+
+/* Nothing that is ready fits: make room for one of those that stepped aside. */
+static bool rescue(struct fill_state *s, uint32_t *stuck)
+{
+    *stuck = s->aside.n ? (uint32_t)heap_peek(&s->aside)->value : NONE;
+    bool bound = s->f && ((s->f->node && !s->f->prefer) || s->f->choice == FILL_IN_TURN);
+    uint32_t asked = 0;
+    while (!bound && s->aside.n && asked++ < ASIDE_ASKED) {
+        struct heap_item first = heap_pop(&s->aside);
+        uint32_t task = (uint32_t)first.value;
+        if (keep_make_room(s->k, task)) {
+            struct keep_slot slot = keep_best(s->k, task);
+            if (slot.finish < INFINITY) {
+                keep_place(s->k, task, slot);
+                ready_done(&s->ready, task);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Memory came free: some of those that stepped aside may fit now. */
+static void ask_again(struct fill_state *s)
+{
+    for (uint32_t i = 0; i < ASIDE_ASKED && s->aside.n; i++) {
+        struct heap_item back = heap_pop(&s->aside);
+        heap_push(&s->open, back.key, back.value);
+    }
+}
+
+bool fill_schedule(struct keep_schedule *k, const struct fill *f, uint32_t *stuck)
+{
+    struct fill_state s;
+    filling_init(&s, k, keep_workflow(k), keep_platform(k), f);
+    bool good = true;
+    uint32_t left = s.w->ntasks;
+    *stuck = NONE;
+    while (left && good) {
+        ready_push(&s.ready, &s.open, f->key, 1);
+        if (!s.open.n) {
+            good = rescue(&s, stuck);
+            left -= good;
+            ask_again(&s);
+            continue;
+        }
+        struct heap_item first = heap_pop(&s.open);
+        struct keep_slot slot = choose_slot(&s, (uint32_t)first.value);
+        if (slot.finish < INFINITY) {
+            bool freed = keep_place(k, (uint32_t)first.value, slot);
+            ready_done(&s.ready, (uint32_t)first.value);
+            left--;
+            if (freed)
+                ask_again(&s);
+            continue;
+        }
+        heap_push(&s.aside, first.key, first.value);
+        if (f->strict) {
+            good = rescue(&s, stuck);
+            left -= good;
+        }
+    }
+    filling_free(&s);
+    return good;
+}
+
+/* The answers are kept; asked again are those of the node that changed, and all when memory came free. */
+bool fill_smallest_end(struct keep_schedule *k, uint32_t *stuck)
+{
+    struct fill_state s;
+    filling_init(&s, k, keep_workflow(k), keep_platform(k), NULL);
+    ARRAY(uint32_t) open = {0};
+    struct keep_slot *answer = mem_new(struct keep_slot, s.w->ntasks);
+    bool good = true;
+    uint32_t left = s.w->ntasks;
+    *stuck = NONE;
+    while (left && good) {
+        for (size_t i = 0; i < s.ready.fresh.n; i++) {
+            answer[s.ready.fresh.at[i]] = keep_best(k, s.ready.fresh.at[i]);
+            array_push(&open, s.ready.fresh.at[i]);
+        }
+        s.ready.fresh.n = 0;
+        size_t best = 0;
+        for (size_t i = 1; i < open.n; i++)
+            if (answer[open.at[i]].finish < answer[open.at[best]].finish)
+                best = i;
+        uint32_t task = open.at[best], changed = answer[task].node;
+        bool freed;
+        if (answer[task].finish < INFINITY) {
+            freed = keep_place(k, task, answer[task]);
+            ready_done(&s.ready, task);
+        } else {
+            for (size_t i = 0; i < open.n; i++)
+                heap_push(&s.aside, (double)i, open.at[i]);
+            good = rescue(&s, stuck);
+            freed = true;
+            for (best = 0; good && best < open.n && !keep_is_placed(k, open.at[best]);)
+                best++;
+            heap_clear(&s.aside);
+        }
+        open.at[best] = open.at[open.n - 1];
+        open.n--;
+        left--;
+        for (size_t i = 0; good && i < open.n; i++)
+            if (freed || answer[open.at[i]].node == changed || answer[open.at[i]].node == NONE)
+                answer[open.at[i]] = keep_best(k, open.at[i]);
+    }
+    free(answer);
+    array_free(&open);
+    filling_free(&s);
+    return good;
+}

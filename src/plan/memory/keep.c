@@ -1,0 +1,426 @@
+/* Slots and placing in a schedule that keeps to memory; keep.h says how it works, keep_state.h how it is
+ * laid out, keep_move.c moves files out of the way. */
+#include "plan/memory/keep_state.h"
+
+/* ---- steps of memory ---- */
+
+size_t keep_steps_until(const struct keep_line *line, double time)
+{
+    size_t low = 0, high = line->steps.n;
+    /* nearly always near the end */
+    if (high > 16 && line->steps.at[high - 16].time <= time)
+        low = high - 16;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (line->steps.at[middle].time <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The step at exactly this time, made if there is none: it goes on as the one before it. Bookings are mostly
+ * made near the end, so that little is moved. */
+static size_t keep_split(struct keep_line *line, double time)
+{
+    size_t i = keep_steps_until(line, time);
+    if (i && line->steps.at[i - 1].time == time)
+        return i - 1;
+    double used = i ? line->steps.at[i - 1].used : 0;
+    (void)array_add(&line->steps);
+    memmove(&line->steps.at[i + 1], &line->steps.at[i],
+            (line->steps.n - 1 - i) * sizeof *line->steps.at);
+    line->steps.at[i] = (struct keep_step){time, used};
+    return i;
+}
+
+void keep_add(struct keep_schedule *k, uint32_t node, double from, double to, double bytes)
+{
+    struct keep_line *line = &k->line[node];
+    if (isinf(k->p->memory[node]) || bytes == 0 || !(to > from))
+        return;
+    size_t first = keep_split(line, from), last = isinf(to) ? line->steps.n : keep_split(line, to);
+    for (size_t i = first; i < last; i++)
+        line->steps.at[i].used += bytes;
+}
+
+/* O(log steps + steps in between). */
+double keep_used_within(const struct keep_schedule *k, uint32_t node, double from, double to)
+{
+    const struct keep_line *line = &k->line[node];
+    size_t i = keep_steps_until(line, from);
+    double most = i ? line->steps.at[i - 1].used : 0;
+    for (; i < line->steps.n && line->steps.at[i].time < to; i++)
+        most = fmax(most, line->steps.at[i].used);
+    return most;
+}
+
+double keep_room(const struct keep_schedule *k, uint32_t node)
+{
+    const struct keep_line *line = &k->line[node];
+    return k->p->memory[node] - (line->steps.n ? array_last(&line->steps).used : 0);
+}
+
+/* ---- life ---- */
+
+struct keep_schedule *keep_new(const struct costs *costs)
+{
+    struct keep_schedule *k = mem_new_zero(struct keep_schedule, 1);
+    const struct workflow *w = k->w = costs->workflow;
+    k->bytes = platform_counts_files(costs->platform, w) ? w->size : NULL;
+    const struct platform *p = k->p = costs->platform;
+    k->costs = costs;
+    k->task = mem_new(struct kept_task, w->ntasks);
+    k->file = mem_new(struct kept_file, w->nobjects);
+    k->line = mem_new_zero(struct keep_line, p->nnodes);
+    k->core_off = mem_new(uint32_t, p->nnodes + 1u);
+    k->core_off[0] = 0;
+    for (uint32_t n = 0; n < p->nnodes; n++)
+        k->core_off[n + 1] = k->core_off[n] + p->cores[n];
+    k->core = mem_new(struct core_timeline, k->core_off[p->nnodes]);
+    k->row = mem_new(struct keep_row, p->nnodes);
+    keep_reset(k);
+    return k;
+}
+
+void keep_free(struct keep_schedule *k)
+{
+    if (!k)
+        return;
+    for (uint32_t n = 0; n < k->p->nnodes; n++)
+        array_free(&k->line[n].steps);
+    timeline_store_free(&k->store);
+    array_free(&k->copies);
+    array_free(&k->transfers);
+    free(k->task);
+    free(k->file);
+    free(k->line);
+    free(k->core_off);
+    free(k->core);
+    free(k->row);
+    free(k);
+}
+
+void keep_reset(struct keep_schedule *k)
+{
+    for (uint32_t t = 0; t < k->w->ntasks; t++)
+        k->task[t].node = NONE;
+    for (uint32_t o = 0; o < k->w->nobjects; o++)
+        k->file[o] = (struct kept_file){.owner = NONE, .copies = NONE};
+    timeline_store_clear(&k->store);
+    for (uint32_t n = 0; n < k->p->nnodes; n++) {
+        k->line[n].steps.n = 0;
+        for (uint32_t c = k->core_off[n]; c < k->core_off[n + 1]; c++)
+            timeline_init(&k->core[c], 0);
+    }
+    k->copies.n = k->transfers.n = 0;
+    k->makespan = 0;
+    k->moves = 0;
+    k->prepared = NONE;
+}
+
+/* ---- estimates ---- */
+
+/* What the inputs mean for every node: when they can be there, which of them must be brought, and how long
+ * the longest of these travels. */
+static void keep_prepare(struct keep_schedule *k, uint32_t task)
+{
+    const struct workflow *w = k->w;
+    uint32_t nnodes = k->p->nnodes;
+    for (uint32_t n = 0; n < nnodes; n++)
+        k->row[n] = (struct keep_row){0};
+    k->inside = w->memory[task];
+    k->outputs = 0;
+    for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
+        uint32_t o = w->pred_object[e], before = w->pred_task[e];
+        if (o == NONE) {
+            for (uint32_t n = 0; n < nnodes; n++)
+                k->row[n].ready = fmax(k->row[n].ready, k->task[before].finish);
+            continue;
+        }
+        const struct kept_file *f = &k->file[o];
+        double bytes = keep_bytes(k, o);
+        for (uint32_t n = 0; n < nnodes; n++) {
+            struct keep_row *row = &k->row[n];
+            if (n == f->owner) {
+                row->ready = fmax(row->ready, f->ready);
+                if (f->left == 1) {
+                    row->freed += bytes;
+                    row->freed_at = fmax(row->freed_at, f->last);
+                }
+                continue;
+            }
+            double seconds = platform_transfer(k->p, f->owner, n, w->size[o]);
+            if (isnan(seconds))
+                seconds = INFINITY;
+            row->ready = fmax(row->ready, f->ready + seconds);
+            row->brought += bytes;
+            row->lead = fmax(row->lead, seconds);
+        }
+    }
+    for (uint32_t i = w->input_off ? w->input_off[task] : 0;
+         w->input_off && i < w->input_off[task + 1]; i++)
+        k->inside += keep_bytes(k, w->input_object[i]);
+    for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++) {
+        if (workflow_is_intermediate(w, o))
+            k->outputs += keep_bytes(k, o);
+        else
+            k->inside += keep_bytes(k, o);
+    }
+    k->prepared = task;
+}
+
+/* What the task takes at a time, when it starts then: its inputs while they travel, all while it runs, then
+ * its outputs, less the inputs that nobody needs any more. */
+static double keep_demand(const struct keep_schedule *k, const struct keep_row *row, double time,
+                          double start, double finish)
+{
+    if (time < start)
+        return row->brought;
+    if (time < finish)
+        return row->brought + k->inside + k->outputs;
+    return k->outputs - (time >= row->freed_at ? row->freed : 0);
+}
+
+/* The start, moved on until memory suffices from the first transfer on for good; INFINITY: never. From
+ * the last step back: the last violation rules out every start before it. */
+static double keep_find_memory(const struct keep_schedule *k, uint32_t node, double start,
+                               double seconds)
+{
+    const struct keep_line *line = &k->line[node];
+    const struct keep_row *row = &k->row[node];
+    double limit = k->p->memory[node] * (1 + 1e-12);
+    if (isinf(limit))
+        return start;
+    if (row->brought + k->inside + k->outputs > limit)
+        return INFINITY;
+    for (bool again = true; again;) {
+        again = false;
+        /* b + lead - lead may be a rounding less than b: that is no overlap */
+        double from = fmax(start - row->lead, 0) + 1e-12 * fmax(1, start);
+        size_t low = keep_steps_until(line, from);
+        for (size_t i = line->steps.n; i-- > (low ? low - 1 : 0);) {
+            /* within one step the demand differs by phase: it is asked at each that the step has */
+            double a = fmax(line->steps.at[i].time, from);
+            double b = i + 1 < line->steps.n ? line->steps.at[i + 1].time : INFINITY;
+            double finish = start + seconds, used = line->steps.at[i].used;
+            double most = keep_demand(k, row, a, start, finish);
+            if (start > a && start < b)
+                most = fmax(most, keep_demand(k, row, start, start, finish));
+            if (finish > a && finish < b)
+                most = fmax(most, keep_demand(k, row, finish, start, finish));
+            if (used + most <= limit)
+                continue;
+            if (isinf(b)) /* the tail is there for good */
+                return INFINITY;
+            /* a step before the start is in the way of the transfers only */
+            start = a < start && used + row->brought > limit ? b + row->lead : b;
+            again = true;
+            break;
+        }
+    }
+    return start;
+}
+
+/* Cores and memory may each push the start on; again until neither does. Neighbouring cores for a task of
+ * several, the lowest first. */
+struct keep_slot keep_earliest(struct keep_schedule *k, uint32_t task, uint32_t node)
+{
+    struct keep_slot none = {node, 0, INFINITY, INFINITY}, best = none;
+    double seconds = costs_time(k->costs, task, node);
+    if (k->prepared != task)
+        keep_prepare(k, task);
+    double ready = k->row[node].ready;
+    if (!(ready + seconds < INFINITY))
+        return none;
+    uint32_t wanted = k->w->cores[task], cores = k->p->cores[node];
+    for (uint32_t c = 0; c + wanted <= cores; c++) {
+        double start = ready;
+        for (double before = -1; start > before && start < INFINITY;) {
+            before = start;
+            for (uint32_t i = c; i < c + wanted; i++)
+                start = timeline_find(&k->store, &k->core[k->core_off[node] + i], start, seconds);
+            start = keep_find_memory(k, node, start, seconds);
+        }
+        if (start < best.start)
+            best = (struct keep_slot){node, c, start, start + seconds};
+        if (start == ready)
+            break;
+    }
+    return best;
+}
+
+/* A node whose data and cores alone end later than the best so far is not asked about its memory. */
+struct keep_slot keep_best(struct keep_schedule *k, uint32_t task)
+{
+    struct keep_slot best = {NONE, 0, INFINITY, INFINITY};
+    keep_prepare(k, task);
+    for (uint32_t n = 0; n < k->p->nnodes; n++) {
+        if (!(k->row[n].ready + costs_time(k->costs, task, n) < best.finish))
+            continue;
+        struct keep_slot slot = keep_earliest(k, task, n);
+        if (slot.finish < best.finish)
+            best = slot;
+    }
+    return best;
+}
+
+/* ---- placing ---- */
+
+/* When the transfer of an input leaves: so that it arrives when the task starts, or at once where the
+ * receiver has the larger share of its memory free. */
+static double keep_departure(const struct keep_schedule *k, const struct kept_file *f,
+                             uint32_t node, double seconds, double start, double size)
+{
+    double late = fmax(start - seconds, f->ready), early = f->ready;
+    double limit = k->p->memory[node], sender = k->p->memory[f->owner];
+    if (!(late > early) || isinf(sender))
+        return late;
+    if (isinf(limit))
+        return early;
+    double used = keep_used_within(k, node, early, late);
+    bool roomier = (limit - used - size) / limit > keep_room(k, f->owner) / sender;
+    return used + size <= limit && roomier ? early : late;
+}
+
+/* Lengthen the copy that is there, or bring the file again, whichever memory allows. */
+static void keep_bring(struct keep_schedule *k, uint32_t object, struct keep_slot slot)
+{
+    struct kept_file *f = &k->file[object];
+    double size = keep_bytes(k, object);
+    double seconds = platform_transfer(k->p, f->owner, slot.node, k->w->size[object]);
+    for (uint32_t c = f->copies; c != NONE; c = k->copies.at[c].more) {
+        struct kept_copy *copy = &k->copies.at[c];
+        if (copy->node != slot.node)
+            continue;
+        if (copy->ready > slot.start)
+            break; /* for a task that starts later: this one must have it sooner */
+        if (copy->until >= slot.finish)
+            return;
+        double late = fmax(slot.start - seconds, f->ready);
+        bool room =
+            copy->until >= late ||
+            keep_used_within(k, slot.node, copy->until, late) + size <= k->p->memory[slot.node];
+        if (room) {
+            keep_add(k, slot.node, copy->until, slot.finish, size);
+            copy->until = slot.finish;
+            return;
+        }
+        break; /* an older one is longer gone */
+    }
+    double leaves = keep_departure(k, f, slot.node, seconds, slot.start, size);
+    array_push(&k->transfers,
+               (struct transfer){object, f->owner, slot.node, leaves, leaves + seconds});
+    keep_add(k, slot.node, leaves, slot.finish, size);
+    array_push(&k->copies, (struct kept_copy){slot.node, f->copies, leaves + seconds, slot.finish});
+    f->copies = (uint32_t)k->copies.n - 1;
+    f->last = fmax(f->last, leaves + seconds);
+}
+
+/* Outputs are booked for good and inputs end with their last use: who comes later only ever finds less room at
+ * the tail than is really there, never more. */
+bool keep_place(struct keep_schedule *k, uint32_t task, struct keep_slot slot)
+{
+    const struct workflow *w = k->w;
+    bool freed = false;
+    if (k->prepared != task)
+        keep_prepare(k, task);
+    keep_add(k, slot.node, slot.start, slot.finish, k->inside);
+    for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++) {
+        uint32_t readers = 0;
+        workflow_consumers(w, o, &readers);
+        if (!workflow_is_intermediate(w, o))
+            continue;
+        k->file[o] = (struct kept_file){.owner = slot.node,
+                                        .left = readers,
+                                        .copies = NONE,
+                                        .ready = slot.finish,
+                                        .last = slot.finish};
+        keep_add(k, slot.node, slot.start, INFINITY, keep_bytes(k, o));
+    }
+    for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
+        uint32_t o = w->pred_object[e];
+        if (o == NONE)
+            continue;
+        struct kept_file *f = &k->file[o];
+        if (f->owner == slot.node)
+            f->last = fmax(f->last, slot.finish);
+        else
+            keep_bring(k, o, slot);
+        if (--f->left == 0) {
+            keep_add(k, f->owner, f->last, INFINITY, -keep_bytes(k, o));
+            freed |= w->size[o] > 0;
+        }
+    }
+    for (uint32_t i = 0; i < w->cores[task]; i++)
+        timeline_book(&k->store, &k->core[k->core_off[slot.node] + slot.core + i], slot.start,
+                      slot.finish);
+    k->task[task] = (struct kept_task){slot.node, slot.core, slot.start, slot.finish};
+    k->makespan = fmax(k->makespan, slot.finish);
+    k->prepared = NONE;
+    return freed;
+}
+
+/* ---- what is known ---- */
+
+const struct workflow *keep_workflow(const struct keep_schedule *k)
+{
+    return k->w;
+}
+
+const struct platform *keep_platform(const struct keep_schedule *k)
+{
+    return k->p;
+}
+
+bool keep_is_placed(const struct keep_schedule *k, uint32_t task)
+{
+    return k->task[task].node != NONE;
+}
+
+uint32_t keep_node(const struct keep_schedule *k, uint32_t task)
+{
+    return k->task[task].node;
+}
+
+double keep_makespan(const struct keep_schedule *k)
+{
+    return k->makespan;
+}
+
+double keep_needs(const struct keep_schedule *k, uint32_t task)
+{
+    return k->bytes ? keep_task_bytes(k->w, task) : k->w->memory[task];
+}
+
+double keep_task_bytes(const struct workflow *w, uint32_t task)
+{
+    double bytes = w->memory[task];
+    for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++)
+        bytes += w->pred_object[e] == NONE ? 0 : w->size[w->pred_object[e]];
+    for (uint32_t i = w->input_off ? w->input_off[task] : 0;
+         w->input_off && i < w->input_off[task + 1]; i++)
+        bytes += w->size[w->input_object[i]];
+    for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++)
+        bytes += w->size[o];
+    return bytes;
+}
+
+struct plan *keep_plan(const struct keep_schedule *k)
+{
+    struct plan *plan = plan_new(PLAN_STATIC);
+    array_reserve(&plan->placements, k->w->ntasks);
+    for (uint32_t t = 0; t < k->w->ntasks; t++) {
+        const struct kept_task *x = &k->task[t];
+        array_push(&plan->placements,
+                   (struct placement){t, 0, x->node, x->core, x->start, x->finish});
+    }
+    array_reserve(&plan->transfers, k->transfers.n);
+    for (size_t i = 0; i < k->transfers.n; i++)
+        array_push(&plan->transfers, k->transfers.at[i]);
+    plan->memory = k->bytes ? MEMORY_FILES : MEMORY_TASKS;
+    plan_sort(plan);
+    plan_set_objective(plan, "makespan", plan_makespan(plan));
+    return plan;
+}

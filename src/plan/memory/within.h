@@ -1,0 +1,20 @@
+/* Plans within memory: what every planner's plan passes through when files count, and the planners that
+ * know them from the start. */
+#pragma once
+#include "model/costs.h"
+#include "plan/planner.h"
+
+/* Does this request have to keep files within memory? */
+bool within_asked(const struct plan_request *request);
+/* The names of planners that know files, for remedies. */
+#define WITHIN_REMEDY                                                                              \
+    "--with heft-mem, minmin-mem or auto look for a plan that keeps to it; `memory: tasks` in "    \
+    "the "                                                                                         \
+    "platform counts no files"
+
+/* The planner's static plan, if it keeps to memory; else one with its order and, where that is possible, its
+ * nodes, delayed and moved until it does. Takes `plan`; NULL with an error when none was found. */
+struct plan *within_memory(const struct plan_request *request, struct plan *plan,
+                           struct error *err);
+/* False (infeasible), naming the task, when some task with its files fits into no node. */
+bool within_possible(const struct workflow *w, const struct costs *costs, struct error *err);

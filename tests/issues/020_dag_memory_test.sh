@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Issue 20, point 5: a diamond whose source writes 2 x 60 bytes was planned onto nodes of 15 bytes, "proven optimal". Files count in the
+# memory of nodes: in the checker, every planner, simulations. Speaks TAP.
+weft=$WEFT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export WEFT_HISTORY=$work/history.db TMPDIR=$work XDG_CONFIG_HOME=$work/config HOME=$work
+count=0 failed=0
+ok() { # status text
+    count=$((count + 1))
+    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 9; fi
+}
+status() { # expected, text, command ...
+    local expected=$1 text=$2 got
+    shift 2
+    "$@" >out 2>err
+    got=$?
+    [ "$got" = "$expected" ]
+    ok $? "$text (exit $got)"
+}
+cd "$work" || exit 1
+cat >diamond.yaml <<'YAML'
+weft: 1
+name: diamond
+tasks:
+  a: { out: [{name: x, size: 60}, {name: y, size: 60}], work: 10, memory: 10 }
+  b: { in: [x], out: [{name: u, size: 60}], work: 10, memory: 10 }
+  c: { in: [y], out: [{name: v, size: 60}], work: 10, memory: 10 }
+  d: { in: [u, v], work: 10, memory: 10 }
+YAML
+nodes='nodes: [{ name: s, count: 2, speed: 3, memory: 15 }, { name: l, count: 2, memory: 1000 }]'
+printf 'weft: 1\nnetwork: { bandwidth: 500 }\n%s\n' "$nodes" >files.yaml
+printf 'weft: 1\nmemory: tasks\nnetwork: { bandwidth: 500 }\n%s\n' "$nodes" >tasks.yaml
+printf 'weft: 1\nmemory: everything\n%s\n' "$nodes" >wrong.yaml
+for with in auto optimal heft heft-mem minmin-mem cpop; do
+    status 0 "$with plans the diamond" "$weft" plan diamond.yaml --on files.yaml --with "$with" -o "$with.json"
+    grep -q '"memory": "tasks+files"' "$with.json" && ! grep -q '"node": "s' "$with.json"
+    ok $? "$with: says what it counted, and nothing is on the nodes of 15 bytes"
+    status 0 "$with: valid" "$weft" check "$with.json"
+done
+status 0 "the best plan" "$weft" plan diamond.yaml --on files.yaml
+grep -q 'makespan *30.12' out && grep -q 'proven optimal' out
+ok $? "takes 30.12, proven"
+status 0 "with memory: tasks in the platform" "$weft" plan diamond.yaml --on tasks.yaml --with heft -o old.json
+grep -q '"memory": "tasks"' old.json && grep -q '"node": "s' old.json
+ok $? "files do not count, and the plan says so"
+status 0 "it is judged by its own word" "$weft" check old.json --on files.yaml
+sed '/"memory": "tasks"/d' old.json >older.json
+status 0 "a plan from before, without the key, is judged by tasks alone" "$weft" check older.json --on files.yaml
+sed 's/"memory": "tasks"/"memory": "tasks+files"/' old.json >broken.json
+status 1 "the same plan is not valid when files count" "$weft" check broken.json --on files.yaml
+grep -q "at 0, 's1' needs 130 bytes of its 15: task 'a' 10, file 'x' 60, file 'y' 60" out
+ok $? "node, time and what is there are named"
+sed 's/"memory": "tasks"/"memory": "all"/' old.json >bad.json
+status 2 "an unknown word in a plan" "$weft" check bad.json --on files.yaml
+grep -q 'expected "tasks" or "tasks+files"' err
+ok $? "says what is expected"
+status 2 "an unknown word in a platform" "$weft" plan diamond.yaml --on wrong.yaml
+grep -q "wrong.yaml:2: memory is 'everything'; expected tasks" err
+ok $? "says where, and what is expected"
+"$weft" convert files.yaml copy.yaml 2>err && ! grep -q '^memory' copy.yaml && "$weft" convert tasks.yaml copy.yaml 2>err && grep -q '^memory: tasks$' copy.yaml
+ok $? "the word is written with the platform"
+
+printf 'weft: 1\nnodes: [{ name: s, count: 3, memory: 100 }]\n' >small.yaml
+for with in auto heft heft-mem minmin-mem optimal; do
+    status 3 "$with: nodes of 100 bytes" "$weft" plan diamond.yaml --on small.yaml --with "$with"
+    grep -q "task 'a' needs 130 bytes with its files; the largest node that can run it has 100" err
+    ok $? "$with: names the task that fits nowhere"
+done
+printf 'weft: 1\nnodes: [{ name: s, memory: 0 }]\n' >zero.yaml
+status 3 "a node of 0 bytes" "$weft" plan diamond.yaml --on zero.yaml
+grep -q "task 'a' needs" err
+ok $? "names the task"
+echo "1..$count"
+exit $failed
