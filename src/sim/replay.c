@@ -43,6 +43,37 @@ const char *replay_network(const struct plan *plan, const struct platform *p)
 
 /* ---- starting and ending tasks ---- */
 
+/* The memory of a node rises or falls; `by` is the placement that is named when it is too much. */
+static void change_memory(struct replay *r, uint32_t node, double bytes, uint32_t by)
+{
+    struct replay_result *out = r->result;
+    if (bytes == 0)
+        return;
+    double now = r->engine.now, level = r->memory[node] += bytes;
+    if (level > out->node_peak[node]) {
+        out->node_peak[node] = level;
+        out->node_peak_time[node] = now;
+    }
+    /* sums that went up and down are rounded */
+    if (level > r->platform->memory[node] * (1 + 1e-9) && out->node_exceeded_by[node] == NONE)
+        out->node_exceeded_by[node] = by;
+    if (r->trace) {
+        struct trace_event e = {.kind = TRACE_COUNTER,
+                                .id = COUNTER_MEMORY,
+                                .node = node,
+                                .start = now,
+                                .finish = now,
+                                .amount = level};
+        r->trace->event(r->trace->context, &e);
+    }
+}
+
+/* Where files count the plan is followed by the clock: what begins early could be one file too many. */
+static bool replay_early(const struct replay *r, double planned)
+{
+    return r->files && isfinite(planned) && planned > r->engine.now * (1 + 1e-12) + 1e-12;
+}
+
 /* Takes the cores (they are free by I1), the memory, and notes how long it waited for what. Its things are
  * its own already. */
 static void begin_task(struct replay *r, uint32_t i)
@@ -63,25 +94,8 @@ static void begin_task(struct replay *r, uint32_t i)
     bitset_set(r->is_running, i);
     uint64_t attempt = r->losses ? r->losses[i] : 0;
     engine_at(&r->engine, now + r->duration[i], EVENT_DONE, attempt << 32 | i);
-    double memory = r->workflow->memory[x->task];
-    if (memory > 0) {
-        double level = r->memory[x->node] += memory;
-        if (level > out->node_peak[x->node]) {
-            out->node_peak[x->node] = level;
-            out->node_peak_time[x->node] = now;
-        }
-        if (level > r->platform->memory[x->node] && out->node_exceeded_by[x->node] == NONE)
-            out->node_exceeded_by[x->node] = i;
-        if (r->trace) {
-            struct trace_event e = {.kind = TRACE_COUNTER,
-                                    .id = COUNTER_MEMORY,
-                                    .node = x->node,
-                                    .start = now,
-                                    .finish = now,
-                                    .amount = level};
-            r->trace->event(r->trace->context, &e);
-        }
-    }
+    double bytes = r->files ? replay_files_start(r->files, i) : 0;
+    change_memory(r, x->node, r->workflow->memory[x->task] + bytes, i);
 }
 
 /* Now, or when it may have its things. */
@@ -100,7 +114,7 @@ static void start_waiting(struct replay *r, uint32_t node, uint32_t cause)
     }
 }
 
-/* A task that ended (0) or was lost (1), and the memory that its end leaves in use. */
+/* A task that ended (0) or was lost (1). */
 static void trace_task(const struct replay *r, uint32_t i, int outcome)
 {
     if (!r->trace)
@@ -115,15 +129,6 @@ static void trace_task(const struct replay *r, uint32_t i, int outcome)
                             .finish = r->engine.now,
                             .outcome = outcome};
     r->trace->event(r->trace->context, &e);
-    if (r->workflow->memory[x->task] > 0) {
-        struct trace_event memory = {.kind = TRACE_COUNTER,
-                                     .id = COUNTER_MEMORY,
-                                     .node = x->node,
-                                     .start = r->engine.now,
-                                     .finish = r->engine.now,
-                                     .amount = r->memory[x->node]};
-        r->trace->event(r->trace->context, &memory);
-    }
 }
 
 static bool is_first_in_lanes(const struct replay *r, uint32_t i)
@@ -138,6 +143,11 @@ static void start_if_ready(struct replay *r, uint32_t i, uint32_t cause)
     if (r->demands.missing[i] || !is_first_in_lanes(r, i))
         return;
     r->cause[i] = cause;
+    if (replay_early(r, r->plan->placements.at[i].start)) {
+        r->timed++;
+        engine_at(&r->engine, r->plan->placements.at[i].start, EVENT_START, i);
+        return;
+    }
     if (!r->down || !bitset_get(r->down, r->plan->placements.at[i].node)) {
         start_task(r, i);
         start_waiting(r, r->plan->placements.at[i].node, cause);
@@ -186,6 +196,11 @@ static void send_demand(struct replay *r, uint32_t x, uint32_t from)
     struct demand *demand = &d->at[x];
     d->state[x] = DEMAND_SENT;
     demand->source = from;
+    if (r->files && d->priority && replay_early(r, d->priority[x])) {
+        r->timed++;
+        engine_at(&r->engine, d->priority[x], EVENT_SEND, x);
+        return;
+    }
     if (is_down(r, from) || is_down(r, demand->node)) {
         array_push(&r->postponed, x);
         return;
@@ -196,6 +211,9 @@ static void send_demand(struct replay *r, uint32_t x, uint32_t from)
     if (priority == INFINITY)
         priority = r->plan->placements.at[demands_copy(d, r->workflow->producer[demand->object], 0)]
                        .finish;
+    if (r->files)
+        change_memory(r, demand->node, replay_files_sent(r->files, x),
+                      demands_copy(d, r->workflow->producer[demand->object], 0));
     if (!network_send(r->network, r->engine.now, from, demand->node,
                       r->workflow->size[demand->object], priority, x))
         array_push(&r->impossible, x);
@@ -221,10 +239,10 @@ static void finish_task(struct replay *r, uint32_t i)
     r->running--;
     r->left--;
     bitset_clear(r->is_running, i);
-    r->memory[x->node] -= w->memory[t];
     if (r->things)
         replay_things_give(r->things, i);
     trace_task(r, i, 0);
+    change_memory(r, x->node, -w->memory[t] - (r->files ? replay_files_end(r->files, i) : 0), i);
 
     /* an ordering edge is fulfilled by the first copy of the task that ends, and only once */
     bool first_copy = true;
@@ -283,12 +301,14 @@ static bool lose_task(struct replay *r, uint32_t i, struct error *err)
     array_push(&out->lost_runs, (struct lost_run){i, out->start[i], r->engine.now});
     out->tasks_lost++;
     out->lost += (r->engine.now - out->start[i]) * r->workflow->cores[x->task];
-    r->memory[x->node] -= r->workflow->memory[x->task];
     if (r->things)
         replay_things_give(r->things, i);
     r->running--;
     bitset_clear(r->is_running, i);
     trace_task(r, i, 1);
+    change_memory(r, x->node,
+                  -r->workflow->memory[x->task] - (r->files ? replay_files_lost(r->files, i) : 0),
+                  i);
     out->start[i] = r->engine.now;
     if (++r->losses[i] >= MOST_LOSSES)
         return error_set(err, ERROR_FAILED,
@@ -402,6 +422,19 @@ static bool replay_handle_event(struct replay *r, struct event e, struct error *
     case EVENT_REPAIR:
         repair_node(r, (uint32_t)e.payload);
         return true;
+    case EVENT_START: {
+        /* a repair may have started it already */
+        uint32_t i = (uint32_t)e.payload;
+        r->timed--;
+        if (isnan(r->result->finish[i]) && !bitset_get(r->is_running, i))
+            start_if_ready(r, i, r->cause[i]);
+        return true;
+    }
+    case EVENT_SEND:
+        r->timed--;
+        if (r->demands.state[e.payload] == DEMAND_SENT)
+            send_demand(r, (uint32_t)e.payload, r->demands.at[e.payload].source);
+        return true;
     case EVENT_WAITED:
         r->timed--;
         end_wait(r, (uint32_t)e.payload, NONE);
@@ -434,6 +467,12 @@ static void replay_input_arrived(struct replay *r, const struct network_message 
                                                                  .finish = m->finish,
                                                                  .amount = m->bytes});
     demand_met(r, x, replay_sender(r, x));
+    if (r->files) {
+        double sender, receiver;
+        replay_files_arrived(r->files, x, &sender, &receiver);
+        change_memory(r, r->demands.at[x].source, -sender, NONE);
+        change_memory(r, r->demands.at[x].node, -receiver, NONE);
+    }
 }
 
 /* Until every placement has run. The loop is the one that network.h describes. */

@@ -8,6 +8,9 @@
  * is done first. Ordering edges are satisfied by the first copy that is done, wherever it is, at
  * once. Objects without producer are everywhere.
  *
+ * Where files count (model/residence.h) nothing begins before its planned time, since an early file could
+ * be one too many; memory is counted with them.
+ *
  * Without noise and faults, under `free`, no task of a valid plan starts later than planned (each
  * waits for a subset of what the plan made it wait for); under `kport` and `fair` it may.
  *
@@ -79,7 +82,7 @@ struct replay_result {
     double *data_ready;     /* per placement: when its last input was there */
 
     double *node_busy; /* core-seconds computing */
-    double *node_peak; /* most memory of tasks running at once */
+    double *node_peak; /* most memory at once: of running tasks, and of files where they count */
     double *node_peak_time;
     uint32_t
         *node_exceeded_by; /* placement with which memory first went over the node's; NONE: never */

@@ -201,7 +201,8 @@ bool replay_prepare(struct replay *r, const struct workflow *w, const struct pla
     uint32_t ports = options->ports ? options->ports : plan->ports;
     r->network = network_new(network, p, ports, err);
     if (!r->network || !lanes_build(&r->lanes, w, p, r->plan, err) ||
-        !demands_build(&r->demands, w, p, r->plan, strcmp(network, "kport") == 0, err) ||
+        !demands_build(&r->demands, w, p, r->plan,
+                       strcmp(network, "kport") == 0 || plan_counts_files(r->plan, p), err) ||
         !set_durations(r, err))
         return false;
     count_core_waits(r);
@@ -213,6 +214,7 @@ bool replay_prepare(struct replay *r, const struct workflow *w, const struct pla
     if (n > w->ntasks)
         r->task_done = mem_new_zero(uint64_t, bitset_words(w->ntasks));
     r->memory = mem_new_zero(double, p->nnodes);
+    r->files = replay_files_new(w, p, r->plan, &r->demands);
     r->things = replay_things_new(w, p, r->plan);
     r->left = (uint32_t)n;
     if (options->nfaults || options->mtbf > 0) {
@@ -241,6 +243,7 @@ void replay_release(struct replay *r)
     free(r->is_running);
     free(r->task_done);
     free(r->memory);
+    replay_files_free(r->files);
     replay_things_free(r->things);
     free(r->down);
     free(r->back);

@@ -6,9 +6,18 @@
 #include "sim/lane.h"
 #include "sim/network.h"
 #include "sim/replay.h"
+#include "sim/replay_files.h"
 #include "sim/replay_things.h"
 
-enum replay_event { EVENT_DONE, EVENT_FAIL, EVENT_FAIL_AGAIN, EVENT_REPAIR, EVENT_WAITED };
+enum replay_event {
+    EVENT_DONE,
+    EVENT_FAIL,
+    EVENT_FAIL_AGAIN,
+    EVENT_REPAIR,
+    EVENT_WAITED,
+    EVENT_START, /* where files count: the planned start of a task that was ready before */
+    EVENT_SEND,  /* the same of a transfer */
+};
 
 struct replay {
     const struct workflow *workflow;
@@ -28,9 +37,10 @@ struct replay {
     uint32_t *core_missing; /* per placement: cores on which someone stands before it */
     uint32_t *
         cause; /* per placement: which one let it start, | 1 << 31 when by its data; NONE: nobody */
-    uint64_t *is_running; /* bit per placement */
-    uint64_t *task_done;  /* bit per task: a copy is done (tasks with several copies only) */
-    double *memory;       /* per node, of running tasks */
+    uint64_t *is_running;       /* bit per placement */
+    uint64_t *task_done;        /* bit per task: a copy is done (tasks with several copies only) */
+    double *memory;             /* per node, of running tasks, and of files where they count */
+    struct replay_files *files; /* NULL: files do not count */
     struct replay_things *things; /* NULL: no task asks for any */
     uint32_t *wait_off; /* per task, and one more: who waits for its end; NULL: nobody does */
     uint32_t *waiter;   /* tasks */

@@ -130,6 +130,9 @@ static struct keep_slot choose_in_turn(struct fill_state *s, uint32_t task)
 {
     struct keep_slot slot = {NONE, 0, INFINITY, INFINITY};
     for (; s->turn < s->p->nnodes; s->turn++) {
+        /* one that this node cannot run at all is no reason to leave it */
+        if (!(costs_time(keep_costs(s->k), task, s->by_memory[s->turn]) < INFINITY))
+            return keep_best(s->k, task);
         slot = keep_earliest(s->k, task, s->by_memory[s->turn]);
         if (slot.finish < INFINITY)
             break;

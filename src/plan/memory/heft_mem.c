@@ -72,7 +72,7 @@ static struct plan *fill_by_rank(struct keep_schedule *k, const struct costs *co
 
 /* Ports and things are known to the list planners only; the gate behind them keeps to memory. */
 extern const struct planner planner_heft, planner_minmin;
-static struct plan *plain_list(const struct plan_request *request, bool minmin, struct error *err)
+struct plan *within_plain_list(const struct plan_request *request, bool minmin, struct error *err)
 {
     const struct planner *plain = minmin ? &planner_minmin : &planner_heft;
     struct plan *plan = plain->run(request, err);
@@ -85,7 +85,7 @@ static struct plan *memory_list(const struct plan_request *request, bool minmin,
 {
     const struct workflow *w = request->workflow;
     if (platform_limits_ports(request->platform) || w->asks)
-        return plain_list(request, minmin, err);
+        return within_plain_list(request, minmin, err);
     struct costs *costs = costs_new(w, request->platform, err);
     if (!costs)
         return NULL;

@@ -364,6 +364,11 @@ bool keep_place(struct keep_schedule *k, uint32_t task, struct keep_slot slot)
 
 /* ---- what is known ---- */
 
+const struct costs *keep_costs(const struct keep_schedule *k)
+{
+    return k->costs;
+}
+
 const struct workflow *keep_workflow(const struct keep_schedule *k)
 {
     return k->w;

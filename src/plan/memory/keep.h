@@ -42,6 +42,7 @@ bool keep_place(struct keep_schedule *k, uint32_t task, struct keep_slot slot);
  * others. False: that helps nobody. */
 bool keep_make_room(struct keep_schedule *k, uint32_t task);
 
+const struct costs *keep_costs(const struct keep_schedule *k);
 const struct workflow *keep_workflow(const struct keep_schedule *k);
 const struct platform *keep_platform(const struct keep_schedule *k);
 bool keep_is_placed(const struct keep_schedule *k, uint32_t task);

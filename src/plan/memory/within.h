@@ -18,3 +18,6 @@ struct plan *within_memory(const struct plan_request *request, struct plan *plan
                            struct error *err);
 /* False (infeasible), naming the task, when some task with its files fits into no node. */
 bool within_possible(const struct workflow *w, const struct costs *costs, struct error *err);
+/* heft's or minmin's plan, for platforms with ports and workflows with resources, which only the list planners
+ * know; with a note. */
+struct plan *within_plain_list(const struct plan_request *request, bool minmin, struct error *err);

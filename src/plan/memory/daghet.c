@@ -1,0 +1,402 @@
+/* DagHetMem and DagHetPart: Kulagina, Meyerhenke, Benoit 2024 (arXiv 2407.09077).
+ *
+ * daghetmem takes the tasks in an order that needs little memory and fills node after node, the largest first,
+ * never going back. daghetpart works on blocks, one a node:
+ *
+ *     1 partition   the order is cut into k stretches of equal work (acyclic by construction), for several k
+ *     2 fit         the block that needs most goes to the largest free node; if it does not fit, it is halved
+ *     3 merge       a block without a node joins the one with which the makespan of the blocks is shortest, the
+ *                   graph of blocks has no cycle and memory suffices
+ *     4 swap        nodes of two blocks, or of one and an idle node, are exchanged while that helps
+ *
+ * The published program cuts with dagP and finds traversals with memDag; the order of traversal.h serves for both
+ * here. A block's memory is that of its tasks in this order, files from and for other blocks counted while
+ * their task runs. Makespans of blocks are the paper's: a block starts when all blocks before it have ended and
+ * sent. The plan itself is then made by keep.h with the nodes of the blocks, task by task, and is shorter. */
+#include "plan/memory/fill.h"
+#include "plan/memory/traversal.h"
+#include "plan/memory/within.h"
+#include "plan/planner.h"
+#include <math.h>
+#include <string.h>
+
+enum { MOST_BLOCKS = 512, SWAP_ROUNDS = 20 };
+
+struct blocks {
+    const struct workflow *w;
+    const struct platform *p;
+    const struct costs *costs;
+    const uint32_t *order;
+    uint32_t *block;            /* per task */
+    uint32_t n;                 /* blocks, some of them empty after merges */
+    uint32_t node[MOST_BLOCKS]; /* NONE: not given */
+    double work[MOST_BLOCKS];   /* 0: empty */
+    double peak[MOST_BLOCKS];
+    uint32_t tasks[MOST_BLOCKS];
+    double *bytes;  /* n x n: what one sends to another; -1: nothing */
+    uint32_t *left; /* per object, scratch */
+};
+
+/* The memory of the tasks of block a (and of b, taken for the same block; NONE: no other) in their order. */
+static double block_peak(const struct blocks *s, uint32_t a, uint32_t b)
+{
+    const struct workflow *w = s->w;
+    double waiting = 0, peak = 0;
+    for (uint32_t i = 0; i < w->ntasks; i++) {
+        uint32_t t = s->order[i];
+        if (s->block[t] != a && s->block[t] != b)
+            continue;
+        double now = waiting + keep_task_bytes(w, t), freed = 0;
+        for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++) {
+            uint32_t o = w->pred_object[e], from = s->block[w->pred_task[e]];
+            if (o == NONE || (from != a && from != b))
+                continue;
+            now -= w->size[o]; /* it is among what waits */
+            freed += --s->left[o] == 0 ? w->size[o] : 0;
+        }
+        peak = fmax(peak, now);
+        waiting -= freed;
+        for (uint32_t o = w->object_off[t]; o < w->object_end[t]; o++) {
+            uint32_t count, inside = 0;
+            const uint32_t *reader = workflow_consumers(w, o, &count);
+            for (uint32_t k = 0; k < count; k++)
+                inside += s->block[reader[k]] == a || s->block[reader[k]] == b;
+            s->left[o] = inside;
+            waiting += inside ? w->size[o] : 0;
+        }
+    }
+    return peak;
+}
+
+/* Work, tasks and traffic of all blocks anew: O(edges + n^2). */
+static void blocks_measure(struct blocks *s)
+{
+    const struct workflow *w = s->w;
+    for (uint32_t b = 0; b < s->n; b++)
+        s->work[b] = s->tasks[b] = 0;
+    for (size_t i = 0; i < (size_t)s->n * s->n; i++)
+        s->bytes[i] = -1;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        uint32_t a = s->block[t];
+        s->work[a] += w->work[t];
+        s->tasks[a]++;
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
+            uint32_t b = s->block[w->succ_task[e]], o = w->succ_object[e];
+            double *cell = &s->bytes[(size_t)a * s->n + b];
+            if (a != b)
+                *cell = fmax(*cell, 0) + (o == NONE ? 0 : w->size[o]);
+        }
+    }
+}
+
+/* The paper's makespan of the blocks, as if `from` were part of `into` (NONE: as they are). Blocks without a
+ * node count at speed 1. INFINITY: there is a cycle. O(n^2). */
+static double blocks_makespan(const struct blocks *s, uint32_t from, uint32_t into)
+{
+    double ready[MOST_BLOCKS] = {0}, end[MOST_BLOCKS], last = 0;
+    uint32_t missing[MOST_BLOCKS] = {0}, queue[MOST_BLOCKS], n = s->n, head = 0, tail = 0, seen = 0;
+    for (uint32_t a = 0; a < n; a++)
+        for (uint32_t b = 0; b < n; b++)
+            if (s->bytes[(size_t)a * n + b] >= 0) {
+                uint32_t x = a == from ? into : a, y = b == from ? into : b;
+                missing[y] += x != y;
+            }
+    for (uint32_t a = 0; a < n; a++)
+        if (a != from && s->tasks[a]) {
+            seen++;
+            if (!missing[a])
+                queue[tail++] = a;
+        }
+    while (head < tail) {
+        uint32_t a = queue[head++], members[2] = {a, a == into ? from : NONE};
+        double work = s->work[a] + (members[1] != NONE ? s->work[from] : 0);
+        end[a] = ready[a] + work / (s->node[a] == NONE ? 1 : s->p->speed[s->node[a]]);
+        last = fmax(last, end[a]);
+        for (int m = 0; m < 2 && members[m] != NONE; m++)
+            for (uint32_t b = 0; b < n; b++) {
+                double bytes = s->bytes[(size_t)members[m] * n + b];
+                uint32_t y = b == from ? into : b;
+                if (bytes < 0 || y == a)
+                    continue;
+                double moves = s->node[a] != NONE && s->node[y] != NONE
+                                   ? platform_transfer(s->p, s->node[a], s->node[y], bytes)
+                                   : s->p->latency + bytes / s->p->bandwidth;
+                ready[y] = fmax(ready[y], end[a] + moves);
+                if (--missing[y] == 0)
+                    queue[tail++] = y;
+            }
+    }
+    return tail == seen ? last : INFINITY;
+}
+
+/* ---- the four steps ---- */
+
+/* 1: k stretches of about equal work. */
+static void blocks_partition(struct blocks *s, uint32_t k)
+{
+    double total = 0, done = 0;
+    for (uint32_t t = 0; t < s->w->ntasks; t++)
+        total += s->w->work[t] + 1e-9;
+    for (uint32_t i = 0; i < s->w->ntasks; i++) {
+        uint32_t t = s->order[i];
+        s->block[t] = (uint32_t)fmin(k - 1, floor(k * (done / total)));
+        done += s->w->work[t] + 1e-9;
+    }
+    s->n = k;
+    for (uint32_t b = 0; b < k; b++)
+        s->node[b] = NONE;
+}
+
+/* The second half of block b, in the order, becomes a block of its own. */
+static void blocks_halve(struct blocks *s, uint32_t b)
+{
+    uint32_t keep = s->tasks[b] / 2, added = s->n++;
+    s->node[added] = NONE;
+    s->tasks[added] = 0;
+    for (uint32_t i = 0; i < s->w->ntasks; i++) {
+        uint32_t t = s->order[i];
+        if (s->block[t] != b)
+            continue;
+        if (keep) {
+            keep--;
+            continue;
+        }
+        s->block[t] = added;
+        s->tasks[added]++;
+    }
+    s->tasks[b] -= s->tasks[added];
+}
+
+static uint32_t largest_free_node(const struct blocks *s)
+{
+    uint32_t best = NONE;
+    for (uint32_t n = 0; n < s->p->nnodes; n++) {
+        bool free_node = s->p->up[n];
+        for (uint32_t b = 0; b < s->n && free_node; b++)
+            free_node = s->node[b] != n;
+        if (free_node && (best == NONE || s->p->memory[n] > s->p->memory[best]))
+            best = n;
+    }
+    return best;
+}
+
+/* 2: the block that needs most to the largest node that is free; false: a task alone is too large. */
+static bool blocks_fit(struct blocks *s)
+{
+    for (uint32_t b = 0; b < s->n; b++)
+        s->peak[b] = block_peak(s, b, NONE);
+    for (;;) {
+        uint32_t most = NONE, node = largest_free_node(s);
+        for (uint32_t b = 0; b < s->n; b++)
+            if (s->tasks[b] && s->node[b] == NONE && (most == NONE || s->peak[b] > s->peak[most]))
+                most = b;
+        if (most == NONE || node == NONE)
+            return true; /* what is left is merged */
+        if (s->peak[most] <= s->p->memory[node]) {
+            s->node[most] = node;
+            continue;
+        }
+        if (s->tasks[most] < 2 || s->n == MOST_BLOCKS)
+            return s->n == MOST_BLOCKS; /* too many: merged as far as that goes */
+        blocks_halve(s, most);
+        s->peak[most] = block_peak(s, most, NONE);
+        s->peak[s->n - 1] = block_peak(s, s->n - 1, NONE);
+    }
+}
+
+/* 3: false: some block can join nobody. */
+static bool blocks_merge(struct blocks *s)
+{
+    blocks_measure(s);
+    for (uint32_t u = 0; u < s->n; u++) {
+        if (!s->tasks[u] || s->node[u] != NONE)
+            continue;
+        uint32_t best = NONE;
+        double shortest = INFINITY, best_peak = 0;
+        for (uint32_t v = 0; v < s->n; v++) {
+            if (v == u || !s->tasks[v] || s->node[v] == NONE)
+                continue;
+            double makespan = blocks_makespan(s, u, v);
+            double peak = makespan < shortest ? block_peak(s, v, u) : INFINITY;
+            if (peak <= s->p->memory[s->node[v]]) {
+                best = v;
+                shortest = makespan;
+                best_peak = peak;
+            }
+        }
+        if (best == NONE)
+            return false;
+        for (uint32_t t = 0; t < s->w->ntasks; t++)
+            s->block[t] = s->block[t] == u ? best : s->block[t];
+        s->peak[best] = best_peak;
+        blocks_measure(s);
+    }
+    return true;
+}
+
+/* The nodes of a and b are exchanged; b may be NONE, then a goes to `node`. */
+static void exchange_nodes(struct blocks *s, uint32_t a, uint32_t b, uint32_t node)
+{
+    uint32_t old = s->node[a];
+    s->node[a] = b == NONE ? node : s->node[b];
+    if (b != NONE)
+        s->node[b] = old;
+}
+
+/* 4: the first exchange that helps is made, until none does. */
+static void blocks_swap(struct blocks *s)
+{
+    double makespan = blocks_makespan(s, NONE, NONE);
+    bool better = true;
+    for (int round = 0; round < SWAP_ROUNDS && better; round++) {
+        better = false;
+        for (uint32_t a = 0; a < s->n; a++)
+            for (uint32_t b = s->tasks[a] ? a + 1 : s->n; b <= s->n; b++) {
+                uint32_t other = b == s->n ? NONE : b;
+                uint32_t idle = other == NONE ? largest_free_node(s) : NONE, old = s->node[a];
+                uint32_t to = other == NONE ? idle : s->node[b];
+                if (to == NONE || (other != NONE && !s->tasks[b]) ||
+                    s->peak[a] > s->p->memory[to] ||
+                    (other != NONE && s->peak[b] > s->p->memory[old]))
+                    continue;
+                exchange_nodes(s, a, other, idle);
+                double now = blocks_makespan(s, NONE, NONE);
+                if (now < makespan * (1 - 1e-9)) {
+                    makespan = now;
+                    better = true;
+                } else {
+                    exchange_nodes(s, a, other, old);
+                }
+            }
+    }
+}
+
+/* ---- the planners ---- */
+
+/* Task by task on the nodes of the blocks; where that comes to a standstill, tasks may leave them. */
+static struct plan *blocks_plan(struct blocks *s, const double *key)
+{
+    uint32_t *node = mem_new(uint32_t, s->w->ntasks), stuck;
+    for (uint32_t t = 0; t < s->w->ntasks; t++)
+        node[t] = s->node[s->block[t]];
+    struct keep_schedule *k = keep_new(s->costs);
+    struct plan *plan = NULL;
+    for (int leave = 0; leave < 2 && !plan; leave++) {
+        struct fill f = {.key = key, .choice = FILL_RESERVE, .node = node, .prefer = leave};
+        keep_reset(k);
+        if (fill_schedule(k, &f, &stuck))
+            plan = keep_plan(k);
+    }
+    keep_free(k);
+    free(node);
+    return plan;
+}
+
+/* Several numbers of blocks; the shortest plan. */
+static struct plan *partition_best(struct blocks *s, const double *key)
+{
+    struct plan *best = NULL;
+    uint32_t nodes = s->p->nnodes < MOST_BLOCKS / 2 ? s->p->nnodes : MOST_BLOCKS / 2;
+    for (uint32_t k = nodes; k > 0; k /= 2) {
+        if (k > s->w->ntasks)
+            continue;
+        blocks_partition(s, k);
+        blocks_measure(s);
+        if (!blocks_fit(s) || !blocks_merge(s))
+            continue;
+        blocks_swap(s);
+        struct plan *plan = blocks_plan(s, key);
+        if (plan && (!best || plan_makespan(plan) < plan_makespan(best))) {
+            plan_free(best);
+            best = plan;
+        } else {
+            plan_free(plan);
+        }
+    }
+    return best;
+}
+
+static struct plan *daghet_run(const struct plan_request *request, bool partition,
+                               struct error *err)
+{
+    const struct workflow *w = request->workflow;
+    if (platform_limits_ports(request->platform) || w->asks)
+        return within_plain_list(request, false, err);
+    struct costs *costs = costs_new(w, request->platform, err);
+    if (!costs)
+        return NULL;
+    double peak, *key = mem_new(double, w->ntasks);
+    uint32_t *order = traversal_best(w, &peak), stuck = NONE;
+    struct plan *plan = NULL;
+    for (uint32_t i = 0; i < w->ntasks; i++)
+        key[order[i]] = i;
+    if (partition) {
+        struct blocks *s = mem_new_zero(struct blocks, 1);
+        *s = (struct blocks){.w = w, .p = request->platform, .costs = costs, .order = order};
+        s->block = mem_new_zero(uint32_t, w->ntasks);
+        s->left = mem_new_zero(uint32_t, w->nobjects);
+        s->bytes = mem_new(double, (size_t)MOST_BLOCKS *MOST_BLOCKS);
+        plan = w->ntasks ? partition_best(s, key) : plan_new(PLAN_STATIC);
+        free(s->block);
+        free(s->left);
+        free(s->bytes);
+        free(s);
+    } else {
+        struct keep_schedule *k = keep_new(costs);
+        struct fill f = {.key = key, .choice = FILL_IN_TURN, .strict = true};
+        plan = fill_schedule(k, &f, &stuck) ? keep_plan(k) : NULL;
+        keep_free(k);
+    }
+    if (!plan && !within_asked(request)) { /* then memory is no reason to have none */
+        struct keep_schedule *k = keep_new(costs);
+        struct fill f = {.key = key, .choice = FILL_EARLIEST};
+        plan = fill_schedule(k, &f, &stuck) ? keep_plan(k) : NULL;
+        keep_free(k);
+    }
+    if (!plan && (!within_asked(request) || within_possible(w, costs, err)))
+        error_set(err, ERROR_INFEASIBLE,
+                  "%s found no mapping within memory%s%s; --with heft-mem may find one",
+                  partition ? "daghetpart" : "daghetmem",
+                  stuck == NONE ? "" : ": no node is left for ",
+                  stuck == NONE ? "" : workflow_task_name(w, stuck));
+    free(order);
+    free(key);
+    costs_free(costs);
+    return plan;
+}
+
+static struct plan *run_daghetmem(const struct plan_request *request, struct error *err)
+{
+    return daghet_run(request, false, err);
+}
+
+static struct plan *run_daghetpart(const struct plan_request *request, struct error *err)
+{
+    return daghet_run(request, true, err);
+}
+
+#define DAGHET                                                                                     \
+    "S. Kulagina, H. Meyerhenke, A. Benoit: Mapping large memory-constrained workflows onto "      \
+    "heterogeneous platforms. ICPP Workshops 2024"
+
+const struct planner planner_daghetmem = {
+    .name = "daghetmem",
+    .family = "memory",
+    .summary = "an order that needs little memory, put onto node after node by falling memory: a "
+               "yardstick",
+    .paper = DAGHET,
+    .tie_rule = "nodes of equal memory: the faster, then the lower one",
+    .accepts = ACCEPTS_DAG,
+    .run = run_daghetmem,
+};
+
+const struct planner planner_daghetpart = {
+    .name = "daghetpart",
+    .family = "memory",
+    .summary = "cut a graph into blocks, one a node, that fit into memory; merge and swap them for "
+               "the makespan",
+    .paper = DAGHET,
+    .tie_rule = "the first block, the first node",
+    .accepts = ACCEPTS_DAG | ACCEPTS_SLOW,
+    .run = run_daghetpart,
+};
