@@ -1,6 +1,8 @@
 /* A run that grows against the same graph known from the start: 100 times 1,000 tasks.
  *
- *     bench_growth [--parts N] [--tasks N] [--rounds N] [--json FILE]
+ *     bench_growth [--quick] [--on local:2] [--parts N] [--tasks N] [--rounds N] [--json FILE]
+ *
+ * --quick: 20 times 200, to see that it works. --on: on agents, for information; the bound is for one machine.
  *
  * A part's tasks read a file that the first task of the part before it made; that task's end adds the part
  * (weft_run_add()). Every task is /bin/true, the first of a part writes its file. The rounds take turns,
@@ -14,6 +16,7 @@
 
 struct growth_bench {
     uint32_t parts, tasks;
+    const char *on; /* agents; NULL: here */
     struct weft_run *run;
     uint32_t added;
 };
@@ -79,6 +82,9 @@ static double bench_run_once(struct growth_bench g, bool grows)
     o.folder = folder;
     o.no_history = true;
     o.no_sandbox = true;
+    o.on = g.on;
+    o.adds = g.on && grows;
+    o.program = getenv("WEFT");
     o.event = bench_on_event;
     o.context = &g;
     clock_gettime(CLOCK_MONOTONIC, &from);
@@ -101,8 +107,16 @@ int main(int argc, char **argv)
     struct growth_bench g = {.parts = 100, .tasks = 1000};
     int rounds = 3;
     const char *json = NULL;
+    if (argc > 1 && strcmp(argv[1], "--quick") == 0) {
+        g.parts = 20;
+        g.tasks = 200;
+        argc--;
+        argv++;
+    }
     for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--parts") == 0)
+        if (strcmp(argv[i], "--on") == 0)
+            g.on = argv[i + 1];
+        else if (strcmp(argv[i], "--parts") == 0)
             g.parts = (uint32_t)atoi(argv[i + 1]);
         else if (strcmp(argv[i], "--tasks") == 0)
             g.tasks = (uint32_t)atoi(argv[i + 1]);
@@ -113,7 +127,10 @@ int main(int argc, char **argv)
     }
     double known = INFINITY, grown = INFINITY;
     for (int i = 0; i < rounds; i++) {
-        double a = bench_run_once(g, false), b = bench_run_once(g, true);
+        double a = bench_run_once(g, false);
+        fprintf(stderr, "bench_growth: round %d of %d: known %.2f s", i + 1, rounds, a);
+        double b = bench_run_once(g, true);
+        fprintf(stderr, ", grown %.2f s\n", b);
         known = a < known ? a : known;
         grown = b < grown ? b : grown;
     }

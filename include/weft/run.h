@@ -454,6 +454,8 @@ struct weft_cluster_status {
     const struct weft_agent_kept *kept; /* of agents that live */
     size_t nkept;
     const char *store_trouble; /* what the store refuses to do, with the remedy; NULL: nothing */
+    const char *const *waits;  /* what runs wait for that somebody has to bring, a sentence each */
+    size_t nwaits;
 };
 
 struct weft_cluster_query {

@@ -43,6 +43,7 @@ struct weft_cluster {
     ARRAY(struct weft_agent_work) work;
     ARRAY(struct weft_cluster_run) runs;
     ARRAY(struct weft_agent_kept) kept;
+    ARRAY(char *) waits;
 };
 
 /* ---- submitting ---- */
@@ -83,6 +84,12 @@ EXPORT bool weft_run_submit(struct weft_run *run, struct weft_submitted *out,
 
 /* ---- the connection ---- */
 
+static void cluster_forget_waits(struct weft_cluster *c)
+{
+    while (c->waits.n)
+        free(array_pop(&c->waits));
+}
+
 /* Also after a failed opening: what is not there yet is NULL. */
 static void cluster_tidy(struct weft_cluster *c)
 {
@@ -96,6 +103,8 @@ static void cluster_tidy(struct weft_cluster *c)
     array_free(&c->work);
     array_free(&c->runs);
     array_free(&c->kept);
+    cluster_forget_waits(c);
+    array_free(&c->waits);
     strbuf_free(&c->said);
     client_close(c->client);
     place_free(&c->place);
@@ -363,6 +372,31 @@ static void cluster_fill_runs(struct weft_cluster *c, const struct weft_cluster_
     free(r);
 }
 
+/* A sentence a run, with the remedy: the first agent's that says so. */
+static void cluster_fill_waits(struct weft_cluster *c)
+{
+    size_t n;
+    const struct member *m = client_members(c->client, &n);
+    cluster_forget_waits(c);
+    for (size_t i = 0; i < c->runs.n; i++) {
+        const struct weft_cluster_run *r = &c->runs.at[i];
+        const struct member_work *w = NULL;
+        for (size_t k = 0; k < n && r->state <= WEFT_CLUSTER_STOPPING && !(w && *w->awaits); k++)
+            w = client_is_alive(c->client, &m[k]) ? member_work(&m[k], r->run) : NULL;
+        if (!w || !*w->awaits)
+            continue;
+        struct strbuf line = {0};
+        strbuf_printf(&line,
+                      "run %" PRIu64 " waits for '%s', which lies where it was submitted%s%s%s%s: "
+                      "`weft attach %" PRIu64 "` there brings it",
+                      r->run, w->awaits, r->host ? ", " : "", r->host ? r->host : "",
+                      r->folder ? ":" : "", r->folder ? r->folder : "", r->run);
+        array_push(&c->waits, strbuf_steal(&line));
+    }
+    c->status.waits = (const char *const *)c->waits.at;
+    c->status.nwaits = c->waits.n;
+}
+
 /* `patience` 0 uses what the last look saw; opening looked once. */
 EXPORT const struct weft_cluster_status *
 weft_cluster_snapshot(struct weft_cluster *c, const struct weft_cluster_query *query,
@@ -392,6 +426,7 @@ weft_cluster_snapshot(struct weft_cluster *c, const struct weft_cluster_query *q
                                                          .nkept = c->kept.n};
                 const char *trouble = client_store_trouble(c->client);
                 c->status.store_trouble = *trouble ? trouble : NULL;
+                cluster_fill_waits(c);
                 call.good = true;
             }
         }

@@ -185,6 +185,11 @@ static int status_show(const struct arguments *a, struct weft_cluster *c,
         status_runs_json(s, &j);
         status_kept_json(s, &j);
         json_put_text(&j, "store_trouble", s->store_trouble);
+        json_write_key(&j, "waits");
+        json_write_array(&j);
+        for (size_t i = 0; i < s->nwaits; i++)
+            json_write_string(&j, s->waits[i]);
+        json_write_end_array(&j);
         json_write_end_object(&j);
         strbuf_add_char(&out, '\n');
     } else {

@@ -348,6 +348,8 @@ static void run_footnotes(const struct weft_cluster_status *s, const struct stat
     for (size_t i = 0; i < s->nruns; i++)
         if (s->runs[i].counted && s->runs[i].unproved)
             run_unproved_note(&s->runs[i], style, out);
+    for (size_t i = 0; i < s->nwaits; i++)
+        status_prose(style, s->waits[i], out);
     if (s->all_runs > s->nruns && s->nruns != 1)
         strbuf_printf(out, "and %s older runs%s\n", human_count(b, s->all_runs - s->nruns),
                       ": `weft status --all`");

@@ -13,6 +13,7 @@
 #include "cluster/launch/launch.h"
 #include "exec/sandbox.h"
 #include "formats/open_end.h"
+#include "model/future.h"
 #include "report/human.h"
 #include "session/agents.h"
 #include "session/key_file.h"
@@ -374,6 +375,12 @@ bool remote_submit(struct remote *r, struct error *err)
         return false;
     r->run = r->submitted.run;
     remote_leave_note(r); /* I2 */
+    if (!s->executor && !r->submitted.shared && workflow_is_open(s->w))
+        remark(&s->o.remarks, REMARK_INFO,
+               "the workflow grows while it runs: files of this folder that only later tasks read "
+               "come from whoever attaches, and are waited for (`weft status %" PRIu64
+               "` names them)",
+               r->run);
     return true;
 }
 

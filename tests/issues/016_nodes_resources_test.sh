@@ -72,4 +72,24 @@ kill -KILL "$victim"
 touch "$work/gate"
 timeout 100 "$weft" attach "$run" >"$work/out" 2>"$work/err" && [ "$(cat b1 b2 b3 b4 | tr -d '\n')" = 0000 ]
 ok $? "one of its nodes is killed, and the run ends well"
+
+# the node that made its results dies with them: another of its nodes has a copy
+start_agent "$(for name in one two three; do eval "lives \$pid_$name" || echo $name; done)" "$weft" agent -j 2 --lease 2 --resources 'gpu=[0]'
+are_ready one two three
+mkdir "$work/copies" && cd "$work/copies" || exit 1
+cat >flow.yaml <<FLOW
+weft: 1
+tasks:
+  wide: { nodes: 2, run: 'echo \$WEFT_OWNER > $work/maker; echo \$WEFT_OWNER > {out}', out: field }
+  gate: { run: 'until [ -e $work/copies.gate ]; do sleep 0.05; done; echo > {out}', out: open }
+  next: { run: 'cat field > {out}', in: [field, open], out: next.txt }
+FLOW
+say submit flow.yaml -q --no-shared
+run=$(cat "$work/out")
+wait_for 60 test -s "$work/maker" && wait_for 60 work_is "$run" fetched -ge 1
+ok $? "its results have a second place"
+kill -KILL "$(sed 's/[^0-9]*\([0-9]*\).*/\1/' "$work/maker")"
+touch "$work/copies.gate"
+timeout 100 "$weft" attach "$run" >"$work/out" 2>"$work/err" && cmp -s next.txt "$work/maker"
+ok $? "the node that made them is killed, and the run ends well with the same"
 finish

@@ -160,6 +160,35 @@ static void gang_remove(struct job *j, struct job_gang *x)
     *x = array_pop(&j->gangs.running);
 }
 
+uint32_t gang_other_node(struct job *j, uint32_t task)
+{
+    const struct job_gang *x = gang_of(j, task);
+    return x && x->nodes.n > 1 ? x->nodes.at[1].node : NONE;
+}
+
+/* Computing again would need its nodes, which may wait for the very data: a copy costs a transfer. */
+void gang_leave_copies(struct job *j, uint32_t task, uint32_t node)
+{
+    const struct workflow *w = j->w;
+    struct link *l = peer_link(j->agent, node);
+    struct strbuf list = {0}, out = {0};
+    uint32_t n = 0;
+    for (uint32_t o = w->object_off[task]; l && o < w->object_end[task]; o++) {
+        if (!j->needs.present[o] || digest_is_zero(&j->needs.content[o]))
+            continue;
+        bytes_put_u32(&list, o);
+        bytes_put(&list, j->needs.content[o].at, sizeof j->needs.content[o].at);
+        n++;
+    }
+    bytes_put_u64(&out, j->number);
+    bytes_put_u32(&out, n);
+    bytes_put(&out, list.at, list.n);
+    if (n && out.n < LINK_MESSAGE_MAX)
+        link_send(l, MESSAGE_KEEP, out.at, out.n, NULL, 0);
+    strbuf_free(&list);
+    strbuf_free(&out);
+}
+
 /* I2. */
 void gang_task_ended(struct job *j, uint32_t task)
 {

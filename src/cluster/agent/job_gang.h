@@ -67,6 +67,10 @@ void gang_pump(struct job *j);
 const struct job_part *gang_part_given(const struct job *j, uint32_t task, uint32_t owner);
 /* A task here is about to take the things that its own part held for it. */
 void gang_hand_over_things(struct job *j, uint32_t task);
+/* Of a task that runs here: the first of its other nodes; NONE: it has none. */
+uint32_t gang_other_node(struct job *j, uint32_t task);
+/* What it has made goes to that node, too: it is not computed again when this one dies. */
+void gang_leave_copies(struct job *j, uint32_t task, uint32_t node);
 /* Does this node give any, also to other agents' tasks? */
 bool gang_gives_parts(const struct job *j);
 /* Does a part of any job wait for room on this machine? */

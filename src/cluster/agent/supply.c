@@ -141,9 +141,10 @@ void supply_recompute(struct job *j, uint32_t task)
     if (is_being_recomputed(j, task))
         return;
     if (is_wide(j, task)) {
-        supply_cannot_make(j, task,
-                           "its producer spans several nodes, and is not computed again within a "
-                           "run: run the workflow once more");
+        supply_cannot_make(
+            j, task,
+            "its producer spans several nodes, the two that had its results are gone, "
+            "and it is not computed again within a run: run the workflow once more");
         return;
     }
     uint32_t number = held_new(j, &(struct sched_start){.task = task, .attempt = 1}, true);
@@ -530,6 +531,7 @@ bool supply_ended(struct job *j, struct sched_ended *e)
         !is_wide(j, e->task))
         supply_give_room(j, j->w->cores[e->task], executor_task_memory(j->executor, e->task),
                          e->finish - e->start);
+    uint32_t other = is_wide(j, e->task) ? gang_other_node(j, e->task) : NONE;
     if (is_wide(j, e->task))
         gang_task_ended(j, e->task);
     if (e->slot & SLOT_RECOMPUTATION) {
@@ -542,6 +544,8 @@ bool supply_ended(struct job *j, struct sched_ended *e)
         j->supply.fetched[e->task] = 0;
         if (!e->failed && !e->returned)
             supply_produced(j, e->task, false);
+        if (!e->failed && !e->returned && other != NONE)
+            gang_leave_copies(j, e->task, other);
     }
     return false;
 }

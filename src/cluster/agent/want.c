@@ -192,7 +192,8 @@ static void want_from_submitter(struct job *j, uint32_t number)
             depot_fetch(j->depot, x->object, j->watchers.at[0], want_expected(j, x->object), false);
         return;
     }
-    if (job_now(j) - x->since < patience) {
+    /* What only joined tasks read was handed in by nobody: whoever attaches has it, however late. */
+    if (x->object >= j->growth.first_object || job_now(j) - x->since < patience) {
         want_rest(j, number, rest_long);
         return;
     }
@@ -203,6 +204,20 @@ static void want_from_submitter(struct job *j, uint32_t number)
                   workflow_object_label(j->w, x->object, label, sizeof label));
     want_fail(j, number, why.at);
     strbuf_free(&why);
+}
+
+bool want_awaits_submitter(const struct job *j, char *name, size_t n)
+{
+    char label[512];
+    for (size_t i = 0; !j->watchers.n && i < j->supply.wants.n; i++) {
+        const struct want *x = &j->supply.wants.at[i];
+        if (x->object == NONE || x->object < j->growth.first_object ||
+            j->w->producer[x->object] != NONE || job_now(j) - x->since < rest_long)
+            continue;
+        snprintf(name, n, "%s", workflow_object_label(j->w, x->object, label, sizeof label));
+        return true;
+    }
+    return false;
 }
 
 /* Its producer is done and nobody has it: it is produced once more, here or by its owner. */

@@ -34,6 +34,8 @@ struct want {
 bool want_object(struct job *j, uint32_t object, uint32_t held);
 /* Another agent asks us to produce it. False: we do not. */
 bool want_restore(struct job *j, uint32_t object);
+/* Is an input waited for that only who submitted the run has, with nobody attached? Its name, for people. */
+bool want_awaits_submitter(const struct job *j, char *name, size_t n);
 /* The content that it must have; NULL: any, by the digest that comes with it. */
 const struct digest *want_expected(const struct job *j, uint32_t object);
 /* It is here: those that wait for it have one input less to wait for. */

@@ -259,6 +259,7 @@ void job_work(const struct job *j, struct member_work *out)
         .cache_bytes = d.bytes,
         .busy = c.busy,
     };
+    want_awaits_submitter(j, out->awaits, sizeof out->awaits);
     for (int i = SCHED_ARRIVING; i < SCHED_PLACES; i++)
         out->held += c.at[i];
     if (job_is_scheduling(j))

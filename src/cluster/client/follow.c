@@ -533,26 +533,6 @@ static void follow_offer_inputs(struct client_follow *f)
     strbuf_free(&path);
 }
 
-void follow_offer_joined(struct client_follow *f, uint32_t first)
-{
-    struct strbuf path = {0};
-    char label[512];
-    for (uint32_t o = first; o < f->w->nobjects; o++) {
-        struct error err = {0};
-        struct digest now;
-        double size;
-        const char *name = workflow_object_label(f->w, o, label, sizeof label);
-        if (f->w->producer[o] == NONE && name[0] != '/' &&
-            memo_digest(f->o.needs->memo, path_in(f->o.folder, name, &path), false, &now, &size,
-                        &err)) {
-            f->o.needs->content[o] = now;
-            f->o.needs->bytes[o] = size;
-            depot_added(f->c->depot, o, &now, size);
-        }
-    }
-    strbuf_free(&path);
-}
-
 /* Inputs have the content that they had when they were handed in, even if the files have changed
  * since: keys are computed from that. */
 static void follow_prepare(struct client_follow *f)
@@ -588,6 +568,8 @@ static void follow_prepare(struct client_follow *f)
     strbuf_free(&partial);
     if (!o->ticket->shared)
         follow_offer_inputs(f);
+    if (!o->ticket->shared && o->parts) /* that joined before we came */
+        follow_offer_joined(f, 0);
     f->collect = collect_new(&(struct collect_config){.client = f->c,
                                                       .workflow = f->w,
                                                       .needs = o->needs,

@@ -135,6 +135,8 @@ bool follow_take_part(void *context, struct message_in *m);
 void follow_growth_tick(struct client_follow *f);
 /* All that joined a run that has ended is here. */
 bool follow_has_all_parts(struct client_follow *f);
+/* Inputs of what joined, from this object on, that lie here: agents may ask for them. */
+void follow_offer_joined(struct client_follow *f, uint32_t first);
 void follow_part_came(void *context, bool good, const void *data, size_t n, const char *why);
 /* follow_adds.c: holding the run open, offering what was added, ending it when nothing is left. */
 void follow_adds_tick(struct client_follow *f);
@@ -148,8 +150,6 @@ void follow_adds_distrust(struct client_follow *f, const struct strbuf *there);
 bool follow_may_end(struct client_follow *f);
 /* Nobody holds it any more, for our part. */
 void follow_adds_close(struct client_follow *f);
-/* Inputs of what joined, from this object on, that lie here: agents may ask for them. */
-void follow_offer_joined(struct client_follow *f, uint32_t first);
 /* For the client's listener. */
 extern message_handler *const follow_handlers[MESSAGES];
 void follow_answers(void *context, const struct meta_answers *answers);

@@ -5,6 +5,7 @@
  *   I1. Parts join in their order, from the bytes that stand on the board: numbers are those of agents.
  *   I2. A run has not ended here before the board has said that no more joined it. */
 #include "base/mem.h"
+#include "base/tree.h"
 #include "cluster/client/follow.h"
 #include "cluster/wire/run_part.h"
 #include "model/future.h"
@@ -39,6 +40,57 @@ static void follow_lengthen(struct client_follow *f, uint32_t first, uint32_t ob
     }
     for (uint32_t o = object; o <= objects; o++)
         f->reported[o] = 0;
+}
+
+/* Nobody would ever have it: the run ends as it does on one machine. Who came later may be elsewhere, and only says
+ * so. */
+static void follow_misses_input(struct client_follow *f, uint32_t object)
+{
+    char label[512];
+    uint32_t reader = NONE;
+    const struct workflow *w = f->w;
+    for (uint32_t t = 0; t < w->ntasks && reader == NONE; t++)
+        for (uint32_t i = w->in_off[t]; i < w->in_off[t + 1]; i++)
+            if (w->in_object[i] == object && !(w->in_optional && w->in_optional[i]))
+                reader = t;
+    if (reader == NONE || growth_folder(w, object) != NONE)
+        return; /* all can do without; or it comes with the folder that it lies in */
+    const char *name = workflow_object_label(w, object, label, sizeof label);
+    if (f->o.late) {
+        client_say(f->c, "'%s', which '%s' reads, is not in %s: it is waited for", name,
+                   workflow_task_name(w, reader), f->o.folder);
+        return;
+    }
+    error_set(&f->broken, ERROR_INPUT,
+              "task '%s' reads '%s', which is not in %s and which no task makes",
+              workflow_task_name(w, reader), name, f->o.folder);
+    client_say(f->c, "run %" PRIu64 " ends: %s", f->o.run, f->broken.text);
+    if (f->state < BOARD_RUN_STOPPING)
+        follow_set_state(f, BOARD_RUN_STOPPING);
+}
+
+void follow_offer_joined(struct client_follow *f, uint32_t first)
+{
+    struct strbuf path = {0};
+    char label[512];
+    for (uint32_t o = first; o < f->w->nobjects; o++) {
+        struct error err = {0};
+        struct digest now;
+        double size;
+        const char *name = workflow_object_label(f->w, o, label, sizeof label);
+        if (f->w->producer[o] != NONE || name[0] == '/' ||
+            !digest_is_zero(&f->o.needs->content[o])) /* handed in with the ticket */
+            continue;
+        if (memo_digest(f->o.needs->memo, path_in(f->o.folder, name, &path), false, &now, &size,
+                        &err)) {
+            f->o.needs->content[o] = now;
+            f->o.needs->bytes[o] = size;
+            depot_added(f->c->depot, o, &now, size);
+        } else if (f->broken.kind == ERROR_NONE) {
+            follow_misses_input(f, o);
+        }
+    }
+    strbuf_free(&path);
 }
 
 /* The same part on every side; a reason why it cannot join is the same, too, and ends the run there. */

@@ -58,6 +58,7 @@ static void member_read_work(const struct json *j, json_ref v, struct member *ou
     struct member_work w = {.run = member_whole(member_number(j, v, "run", 0), 1e15)};
     snprintf(w.policy, sizeof w.policy, "%s", member_string(j, v, "policy"));
     snprintf(w.asks, sizeof w.asks, "%s", member_string(j, v, "asks"));
+    snprintf(w.awaits, sizeof w.awaits, "%s", member_string(j, v, "awaits"));
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         double x = member_number(j, v, fields[i].name, 0);
         memcpy((char *)&w + fields[i].at, &x, sizeof x);
@@ -157,6 +158,7 @@ void member_work_json(const struct member_work *w, struct json_writer *j)
     json_put_integer(j, "run", (int64_t)w->run);
     json_put_string(j, "policy", w->policy);
     json_put_string(j, "asks", w->asks);
+    json_put_string(j, "awaits", w->awaits);
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         double x;
         memcpy(&x, (const char *)w + fields[i].at, sizeof x);

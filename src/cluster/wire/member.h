@@ -18,6 +18,8 @@ struct member_work {
     double held, waiting, local, shared, running, fetching; /* tasks here now */
     double unfit;                                           /* that no agent has room for */
     char asks[128]; /* what the first of them asks for, for people; "": none */
+    char awaits
+        [256]; /* an input that only who submitted the run has, and nobody is attached; "": none */
     double done, failed, lost;
     double steals, failed_steals, stolen, given, pushed, recomputed, dropped;
     double fetched, fetched_bytes, served, served_bytes;
