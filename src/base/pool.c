@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 uint64_t hash_bytes(const void *data, size_t len)
 {
@@ -82,9 +83,14 @@ void name_index_free(struct name_index *x)
 uint32_t name_index_find(const struct name_index *x, const struct pool *p, const str_id *names,
                          const char *text, size_t len)
 {
+    return name_index_find_hashed(x, p, names, text, len, (uint32_t)hash_bytes(text, len));
+}
+
+uint32_t name_index_find_hashed(const struct name_index *x, const struct pool *p,
+                                const str_id *names, const char *text, size_t len, uint32_t hash)
+{
     if (!x->slot)
         return UINT32_MAX;
-    uint32_t hash = (uint32_t)hash_bytes(text, len);
     for (uint32_t i = hash & x->mask; x->slot[i].entry; i = (i + 1) & x->mask) {
         if (x->slot[i].hash != hash)
             continue;
@@ -105,12 +111,23 @@ static void name_index_place(struct name_index *x, struct name_slot s)
     x->slot[i] = s;
 }
 
+/* A million names are looked up all over their table: in pages of 4 KiB almost each of them misses the
+ * translation, too. Only a wish, and the memory is touched all over anyway. */
+static void wish_large_pages(void *at, size_t bytes)
+{
+    const uintptr_t large = 2u << 20;
+    uintptr_t first = ((uintptr_t)at + large - 1) & -large, end = ((uintptr_t)at + bytes) & -large;
+    if (end > first)
+        madvise((void *)first, end - first, MADV_HUGEPAGE);
+}
+
 static void name_index_grow(struct name_index *x, uint32_t mask)
 {
     struct name_slot *old = x->slot;
     uint32_t old_mask = x->mask;
     x->mask = mask;
     x->slot = mem_new_zero(struct name_slot, (size_t)mask + 1);
+    wish_large_pages(x->slot, ((size_t)mask + 1) * sizeof *x->slot);
     for (size_t i = 0; old && i <= old_mask; i++)
         if (old[i].entry)
             name_index_place(x, old[i]);
@@ -129,12 +146,28 @@ void name_index_expect(struct name_index *x, uint32_t names)
 void name_index_add(struct name_index *x, const struct pool *p, const str_id *names,
                     uint32_t number)
 {
+    const char *name = pool_text(p, names[number]);
+    name_index_add_hashed(x, number, (uint32_t)hash_bytes(name, strlen(name)));
+}
+
+void name_index_add_hashed(struct name_index *x, uint32_t number, uint32_t hash)
+{
     /* at most three quarters full */
     if (((uint64_t)x->used + 1) * 4 > ((uint64_t)x->mask + 1) * 3)
         name_index_grow(x, x->mask * 2 + 1);
-    const char *name = pool_text(p, names[number]);
-    name_index_place(x, (struct name_slot){number + 1, (uint32_t)hash_bytes(name, strlen(name))});
+    name_index_place(x, (struct name_slot){number + 1, hash});
     x->used++;
+}
+
+bool name_index_renumber(struct name_index *x, const uint32_t *number)
+{
+    for (size_t i = 0; x->slot && i <= x->mask; i++)
+        if (x->slot[i].entry && number[x->slot[i].entry - 1] == UINT32_MAX)
+            return false;
+    for (size_t i = 0; x->slot && i <= x->mask; i++)
+        if (x->slot[i].entry)
+            x->slot[i].entry = number[x->slot[i].entry - 1] + 1;
+    return true;
 }
 
 void intern_init(struct intern *t)
@@ -160,7 +193,8 @@ uint32_t intern_find(const struct intern *t, const char *text, size_t len)
 /* The number of a text, a new one on first sight: 0, 1, 2 ... in that order. */
 uint32_t intern_number(struct intern *t, const char *text, size_t len)
 {
-    uint32_t found = intern_find(t, text, len);
+    uint32_t hash = (uint32_t)hash_bytes(text, len);
+    uint32_t found = name_index_find_hashed(&t->index, &t->pool, t->names, text, len, hash);
     if (found != UINT32_MAX)
         return found;
     if (t->n == t->cap) {
@@ -168,7 +202,7 @@ uint32_t intern_number(struct intern *t, const char *text, size_t len)
         t->names = mem_resize(t->names, t->cap);
     }
     t->names[t->n] = pool_add(&t->pool, text, len);
-    name_index_add(&t->index, &t->pool, t->names, t->n);
+    name_index_add_hashed(&t->index, t->n, hash);
     return t->n++;
 }
 

@@ -3,6 +3,7 @@
  * adding. */
 #pragma once
 #include <stdint.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef uint32_t str_id;
@@ -43,6 +44,12 @@ void name_index_expect(struct name_index *x, uint32_t names);
 /* The number whose name is `text`, or UINT32_MAX. */
 uint32_t name_index_find(const struct name_index *x, const struct pool *p, const str_id *names,
                          const char *text, size_t len);
+/* The same where the hash, the lower half of hash_bytes(), is known: of who finds nothing and then adds. */
+uint32_t name_index_find_hashed(const struct name_index *x, const struct pool *p,
+                                const str_id *names, const char *text, size_t len, uint32_t hash);
+void name_index_add_hashed(struct name_index *x, uint32_t number, uint32_t hash);
+/* Every number has another one: number[old]. False: some have none (UINT32_MAX), and nothing is done. */
+bool name_index_renumber(struct name_index *x, const uint32_t *number);
 /* Enter `number`, whose name is already in names[number]. The name must not be in the index. */
 void name_index_add(struct name_index *x, const struct pool *p, const str_id *names,
                     uint32_t number);

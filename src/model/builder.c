@@ -164,6 +164,12 @@ void builder_expect(struct builder *b, size_t tasks, size_t edges)
     name_index_expect(&b->w->task_index, (uint32_t)tasks);
 }
 
+void builder_expect_objects(struct builder *b, size_t objects)
+{
+    if (objects <= 8000000)
+        name_index_expect(&b->w->object_index, (uint32_t)objects);
+}
+
 /* ---- tasks ---- */
 
 /* The name is copied. O(1). */
@@ -173,7 +179,9 @@ uint32_t builder_task(struct builder *b, const char *name, size_t len, size_t li
         builder_error(b, line, "a task has an empty name; every task needs a name of its own");
         return NONE;
     }
-    uint32_t old = builder_find_task(b, name, len);
+    uint32_t hash = (uint32_t)hash_bytes(name, len);
+    uint32_t old =
+        name_index_find_hashed(&b->w->task_index, &b->w->text, b->task_name.at, name, len, hash);
     if (old != NONE) {
         size_t first = b->line.at[old], here = line;
         const char *there = builder_place(b, &first);
@@ -200,7 +208,7 @@ uint32_t builder_task(struct builder *b, const char *name, size_t len, size_t li
     array_push(&b->flags, 0);
     array_push(&b->line, (uint32_t)line);
     b->has_lines |= line != 0;
-    name_index_add(&b->w->task_index, &b->w->text, b->task_name.at, task);
+    name_index_add_hashed(&b->w->task_index, task, hash);
     return task;
 }
 
@@ -518,12 +526,13 @@ uint32_t builder_object(struct builder *b, const char *name, size_t len)
     }
     bool folder;
     name = builder_canonical(b, name, &len, &folder);
-    uint32_t object =
-        name_index_find(&b->w->object_index, &b->w->text, b->object_name.at, name, len);
+    uint32_t hash = (uint32_t)hash_bytes(name, len);
+    uint32_t object = name_index_find_hashed(&b->w->object_index, &b->w->text, b->object_name.at,
+                                             name, len, hash);
     if (object == NONE) {
         object = new_object(b, pool_add(&b->w->text, name, len));
         if (object != NONE)
-            name_index_add(&b->w->object_index, &b->w->text, b->object_name.at, object);
+            name_index_add_hashed(&b->w->object_index, object, hash);
     }
     if (folder && object != NONE)
         array_push(&b->folders, object);

@@ -35,6 +35,7 @@ void builder_add_warning(struct workflow *w, const char *text);
 void builder_name(struct builder *b, const char *name, size_t len);
 /* Rough sizes, when a header tells them: only to allocate once. */
 void builder_expect(struct builder *b, size_t tasks, size_t edges);
+void builder_expect_objects(struct builder *b, size_t objects);
 
 /* ---- tasks ---- */
 /* A new task; a second one of that name is an error (and NONE). Empty names are refused. */

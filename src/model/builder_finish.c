@@ -111,8 +111,8 @@ static void sort_u64(uint64_t *at, size_t n)
     }
 }
 
-/* The columns of objects in their new numbers, and the index by name anew: the old numbers are
- * gone. */
+/* The columns of objects in their new numbers, and in the index by name: made anew
+ * where one of them is gone. */
 static void move_objects(struct builder *b, struct workflow *w, const uint32_t *number)
 {
     w->size = mem_new(double, w->nobjects);
@@ -132,6 +132,9 @@ static void move_objects(struct builder *b, struct workflow *w, const uint32_t *
     }
     for (uint32_t t = 0; t < w->ntasks; t++)
         w->object_off[t + 1] += w->object_off[t];
+    /* folders have other names since they were entered */
+    if (!b->folders.n && name_index_renumber(&w->object_index, number))
+        return;
     name_index_free(&w->object_index);
     name_index_init(&w->object_index);
     for (uint32_t o = 0; o < w->nobjects; o++)

@@ -165,6 +165,99 @@ static void fill_bound(struct variable_scope *s, const char *text, size_t length
     strbuf_add(out, "");
 }
 
+/* A value in a command: of what comes from outside the file, one word; braces stay braces. */
+static void add_command_value(struct strbuf *out, const char *value, bool outside)
+{
+    struct strbuf word = {0};
+    if (outside)
+        command_add_quoted(&word, value);
+    else
+        strbuf_add(&word, value);
+    command_add_doubled(out, strbuf_text(&word));
+    strbuf_free(&word);
+}
+
+/* ---- texts that were cut before ---- */
+
+/* A word at `p` that is a variable of a list, and cannot be anything else; UINT32_MAX: it is not. */
+static uint32_t only_variable(const struct variable_scope *s, const char *p, size_t word)
+{
+    uint32_t v = word ? lists_find_variable(s->lists, p + 1, word) : UINT32_MAX;
+    return v == UINT32_MAX || find_parameter(s, p + 1, word) ? UINT32_MAX : v;
+}
+
+/* Does a word in a command stand for itself here? The model knows what it means. */
+static bool is_left_alone(const struct variable_scope *s, const char *p, size_t word)
+{
+    bool round = word == 5 && memcmp(p + 1, "round", 5) == 0;
+    return !word || (!round && !s->closed && !find_parameter(s, p + 1, word) &&
+                     lists_find_variable(s->lists, p + 1, word) == UINT32_MAX);
+}
+
+/* What is not simple is filled in word by word each time. */
+static void template_cut(const struct variable_scope *s, size_t length, struct scope_template *t)
+{
+    const char *text = t->text, *start = text, *p = text;
+    t->simple = memchr(text, '}', length) != NULL; /* scope_concerns() saw a brace */
+    t->n = 0;
+    while (t->simple && p < text + length) {
+        p += strcspn(p, t->command ? "{" : "{}");
+        if (p >= text + length)
+            break;
+        size_t word = p[1] == '{' || *p == '}' ? 0 : word_at(text, p);
+        uint32_t v = only_variable(s, p, word);
+        if (v == UINT32_MAX && t->command && is_left_alone(s, p, word)) {
+            p += p[1] == '{' ? 2 : 1;
+            continue;
+        }
+        t->simple = v != UINT32_MAX && t->n + 1 < TEMPLATE_PIECES;
+        if (t->simple)
+            t->piece[t->n++] =
+                (struct template_piece){(uint32_t)(start - text), (uint32_t)(p - start), v};
+        start = p += word + 2;
+    }
+    if (t->simple)
+        t->piece[t->n++] = (struct template_piece){(uint32_t)(start - text),
+                                                   (uint32_t)(text + length - start), UINT32_MAX};
+}
+
+/* NULL: it is not simple, or not all of it is bound. */
+static const struct scope_template *template_of(struct variable_scope *s, const char *text,
+                                                size_t length, bool command)
+{
+    uint32_t slot = (uint32_t)((uintptr_t)text * 0x9E3779B97F4A7C15u >> 60);
+    struct scope_template *t = &s->templates[slot];
+    if (t->text != text || t->command != command || t->variables != s->lists->variables.n) {
+        t->text = text;
+        t->command = command;
+        t->variables = (uint32_t)s->lists->variables.n;
+        t->simple = false;
+        if (length < UINT32_MAX)
+            template_cut(s, length, t);
+    }
+    for (uint32_t i = 0; t->simple && i + 1 < t->n; i++)
+        if (!is_bound(s, &s->lists->variables.at[t->piece[i].variable]))
+            return NULL;
+    return t->simple ? t : NULL;
+}
+
+static void template_fill(struct variable_scope *s, const struct scope_template *t)
+{
+    strbuf_clear(&s->text);
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct template_piece *x = &t->piece[i];
+        strbuf_add_bytes(&s->text, t->text + x->first, x->length);
+        if (x->variable == UINT32_MAX)
+            continue;
+        const struct variable *v = &s->lists->variables.at[x->variable];
+        if (t->command)
+            add_command_value(&s->text, bound_value(s, v), s->lists->at.at[v->list].outside);
+        else
+            strbuf_add(&s->text, bound_value(s, v));
+    }
+    strbuf_add(&s->text, "");
+}
+
 enum { GATHERED = 8 }; /* lists in one text: nobody has written more than four */
 
 /* A list whose columns `free` a text runs through. */
@@ -289,6 +382,11 @@ bool scope_fill(struct variable_scope *s, const struct native *n, yaml_ref at, c
     const char *text = yaml_text(&n->y, at, &length);
     if (!scope_concerns(text, length))
         return use(context, text, length);
+    const struct scope_template *t = template_of(s, text, length, false);
+    if (t) {
+        template_fill(s, t);
+        return use(context, s->text.at, s->text.n);
+    }
     struct gathering g = {.n = 0};
     if (!find_free(s, n, at, what, text, &g))
         return false;
@@ -310,25 +408,17 @@ bool scope_fill(struct variable_scope *s, const struct native *n, yaml_ref at, c
     }
     bool good;
     s->gathers = g.n > 0;
+    t = template_of(s, text, length, false); /* it is bound now */
     do {
-        fill_bound(s, text, length, &s->text);
+        if (t)
+            template_fill(s, t);
+        else
+            fill_bound(s, text, length, &s->text);
         good = use(context, s->text.at, s->text.n);
     } while (good && g.n && gather_next(s, &g));
     s->gathers = false;
     release_gathered(s, &g);
     return good;
-}
-
-/* A value in a command: of what comes from outside the file, one word; braces stay braces. */
-static void add_command_value(struct strbuf *out, const char *value, bool outside)
-{
-    struct strbuf word = {0};
-    if (outside)
-        command_add_quoted(&word, value);
-    else
-        strbuf_add(&word, value);
-    command_add_doubled(out, strbuf_text(&word));
-    strbuf_free(&word);
 }
 
 /* Words that mean something in every command. */
@@ -345,6 +435,12 @@ static bool fill_template(struct variable_scope *s, const struct native *n, yaml
                           const char *what, const char *text, size_t length, bool quoted)
 {
     const char *end = text + length;
+    const struct scope_template *t =
+        quoted && text == yaml_text(&n->y, at, NULL) ? template_of(s, text, length, true) : NULL;
+    if (t) {
+        template_fill(s, t);
+        return true;
+    }
     strbuf_clear(&s->text);
     for (const char *p = text; p < end;) {
         size_t plain = strcspn(p, "{"), word;

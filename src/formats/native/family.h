@@ -24,6 +24,20 @@ struct scope_parameter {
 };
 
 /* What the variables stand for: by list, a row and the columns of it that are bound. */
+/* A text cut into pieces, so that a family need not look for its words again for each member. */
+enum { TEMPLATE_PIECES = 6, SCOPE_TEMPLATES = 16 };
+struct scope_template {
+    const char *text; /* as the file has it: the same address, the same text; NULL: none */
+    bool command;
+    bool simple;        /* nothing but plain text and variables of lists */
+    uint32_t variables; /* that there were then: more may become known */
+    uint32_t n;
+    struct template_piece {
+        uint32_t first, length; /* plain text; then */
+        uint32_t variable;      /* UINT32_MAX: none */
+    } piece[TEMPLATE_PIECES];
+};
+
 struct variable_scope {
     struct lists *lists;
     ARRAY(struct scope_parameter) parameters;
@@ -35,6 +49,7 @@ struct variable_scope {
     bool gathers;            /* while `use` gets one of several values of a free variable */
     uint64_t gathered;       /* names so far */
     struct strbuf text;      /* what was filled in last */
+    struct scope_template templates[SCOPE_TEMPLATES]; /* by a hash of the address */
 };
 
 /* After the lists were read. */

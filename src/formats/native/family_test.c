@@ -256,6 +256,23 @@ static void test_refusals(void)
     refused("tasks: {t: {each: doc, run: f}}\n", "the file has no `lists`");
 }
 
+/* Texts are cut into pieces once for all members: those that are more than variables are not. */
+static void test_texts(void)
+{
+    expands(
+        "parameters: {q: 5}\nlists: {a: [x, y], b: {from: -1, to: 0}}\n"
+        "tasks: {t: {each: [a, b], run: 'f {a}{b} {{a}} ${a} {q} {x,y} {out}', out: 'o/{a}{b}'}}\n",
+        "t@a=x,b=-1: f x-1 {a} ${a} 5 {x,y} o/x-1\nt@a=x,b=0: f x0 {a} ${a} 5 {x,y} o/x0\n"
+        "t@a=y,b=-1: f y-1 {a} ${a} 5 {x,y} o/y-1\nt@a=y,b=0: f y0 {a} ${a} 5 {x,y} o/y0\n",
+        "braces of all kinds, for each member");
+    expands("lists: {a: [1, 2], b: [3, 4]}\n"
+            "tasks:\n  t: {each: [a, b], run: 'f > {out}', out: '{a}.{b}'}\n"
+            "  g: {each: a, run: 'g {in} > {out}', in: '{a}.{b}', out: '{{{a}}}'}\n",
+            "t@a=1,b=3: f > 1.3\nt@a=1,b=4: f > 1.4\nt@a=2,b=3: f > 2.3\nt@a=2,b=4: f > 2.4\n"
+            "g@a=1: g 1.3 1.4 > '{1}'\ng@a=2: g 2.3 2.4 > '{2}'\n",
+            "the same text bound, free and with braces of its own");
+}
+
 static void test_size(void)
 {
     struct error err = {0};
@@ -274,9 +291,10 @@ static void test_size(void)
 int main(void)
 {
     static const struct tap_case cases[] = {
-        {"lists", test_lists}, {"parameters", test_parameters}, {"except", test_except},
-        {"after", test_after}, {"named", test_named},           {"refusals", test_refusals},
-        {"size", test_size},
+        {"lists", test_lists},   {"parameters", test_parameters},
+        {"except", test_except}, {"after", test_after},
+        {"named", test_named},   {"refusals", test_refusals},
+        {"texts", test_texts},   {"size", test_size},
     };
     if (!mkdtemp(folder))
         abort();

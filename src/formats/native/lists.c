@@ -304,6 +304,18 @@ static int decimals_of(const char *text)
     return !point || strpbrk(text, "eE") ? 0 : (int)strspn(point + 1, "0123456789");
 }
 
+/* Its digits, which end before `end`. */
+static const char *whole_number(char *end, long long value)
+{
+    unsigned long long left = value < 0 ? -(unsigned long long)value : (unsigned long long)value;
+    do
+        *--end = (char)('0' + left % 10);
+    while (left /= 10);
+    if (value < 0)
+        *--end = '-';
+    return end;
+}
+
 /* {from: 0, to: 9, step: 1}, both ends included. */
 static bool read_range(const struct native *n, yaml_ref v, const char *title,
                        struct list_rows *rows)
@@ -330,11 +342,13 @@ static bool read_range(const struct native *n, yaml_ref v, const char *title,
     for (uint32_t i = 0; i < (uint32_t)count; i++) {
         char text[64];
         double value = x[0] + i * x[2];
-        /* whole numbers by themselves: printing a million doubles takes a fifth of a second */
-        int length = decimals == 0 && fabs(value) < 1e15
-                         ? snprintf(text, sizeof text, "%lld", (long long)rint(value))
-                         : snprintf(text, sizeof text, "%.*f", decimals, value);
-        list_value(rows, text, (size_t)length);
+        /* whole numbers by hand: printf() takes a tenth of the time of a million members */
+        if (decimals == 0 && fabs(value) < 1e15) {
+            const char *digits = whole_number(text + sizeof text, (long long)rint(value));
+            list_value(rows, digits, (size_t)(text + sizeof text - digits));
+            continue;
+        }
+        list_value(rows, text, (size_t)snprintf(text, sizeof text, "%.*f", decimals, value));
     }
     return true;
 }

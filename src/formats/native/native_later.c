@@ -57,6 +57,7 @@ bool native_find_joined(struct native_reading *r, yaml_ref tasks)
 {
     const struct yaml *y = &r->file.y;
     yaml_ref includes = native_includes(r), said = yaml_get(y, 0, "include");
+    bool flows = false;
     for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks); k != YAML_NONE;
          k = yaml_next(y, tasks, k)) {
         if (yaml_type(y, yaml_value(k)) != YAML_MAPPING)
@@ -64,8 +65,11 @@ bool native_find_joined(struct native_reading *r, yaml_ref tasks)
         r->joins = r->joins || yaml_get(y, yaml_value(k), "tasks") != YAML_NONE;
         r->repeats = r->repeats || yaml_get(y, yaml_value(k), "repeat") != YAML_NONE;
         r->repeats_openly = r->repeats_openly || (r->lists.waits && native_is_open_repeat(r, k));
-        r->opens = r->opens || (native_is_flow(r, k) && entry_may_grow(r, k, false));
+        bool flow = native_is_flow(r, k);
+        flows = flows || flow;
+        r->opens = r->opens || (flow && entry_may_grow(r, k, false));
     }
+    r->no_flows = !flows;
     for (yaml_ref k = includes == YAML_NONE ? YAML_NONE : yaml_first(y, includes);
          k != YAML_NONE && !r->opens; k = yaml_next(y, includes, k))
         r->opens = entry_may_grow(r, k, true);

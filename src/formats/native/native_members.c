@@ -449,9 +449,16 @@ static bool read_members(struct native_reading *r, struct bodies_cursor *at)
     const char *name = yaml_text(&r->file.y, f->key, NULL);
     bool good = true;
     r->family = at->family++;
-    for (uint64_t i = 0; i < f->combinations && good && !builder_failed(r->b); i++)
-        if (family_bind(f, &r->scope, i))
-            good = read_one(r, f->key, name, at);
+    uint32_t task = at->task, objects = builder_object_count(r->b);
+    for (uint64_t i = 0; i < f->combinations && good && !builder_failed(r->b); i++) {
+        if (!family_bind(f, &r->scope, i))
+            continue;
+        bool first = at->task == task;
+        good = read_one(r, f->key, name, at);
+        uint32_t own = builder_object_count(r->b) - objects;
+        if (first && own <= 16) /* more are gathered: the others name the same */
+            builder_expect_objects(r->b, objects + (size_t)(own * f->combinations));
+    }
     family_unbind(f, &r->scope);
     r->family = NONE;
     return good;

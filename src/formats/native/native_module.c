@@ -474,7 +474,8 @@ bool native_is_flow(const struct native_reading *r, yaml_ref key)
 {
     const struct yaml *y = &r->file.y;
     yaml_ref body = yaml_value(key);
-    return yaml_type(y, body) == YAML_MAPPING && yaml_get(y, body, "flow") != YAML_NONE;
+    return !r->no_flows && yaml_type(y, body) == YAML_MAPPING &&
+           yaml_get(y, body, "flow") != YAML_NONE;
 }
 
 /* What stands for a sub-workflow alone; its tasks have keys of their own. */

@@ -73,6 +73,7 @@ struct native_reading {
     ARRAY(uint8_t) entry;
     ARRAY(uint32_t) waits_for;
     bool joins;          /* some task stands for those of a file: native_is_joined() */
+    bool no_flows;       /* no task of the file is a sub-workflow: it was looked at */
     bool repeats;        /* some task is repeated: native_is_repeated() */
     bool repeats_openly; /* and nobody knows how often */
     bool opens;          /* a module may grow while it runs */

@@ -403,6 +403,7 @@ static bool read_memory(struct native_reading *r, uint32_t task, yaml_ref v)
 struct native_answers {
     uint8_t flags; /* of the switches: those that are not as usual */
     bool temporary;
+    bool env, retry_on; /* the task says something of them */
 };
 
 /* The bit is set when the value is not the usual one, and cleared when a task takes a default
@@ -599,6 +600,8 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
         yaml_ref v = yaml_value(k);
         int key = member_key(r, k);
         bool good = key >= 0;
+        answers.env |= key == COLUMN_env;
+        answers.retry_on |= key == COLUMN_retry_on;
         switch (key) {
         case -1:
             break;
@@ -634,14 +637,17 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
         if (!good)
             return false;
     }
-    if (command != YAML_NONE &&
-        !native_read_command(r, task, yaml_value(command),
-                             strcmp(yaml_text(y, command, NULL), "call") == 0))
+    bool is_call = command != YAML_NONE && strcmp(yaml_text(y, command, NULL), "call") == 0;
+    if (command != YAML_NONE && !native_read_command(r, task, yaml_value(command), is_call))
         return false;
     if (when != YAML_NONE && !native_read_when(r, task, when))
         return false;
-    native_check_retries(r, body);
-    if (!native_read_env(r, task, body) || !refuse_for_call(r, body))
+    /* of what the task does not say nothing is looked up: a family has a million of them */
+    if (answers.retry_on)
+        native_check_retries(r, body);
+    if ((answers.env || r->defaults != YAML_NONE) && !native_read_env(r, task, body))
+        return false;
+    if (is_call && !refuse_for_call(r, body))
         return false;
     if (r->outside != YAML_NONE && r->is_file && command != YAML_NONE &&
         !(answers.flags & TASK_IN_PLACE))
