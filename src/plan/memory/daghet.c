@@ -22,7 +22,7 @@
 
 enum { MOST_BLOCKS = 512, SWAP_ROUNDS = 20 };
 
-struct blocks {
+struct dag_blocks {
     const struct workflow *w;
     const struct platform *p;
     const struct costs *costs;
@@ -38,7 +38,7 @@ struct blocks {
 };
 
 /* The memory of the tasks of block a (and of b, taken for the same block; NONE: no other) in their order. */
-static double block_peak(const struct blocks *s, uint32_t a, uint32_t b)
+static double block_peak(const struct dag_blocks *s, uint32_t a, uint32_t b)
 {
     const struct workflow *w = s->w;
     double waiting = 0, peak = 0;
@@ -69,7 +69,7 @@ static double block_peak(const struct blocks *s, uint32_t a, uint32_t b)
 }
 
 /* Work, tasks and traffic of all blocks anew: O(edges + n^2). */
-static void blocks_measure(struct blocks *s)
+static void blocks_measure(struct dag_blocks *s)
 {
     const struct workflow *w = s->w;
     for (uint32_t b = 0; b < s->n; b++)
@@ -91,7 +91,7 @@ static void blocks_measure(struct blocks *s)
 
 /* The paper's makespan of the blocks, as if `from` were part of `into` (NONE: as they are). Blocks without a
  * node count at speed 1. INFINITY: there is a cycle. O(n^2). */
-static double blocks_makespan(const struct blocks *s, uint32_t from, uint32_t into)
+static double blocks_makespan(const struct dag_blocks *s, uint32_t from, uint32_t into)
 {
     double ready[MOST_BLOCKS] = {0}, end[MOST_BLOCKS], last = 0;
     uint32_t missing[MOST_BLOCKS] = {0}, queue[MOST_BLOCKS], n = s->n, head = 0, tail = 0, seen = 0;
@@ -132,7 +132,7 @@ static double blocks_makespan(const struct blocks *s, uint32_t from, uint32_t in
 /* ---- the four steps ---- */
 
 /* 1: k stretches of about equal work. */
-static void blocks_partition(struct blocks *s, uint32_t k)
+static void blocks_partition(struct dag_blocks *s, uint32_t k)
 {
     double total = 0, done = 0;
     for (uint32_t t = 0; t < s->w->ntasks; t++)
@@ -148,7 +148,7 @@ static void blocks_partition(struct blocks *s, uint32_t k)
 }
 
 /* The second half of block b, in the order, becomes a block of its own. */
-static void blocks_halve(struct blocks *s, uint32_t b)
+static void blocks_halve(struct dag_blocks *s, uint32_t b)
 {
     uint32_t keep = s->tasks[b] / 2, added = s->n++;
     s->node[added] = NONE;
@@ -167,7 +167,7 @@ static void blocks_halve(struct blocks *s, uint32_t b)
     s->tasks[b] -= s->tasks[added];
 }
 
-static uint32_t largest_free_node(const struct blocks *s)
+static uint32_t largest_free_node(const struct dag_blocks *s)
 {
     uint32_t best = NONE;
     for (uint32_t n = 0; n < s->p->nnodes; n++) {
@@ -181,7 +181,7 @@ static uint32_t largest_free_node(const struct blocks *s)
 }
 
 /* 2: the block that needs most to the largest node that is free; false: a task alone is too large. */
-static bool blocks_fit(struct blocks *s)
+static bool blocks_fit(struct dag_blocks *s)
 {
     for (uint32_t b = 0; b < s->n; b++)
         s->peak[b] = block_peak(s, b, NONE);
@@ -205,7 +205,7 @@ static bool blocks_fit(struct blocks *s)
 }
 
 /* 3: false: some block can join nobody. */
-static bool blocks_merge(struct blocks *s)
+static bool blocks_merge(struct dag_blocks *s)
 {
     blocks_measure(s);
     for (uint32_t u = 0; u < s->n; u++) {
@@ -235,7 +235,7 @@ static bool blocks_merge(struct blocks *s)
 }
 
 /* The nodes of a and b are exchanged; b may be NONE, then a goes to `node`. */
-static void exchange_nodes(struct blocks *s, uint32_t a, uint32_t b, uint32_t node)
+static void exchange_nodes(struct dag_blocks *s, uint32_t a, uint32_t b, uint32_t node)
 {
     uint32_t old = s->node[a];
     s->node[a] = b == NONE ? node : s->node[b];
@@ -244,7 +244,7 @@ static void exchange_nodes(struct blocks *s, uint32_t a, uint32_t b, uint32_t no
 }
 
 /* 4: the first exchange that helps is made, until none does. */
-static void blocks_swap(struct blocks *s)
+static void blocks_swap(struct dag_blocks *s)
 {
     double makespan = blocks_makespan(s, NONE, NONE);
     bool better = true;
@@ -274,7 +274,7 @@ static void blocks_swap(struct blocks *s)
 /* ---- the planners ---- */
 
 /* Task by task on the nodes of the blocks; where that comes to a standstill, tasks may leave them. */
-static struct plan *blocks_plan(struct blocks *s, const double *key)
+static struct plan *blocks_plan(struct dag_blocks *s, const double *key)
 {
     uint32_t *node = mem_new(uint32_t, s->w->ntasks), stuck;
     for (uint32_t t = 0; t < s->w->ntasks; t++)
@@ -293,7 +293,7 @@ static struct plan *blocks_plan(struct blocks *s, const double *key)
 }
 
 /* Several numbers of blocks; the shortest plan. */
-static struct plan *partition_best(struct blocks *s, const double *key)
+static struct plan *partition_best(struct dag_blocks *s, const double *key)
 {
     struct plan *best = NULL;
     uint32_t nodes = s->p->nnodes < MOST_BLOCKS / 2 ? s->p->nnodes : MOST_BLOCKS / 2;
@@ -331,8 +331,8 @@ static struct plan *daghet_run(const struct plan_request *request, bool partitio
     for (uint32_t i = 0; i < w->ntasks; i++)
         key[order[i]] = i;
     if (partition) {
-        struct blocks *s = mem_new_zero(struct blocks, 1);
-        *s = (struct blocks){.w = w, .p = request->platform, .costs = costs, .order = order};
+        struct dag_blocks *s = mem_new_zero(struct dag_blocks, 1);
+        *s = (struct dag_blocks){.w = w, .p = request->platform, .costs = costs, .order = order};
         s->block = mem_new_zero(uint32_t, w->ntasks);
         s->left = mem_new_zero(uint32_t, w->nobjects);
         s->bytes = mem_new(double, (size_t)MOST_BLOCKS *MOST_BLOCKS);
@@ -387,6 +387,7 @@ const struct planner planner_daghetmem = {
     .paper = DAGHET,
     .tie_rule = "nodes of equal memory: the faster, then the lower one",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_MEDIUM,
     .run = run_daghetmem,
 };
 
@@ -398,5 +399,6 @@ const struct planner planner_daghetpart = {
     .paper = DAGHET,
     .tie_rule = "the first block, the first node",
     .accepts = ACCEPTS_DAG | ACCEPTS_SLOW,
+    .portfolio = PORTFOLIO_SMALL,
     .run = run_daghetpart,
 };
