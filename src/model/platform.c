@@ -53,11 +53,10 @@ const char *memory_rule_name(enum memory_rule rule)
 
 bool memory_rule_parse(const char *text, enum memory_rule *out)
 {
-    for (*out = MEMORY_TASKS; *out <= MEMORY_FILES; ++*out)
-        if (strcmp(text, memory_rule_name(*out)) == 0)
-            return true;
-    *out = MEMORY_UNSTATED;
-    return false;
+    *out = strcmp(text, "tasks") == 0         ? MEMORY_TASKS
+           : strcmp(text, "tasks+files") == 0 ? MEMORY_FILES
+                                              : MEMORY_UNSTATED;
+    return *out != MEMORY_UNSTATED;
 }
 
 bool platform_limits_memory(const struct platform *p)

@@ -63,9 +63,8 @@ static bool matrix_write_table_4(struct matrix_study *s)
     }
     strbuf_add(
         &s->md,
-        "\nBOT and Pipeline as described are where the paper has them. **Fan-Out** as described is "
-        "far below "
-        "A task stays with its "
+        "\nBOT as described is where the paper has it, Pipeline above. **Fan-Out** as described is "
+        "below, and at the largest scale far below. A task stays with its "
         "parent's data if they take longer "
         "than half "
         "of its length to move, which holds for two thirds of the tree; those are bound to one "
@@ -208,8 +207,7 @@ static bool matrix_write_readings(struct matrix_study *s, uint32_t nodes)
         "\n\nThe capacity of 131,072 cores is 2.62 million tasks of 50 ms a second. The published "
         "bound of BOT is 89 % of that, though its tasks wait for nothing but cores: something of "
         "the "
-        "measured runs is in it, most likely waiting times taken from MATRIX (\"set the same as "
-        "the "
+        "measured runs is in it. What, cannot be known from the text (\"set the same as the "
         "workloads used in MATRIX\"), and no reading of the equation gives the other three either. "
         "The "
         "order of the four is the same by ours. A higher bound is the harder goal.\n");

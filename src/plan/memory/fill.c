@@ -234,7 +234,8 @@ bool fill_smallest_end(struct keep_schedule *k, uint32_t *stuck)
 {
     struct fill_state s;
     filling_init(&s, k, keep_workflow(k), keep_platform(k), NULL);
-    ARRAY(uint32_t) open = {0};
+    uint32_t *open = mem_new(uint32_t, s.w->ntasks + 1u); /* ready, not placed */
+    size_t nopen = 0;
     struct keep_slot *answer = mem_new(struct keep_slot, s.w->ntasks);
     bool good = true;
     uint32_t left = s.w->ntasks;
@@ -242,36 +243,36 @@ bool fill_smallest_end(struct keep_schedule *k, uint32_t *stuck)
     while (left && good) {
         for (size_t i = 0; i < s.ready.fresh.n; i++) {
             answer[s.ready.fresh.at[i]] = keep_best(k, s.ready.fresh.at[i]);
-            array_push(&open, s.ready.fresh.at[i]);
+            open[nopen++] = s.ready.fresh.at[i];
         }
         s.ready.fresh.n = 0;
         size_t best = 0;
-        for (size_t i = 1; i < open.n; i++)
-            if (answer[open.at[i]].finish < answer[open.at[best]].finish)
+        for (size_t i = 1; i < nopen; i++)
+            if (answer[open[i]].finish < answer[open[best]].finish)
                 best = i;
-        uint32_t task = open.at[best], changed = answer[task].node;
+        uint32_t task = open[best], changed = answer[task].node;
         bool freed;
         if (answer[task].finish < INFINITY) {
             freed = keep_place(k, task, answer[task]);
             ready_done(&s.ready, task);
         } else {
-            for (size_t i = 0; i < open.n; i++)
-                heap_push(&s.aside, (double)i, open.at[i]);
+            for (size_t i = 0; i < nopen; i++)
+                heap_push(&s.aside, (double)i, open[i]);
             good = rescue(&s, stuck);
             freed = true;
-            for (best = 0; good && best < open.n && !keep_is_placed(k, open.at[best]);)
+            for (best = 0; good && best < nopen && !keep_is_placed(k, open[best]);)
                 best++;
             heap_clear(&s.aside);
         }
-        open.at[best] = open.at[open.n - 1];
-        open.n--;
+        if (best < nopen) /* the rescue may have placed none of these */
+            open[best] = open[--nopen];
         left--;
-        for (size_t i = 0; good && i < open.n; i++)
-            if (freed || answer[open.at[i]].node == changed || answer[open.at[i]].node == NONE)
-                answer[open.at[i]] = keep_best(k, open.at[i]);
+        for (size_t i = 0; good && i < nopen; i++)
+            if (freed || answer[open[i]].node == changed || answer[open[i]].node == NONE)
+                answer[open[i]] = keep_best(k, open[i]);
     }
     free(answer);
-    array_free(&open);
+    free(open);
     filling_free(&s);
     return good;
 }

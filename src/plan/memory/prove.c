@@ -191,7 +191,7 @@ static void end_activity(const struct prove *s, struct prove_state *x, uint32_t 
 static double bound_of_state(const struct prove *s, const struct prove_state *x)
 {
     const struct workflow *w = s->w;
-    double bound = 0, early[PROVE_TASKS], load[PROVE_NODES] = {0};
+    double bound = 0, early[PROVE_TASKS] = {0}, load[PROVE_NODES] = {0};
     for (uint32_t i = 0; i < w->ntasks; i++) {
         uint32_t t = w->topo[i], a = s->run_of[t];
         if (x->status[a] != WAITS) {
@@ -283,7 +283,7 @@ static int compare_activities(const void *a, const void *b)
 static void list_activities(struct prove *s)
 {
     const struct workflow *w = s->w;
-    double tail[PROVE_TASKS];
+    double tail[PROVE_TASKS] = {0};
     s->nactivities = 0;
     for (uint32_t i = w->ntasks; i-- > 0;) {
         uint32_t t = w->topo[i];
