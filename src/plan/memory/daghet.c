@@ -330,13 +330,13 @@ static struct plan *daghet_run(const struct plan_request *request, bool partitio
     struct plan *plan = NULL;
     for (uint32_t i = 0; i < w->ntasks; i++)
         key[order[i]] = i;
-    if (partition) {
+    if (partition && w->ntasks) { /* nothing cannot be cut */
         struct dag_blocks *s = mem_new_zero(struct dag_blocks, 1);
         *s = (struct dag_blocks){.w = w, .p = request->platform, .costs = costs, .order = order};
         s->block = mem_new_zero(uint32_t, w->ntasks);
         s->left = mem_new_zero(uint32_t, w->nobjects);
         s->bytes = mem_new(double, (size_t)MOST_BLOCKS *MOST_BLOCKS);
-        plan = w->ntasks ? partition_best(s, key) : plan_new(PLAN_STATIC);
+        plan = partition_best(s, key);
         free(s->block);
         free(s->left);
         free(s->bytes);
