@@ -303,6 +303,11 @@ static bool client_is_greeted(struct redis_client *cl, struct redis_conn *c,
                                             sizeof cl->trouble);
         return false;
     }
+    /* INFO is answered while the file is read, and says then that there is none */
+    if (mark.what == MARK_INFO && reply->str && strstr(reply->str, "\nloading:1")) {
+        snprintf(c->why, sizeof c->why, "LOADING the server reads its file");
+        return false;
+    }
     if (mark.what == MARK_INFO)
         return client_learn_mode(cl, c, reply);
     if (mark.what == MARK_LOAD && reply->type == REDIS_REPLY_STRING) {
