@@ -14,6 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Looks for daemons at the end of a run, at most. */
+enum { SWEEPS = 8 };
+
 void children_wait_for_groups(struct children *c, bool wait)
 {
     for (size_t i = 0; i < c->groups.n;) {
@@ -29,11 +32,13 @@ void children_wait_for_groups(struct children *c, bool wait)
 }
 
 /* Does the process belong to a task that runs, or not to us at all? By the variable that it
- * inherited (I3); who cannot be read belongs to another user. */
-static bool owner_runs(const struct children *c, const char *pid)
+ * inherited (I3); who cannot be read belongs to another user. *blank: it has no variables at all,
+ * as in the midst of an exec (and as kernel threads and zombies). */
+static bool owner_runs(const struct children *c, const char *pid, bool *blank)
 {
     char text[PROC_ENVIRONMENT], mark[64];
     ssize_t n = proc_read(pid, "environ", text, sizeof text);
+    *blank = n == 0;
     for (uint32_t i = 0; i < c->config.slots; i++) {
         const struct child *x = &c->slot[i];
         if (!x->used)
@@ -56,29 +61,39 @@ void children_adopt_orphans(void)
 /* Daemons: processes that left their task's group and outlived it, known by the mark that they
  * inherited, whoever their parent is now (we, after children_adopt_orphans()). Looks at every
  * process of the machine, a few milliseconds: once a second while something runs. */
-void children_end_orphans(struct children *c)
+bool children_end_orphans(struct children *c)
 {
     DIR *proc = opendir("/proc");
     struct dirent *e;
+    bool more = false, blank;
     while (proc && (e = readdir(proc)) != NULL) {
         pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
         bool ours = pid <= 0;
         for (uint32_t i = 0; i < c->config.slots && !ours; i++)
             ours = c->slot[i].used && c->slot[i].pid == pid;
-        if (ours || pid == c->pid || owner_runs(c, e->d_name))
+        if (ours || pid == c->pid)
             continue;
+        if (owner_runs(c, e->d_name, &blank)) {
+            more |= blank && proc_parent(e->d_name) == c->pid;
+            continue;
+        }
+        more = true;
         pid_t parent = proc_parent(e->d_name); /* 0: ended meanwhile */
         if (parent && kill(pid, SIGKILL) == 0 && (parent != c->pid || waitpid(pid, NULL, 0) == pid))
             c->orphans++;
     }
     if (proc)
         closedir(proc);
+    return more;
 }
 
 void children_sweep(struct children *c)
 {
     children_wait_for_groups(c, true);
-    children_end_orphans(c);
+    /* who is killed may have had a child that was not there when the list was read, and who is in
+     * the midst of an exec cannot be told: again, until a look finds nobody */
+    for (int i = 0; i < SWEEPS && children_end_orphans(c); i++)
+        usleep(2000);
     c->swept = true;
 }
 

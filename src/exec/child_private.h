@@ -78,4 +78,4 @@ void children_count_processes(struct children *c, bool look);
 /* Members of killed groups that are our children by now; others have another parent, who waits. */
 void children_wait_for_groups(struct children *c, bool wait);
 /* Kill what carries our mark and belongs to no task that runs. */
-void children_end_orphans(struct children *c);
+bool children_end_orphans(struct children *c); /* true: there may be more of them */
