@@ -109,7 +109,6 @@ if pid == 0:
     os.execv(weft, [weft, "plan", work + "/wide.yaml", "--on", "4", "--with", "constraints", "--assert-file",
                     work + "/makespan.sql", "--set", "p1=0", "--set", "limit=60s"])
 text, pressed, begun = b"", 0, time.time()
-before = termios.tcgetattr(terminal)
 while time.time() - begun < 120:
     if select.select([terminal], [], [], 0.2)[0]:
         try:
@@ -124,7 +123,7 @@ while time.time() - begun < 120:
         pressed += 1
 status = os.waitpid(pid, 0)[1]
 after = termios.tcgetattr(terminal)
-print("exit", os.waitstatus_to_exitcode(status), "pressed", pressed > 0, "restored", before[3] == after[3])
+print("exit", os.waitstatus_to_exitcode(status), "pressed", pressed > 0, "restored", bool(after[3] & termios.ICANON and after[3] & termios.ECHO))
 print(text.decode(errors="replace"))
 END
 grep -q 'exit 0 pressed True' "$work/out"
