@@ -154,6 +154,26 @@ bool check_plan(const struct plan *plan, const struct workflow *w, const struct 
     return true;
 }
 
+/* For planners: they look before anybody sees the plan. */
+bool check_one_rule(const struct plan *plan, const struct workflow *w, const struct platform *p,
+                    void (*rule)(struct check *), struct error *err)
+{
+    struct check_result result = {0};
+    double makespan = plan_makespan(plan);
+    struct check c = {.plan = plan,
+                      .w = w,
+                      .p = p,
+                      .result = &result,
+                      .tolerance = 1e-9 * (makespan > 1 ? makespan : 1)};
+    if (plan->kind == PLAN_STATIC)
+        rule(&c);
+    bool good = !result.total;
+    if (!good)
+        error_set(err, ERROR_INFEASIBLE, "%s", result.violations.at[0].detail);
+    check_result_free(&result);
+    return good;
+}
+
 void check_result_free(struct check_result *r)
 {
     for (size_t i = 0; i < r->violations.n; i++)

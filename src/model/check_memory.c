@@ -108,18 +108,5 @@ void check_memory(struct check *c)
 bool check_plan_memory(const struct plan *plan, const struct workflow *w, const struct platform *p,
                        struct error *err)
 {
-    struct check_result result = {0};
-    double makespan = plan_makespan(plan);
-    struct check c = {.plan = plan,
-                      .w = w,
-                      .p = p,
-                      .result = &result,
-                      .tolerance = 1e-9 * (makespan > 1 ? makespan : 1)};
-    if (plan->kind == PLAN_STATIC)
-        check_memory(&c);
-    bool good = !result.total;
-    if (!good)
-        error_set(err, ERROR_INFEASIBLE, "%s", result.violations.at[0].detail);
-    check_result_free(&result);
-    return good;
+    return check_one_rule(plan, w, p, check_memory, err);
 }

@@ -18,6 +18,10 @@ void check_say(struct check *c, enum violation_kind kind, uint32_t task, const c
  * claims nothing is fine. */
 void check_objective(struct check *c, const char *name, double recomputed);
 
+/* One rule alone, of a static plan; false: broken, with the first violation as the error. */
+bool check_one_rule(const struct plan *plan, const struct workflow *w, const struct platform *p,
+                    void (*rule)(struct check *), struct error *err);
+
 void check_static(struct check *c);    /* check_static.c */
 void check_memory(struct check *c);    /* check_memory.c */
 void check_things(struct check *c);    /* check_things.c */

@@ -141,6 +141,22 @@ void platform_mean_transfer(const struct platform *p, double *latency, double *s
     *seconds_per_byte = talking > 0 ? rate / talking : 0;
 }
 
+static int compare_by_memory(const void *a, const void *b, void *context)
+{
+    const struct platform *p = context;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (p->memory[x] != p->memory[y])
+        return p->memory[x] > p->memory[y] ? -1 : 1;
+    if (p->speed[x] != p->speed[y])
+        return p->speed[x] > p->speed[y] ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+void platform_sort_by_memory(const struct platform *p, uint32_t *nodes, size_t count)
+{
+    qsort_r(nodes, count, sizeof *nodes, compare_by_memory, (void *)(uintptr_t)p);
+}
+
 uint64_t platform_total_cores(const struct platform *p)
 {
     uint64_t total = 0;

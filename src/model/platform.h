@@ -106,6 +106,8 @@ static inline double platform_transfer(const struct platform *p, uint32_t a, uin
 /* Mean over all ordered pairs of different nodes, as the list planners rank with: mean latency and
  * mean seconds a byte. */
 void platform_mean_transfer(const struct platform *p, double *latency, double *seconds_per_byte);
+/* The nodes of a list by memory, then speed, both falling, then index. */
+void platform_sort_by_memory(const struct platform *p, uint32_t *nodes, size_t count);
 uint64_t platform_total_cores(const struct platform *p);
 bool platform_equal(const struct platform *a, const struct platform *b, struct error *why);
 

@@ -35,6 +35,19 @@ static struct file_place *find_place(const struct replay_files *f, uint32_t obje
     return bsearch(&wanted, f->places.at, f->places.n, sizeof wanted, compare_places);
 }
 
+/* One use more; the bytes that come with the first. */
+static double take_place(const struct replay_files *f, uint32_t object, uint32_t node)
+{
+    struct file_place *x = find_place(f, object, node);
+    return !x || x->uses++ ? 0 : f->w->size[object];
+}
+
+static bool is_used(const struct replay_files *f, uint32_t object, uint32_t node)
+{
+    const struct file_place *x = find_place(f, object, node);
+    return x && x->uses;
+}
+
 /* One use less; the bytes that go with the last. */
 static double use_place(const struct replay_files *f, uint32_t object, uint32_t node)
 {
@@ -117,29 +130,39 @@ void replay_files_free(struct replay_files *f)
     free(f);
 }
 
+/* What a run of the task writes. */
+static double output_bytes(const struct workflow *w, uint32_t task)
+{
+    double bytes = 0;
+    for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++)
+        bytes += w->size[o];
+    return bytes;
+}
+
+/* What a run of the placement has read of the workflow's own inputs and no longer needs. */
+static double drop_inputs(struct replay_files *f, const struct placement *x)
+{
+    const struct workflow *w = f->w;
+    double bytes = 0;
+    for (uint32_t k = first_input(w, x->task); k < end_input(w, x->task); k++)
+        bytes += use_place(f, w->input_object[k], x->node);
+    return bytes;
+}
+
 double replay_files_start(struct replay_files *f, uint32_t placement)
 {
     const struct workflow *w = f->w;
     const struct placement *x = &f->plan->placements.at[placement];
-    double bytes = 0;
-    for (uint32_t o = w->object_off[x->task]; o < w->object_end[x->task]; o++)
-        bytes += w->size[o];
+    double bytes = output_bytes(w, x->task);
     for (uint32_t k = first_input(w, x->task); k < end_input(w, x->task); k++)
-        bytes +=
-            find_place(f, w->input_object[k], x->node)->uses++ ? 0 : w->size[w->input_object[k]];
+        bytes += take_place(f, w->input_object[k], x->node);
     return bytes;
 }
 
 double replay_files_lost(struct replay_files *f, uint32_t placement)
 {
-    const struct workflow *w = f->w;
     const struct placement *x = &f->plan->placements.at[placement];
-    double bytes = 0;
-    for (uint32_t o = w->object_off[x->task]; o < w->object_end[x->task]; o++)
-        bytes += w->size[o];
-    for (uint32_t k = first_input(w, x->task); k < end_input(w, x->task); k++)
-        bytes += use_place(f, w->input_object[k], x->node);
-    return bytes;
+    return output_bytes(f->w, x->task) + drop_inputs(f, x);
 }
 
 double replay_files_end(struct replay_files *f, uint32_t placement)
@@ -148,9 +171,8 @@ double replay_files_end(struct replay_files *f, uint32_t placement)
     const struct placement *x = &f->plan->placements.at[placement];
     double bytes = 0;
     for (uint32_t o = w->object_off[x->task]; o < w->object_end[x->task]; o++)
-        bytes += find_place(f, o, x->node)->uses ? 0 : w->size[o];
-    for (uint32_t k = first_input(w, x->task); k < end_input(w, x->task); k++)
-        bytes += use_place(f, w->input_object[k], x->node);
+        bytes += is_used(f, o, x->node) ? 0 : w->size[o];
+    bytes += drop_inputs(f, x);
     for (uint32_t e = w->pred_off[x->task]; e < w->pred_off[x->task + 1]; e++)
         if (w->pred_object[e] != NONE)
             bytes += use_place(f, w->pred_object[e], x->node);

@@ -270,21 +270,16 @@ static void mark_pins(struct plan *plan, struct space *s)
 
 /* ---- running ---- */
 
-/* A space of its own for one way of searching: the rules are read again, the flags are the way's. */
-static struct space *open_space(const struct plan_request *request, const struct space *flags,
-                                double deadline, struct error *err)
+/* A space of its own for one way of searching: the rules are read again. */
+static struct space *open_space(const struct plan_request *request,
+                                const struct space_manner *manner, double deadline,
+                                struct error *err)
 {
     struct space *s = space_new(request, err);
     if (!s)
         return NULL;
     s->insertion = request_bool(request, &planner_constraints, "insertion");
-    s->goal_only = flags->goal_only;
-    s->order_yields = flags->order_yields;
-    s->keeps_orders = flags->keeps_orders;
-    s->keeps_wishes = flags->keeps_wishes;
-    s->firm = flags->firm;
-    s->guided = flags->guided;
-    s->soft = flags->soft;
+    s->manner = *manner;
     query_set_deadline(s->query, deadline);
     if (read_rules(s, err) &&
         space_begin(s, request_number(request, &planner_constraints, "p1"), err))
@@ -375,8 +370,9 @@ static struct plan *run_constraints(const struct plan_request *request, struct e
 {
     double begun = clock_seconds();
     double limit = request_number(request, &planner_constraints, "limit");
-    struct space flags = {.goal_only = strcmp(text_option(request, "requirements"), "goal") == 0};
-    struct space *s = open_space(request, &flags, begun + limit, err);
+    struct space_manner manner = {.goal_only =
+                                      strcmp(text_option(request, "requirements"), "goal") == 0};
+    struct space *s = open_space(request, &manner, begun + limit, err);
     struct plan *plan = s ? search_space(s, begun, err) : NULL;
     space_free(s);
     return plan;

@@ -163,11 +163,11 @@ static bool fill_forbidden(struct space *s, struct error *err)
     ARRAY(size_t) decided = {0};
     for (size_t i = 0; i < query_size(s->query); i++) {
         const struct constraint_info *info = &s->info[i];
-        if (!info->requirement || (s->order_yields && space_is_default_order(s, i)))
+        if (!info->requirement || (s->manner.order_yields && space_is_default_order(s, i)))
             continue;
         if (info->assignment)
             array_push(&decided, i);
-        else if (s->soft)
+        else if (s->manner.soft)
             array_push(&s->softened, i);
         else
             array_push(&s->requirements, i);
@@ -227,8 +227,8 @@ static bool keep_orders(struct space *s, struct error *err)
 {
     time_orders found = {0};
     bool good = true;
-    s->orders.firm = s->firm;
-    for (int wishes = 0; wishes <= s->keeps_wishes && good; wishes++)
+    s->orders.firm = s->manner.firm;
+    for (int wishes = 0; wishes <= s->manner.keeps_wishes && good; wishes++)
         for (size_t i = 0; i < query_size(s->query) && good; i++) {
             bool impossible = false;
             found.n = 0;
@@ -251,7 +251,7 @@ static void weigh_preferences(struct space *s)
         most = fmax(most, s->info[s->preferences.at[i]].priority);
     for (size_t i = 0; i < s->preferences.n; i++) {
         struct constraint_info *info = &s->info[s->preferences.at[i]];
-        if (s->guided && info->wish && most > 0)
+        if (s->manner.guided && info->wish && most > 0)
             info->priority *= 10 * fmax(1, (s->p1 > 0 ? s->p1 : 1) / most);
         s->weights += info->priority;
     }
@@ -288,14 +288,14 @@ bool space_begin(struct space *s, double p1, struct error *err)
 {
     if (!query_begin(s->query, err))
         return false;
-    if (s->guided)
+    if (s->manner.guided)
         query_count_unused(s->query);
     uint32_t n = s->w->ntasks;
     s->info = mem_new(struct constraint_info, query_size(s->query));
     for (size_t i = 0; i < query_size(s->query); i++)
         s->info[i] = query_info(s->query, i);
     s->killed = mem_new_zero(uint64_t, query_size(s->query));
-    if (!fill_forbidden(s, err) || (s->keeps_orders && !keep_orders(s, err)))
+    if (!fill_forbidden(s, err) || (s->manner.keeps_orders && !keep_orders(s, err)))
         return false;
     sort_preferences(s, p1);
     list_stated_orders(s);
@@ -530,7 +530,7 @@ bool space_allows(struct space *s, bool quick, bool goal)
     for (size_t i = 0; i < s->requirements.n; i++) {
         size_t index = s->requirements.at[i];
         if ((quick && !s->info[index].incremental) ||
-            (s->goal_only && !goal && !s->info[index].stays))
+            (s->manner.goal_only && !goal && !s->info[index].stays))
             continue;
         if (!query_holds(s->query, index)) {
             s->killed[index]++;
@@ -627,7 +627,7 @@ static bool expand_task(struct space *s, uint32_t task, const struct space_state
             child.h = 1 - (double)depth / s->w->ntasks;
             child.bound = quick ? 0 : bound_of(s, &child);
             array_push(&s->children, child);
-        } else if (!allowed && !s->goal_only && s->info[s->refused].by_task) {
+        } else if (!allowed && !s->manner.goal_only && s->info[s->refused].by_task) {
             order_failed = true; /* it fails on every node alike */
         }
         query_pop(s->query);

@@ -22,6 +22,17 @@ struct space_state {
     uint64_t hash;
 };
 
+/* How a search goes about it; all false: as published. */
+struct space_manner {
+    bool goal_only;    /* requirements are asked of goal states only */
+    bool order_yields; /* the default constraint on the order of scheduling is left out */
+    bool keeps_orders; /* orders between times that requirements ask for hold by construction */
+    bool firm;         /* so that they hold in the run too */
+    bool keeps_wishes; /* and those of preferences, where they contradict nothing */
+    bool guided;       /* failed tests weigh more than progress; unused processors finish at 0 */
+    bool soft;         /* requirements remove nothing, what they miss weighs most */
+};
+
 struct space {
     const struct plan_request *request;
     const struct workflow *w;
@@ -33,13 +44,7 @@ struct space {
 
     /* options, set before space_begin() */
     bool insertion;
-    bool goal_only;    /* requirements are asked of goal states only */
-    bool order_yields; /* the default constraint on the order of scheduling is left out */
-    bool keeps_orders; /* orders between times that requirements ask for hold by construction */
-    bool firm;         /* so that they hold in the run too */
-    bool keeps_wishes; /* and those of preferences, where they contradict nothing */
-    bool guided;       /* failed tests weigh more than progress; unused processors finish at 0 */
-    bool soft;         /* requirements remove nothing, what they miss weighs most */
+    struct space_manner manner;
 
     /* the constraints, sorted out */
     struct constraint_info *info; /* per constraint */

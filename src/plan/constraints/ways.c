@@ -66,11 +66,12 @@ static void consider(struct way_search *w, struct schedule_found *c, const char 
 
 /* One further search in a space of its own. */
 static struct search_result go_way(struct way_search *w, const char *name,
-                                   const struct space *flags, struct constraints_limits limits)
+                                   const struct space_manner *manner,
+                                   struct constraints_limits limits)
 {
     struct search_result r = {0};
     struct error err = {0};
-    struct space *s = w->open(w->s->request, flags, w->limits->deadline, &err);
+    struct space *s = w->open(w->s->request, manner, w->limits->deadline, &err);
     if (!s) {
         /* rules that were read once are read again: only a contradiction can be new */
         if (err.kind == ERROR_INFEASIBLE)
@@ -122,8 +123,8 @@ static bool idle_could_help(struct way_search *w)
 static void go_further(struct way_search *w)
 {
     struct schedule_found *best = &w->out->best;
-    const struct space soft = {.order_yields = true, .soft = true, .guided = true};
-    const struct space all = {.order_yields = true, .keeps_orders = true, .goal_only = true};
+    const struct space_manner soft = {.order_yields = true, .soft = true, .guided = true};
+    const struct space_manner all = {.order_yields = true, .keeps_orders = true, .goal_only = true};
     go_way(w, "soft", &soft, share_of(w->limits, 0.2, STATES_A_WAY));
     if (best->found && best->verdict.broken)
         repair_best(w, 0.4, TRIALS);
@@ -141,9 +142,9 @@ static void go_ways(struct way_search *w)
     struct schedule_found *best = &out->best;
     /* firm orders first: what a run can keep. Orders that contradict each other as loose ones do
      * so as firm ones. */
-    const struct space firm = {
+    const struct space_manner firm = {
         .order_yields = true, .keeps_orders = true, .firm = true, .keeps_wishes = true};
-    struct space guided = firm, loose = firm;
+    struct space_manner guided = firm, loose = firm;
     guided.guided = true;
     loose.firm = false;
     go_way(w, "yielding", &firm, share_of(w->limits, 0.2, STATES_A_WAY));

@@ -13,10 +13,11 @@ struct ways_result {
 };
 
 /* Reads the rules into a new space and begins it; NULL with an error. */
-typedef struct space *(*space_opener)(const struct plan_request *request, const struct space *flags,
-                                      double deadline, struct error *err);
+typedef struct space *(*space_opener)(const struct plan_request *request,
+                                      const struct space_manner *manner, double deadline,
+                                      struct error *err);
 
-/* `s` is begun, without any of the flags. With `published`, only the search of the paper. Fills
+/* `s` is begun in the published manner. With `published`, only the search of the paper. Fills
  * *out, which ways_free() frees. */
 void ways_search(struct space *s, space_opener open, const struct constraints_limits *limits,
                  bool optimal, bool published, int64_t large, struct ways_result *out);

@@ -24,17 +24,6 @@ struct fill_state {
     uint32_t largest;    /* the first of them that is not placed */
 };
 
-static int compare_by_memory(const void *a, const void *b, void *context)
-{
-    const struct platform *p = context;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (p->memory[x] != p->memory[y])
-        return p->memory[x] > p->memory[y] ? -1 : 1;
-    if (p->speed[x] != p->speed[y])
-        return p->speed[x] > p->speed[y] ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
-
 static int compare_by_need(const void *a, const void *b, void *context)
 {
     const double *need = context;
@@ -52,7 +41,7 @@ static void filling_init(struct fill_state *s, struct keep_schedule *k, const st
     s->by_memory = mem_new(uint32_t, p->nnodes);
     for (uint32_t n = 0; n < p->nnodes; n++)
         s->by_memory[n] = n;
-    qsort_r(s->by_memory, p->nnodes, sizeof *s->by_memory, compare_by_memory, (void *)(uintptr_t)p);
+    platform_sort_by_memory(p, s->by_memory, p->nnodes);
     if (f && f->choice == FILL_RESERVE) {
         double *need = mem_new(double, w->ntasks);
         s->by_need = mem_new(uint32_t, w->ntasks);

@@ -6,18 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory, then speed, both falling, then index. */
-static int by_memory(const void *a, const void *b, void *context)
-{
-    const struct platform *p = context;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (p->memory[x] != p->memory[y])
-        return p->memory[x] > p->memory[y] ? -1 : 1;
-    if (p->speed[x] != p->speed[y])
-        return p->speed[x] > p->speed[y] ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
-
 /* The harmonic mean: a unit of work takes 1 / mean_speed on the average. */
 static void sum_speeds(struct tree_setting *s)
 {
@@ -41,7 +29,7 @@ static void list_processors(struct tree_setting *s)
     for (uint32_t i = 0; i < p->nnodes; i++)
         if (p->up[i])
             s->node[s->nprocs++] = i;
-    qsort_r(s->node, s->nprocs, sizeof *s->node, by_memory, (void *)p);
+    platform_sort_by_memory(p, s->node, s->nprocs);
     s->speed = mem_new(double, p->nnodes);
     s->equal = mem_new(double, p->nnodes);
     s->memory = mem_new(double, p->nnodes);
