@@ -114,13 +114,13 @@ ok $? "a third agent joins: it runs"
 
 # Wide and narrow ones that want all cores, from two runs at once: nobody waits for ever, and never has a node more than its cores in use.
 # Each holds a file a core while it runs, and looks how many there are on each node.
-busy() { # run folder
+busy() { # run folder tasks nodes cores: of the i-th task
     mkdir "$2"
     {
         echo "weft: 1"
         echo "tasks:"
-        for i in $(seq 12); do
-            span=$((i % 3 + 1)) cores=$((i % 2 + 1))
+        for i in $(seq $3); do
+            span=$(($4)) cores=$(($5))
             echo "  t$i: { run: 'bash $work/use.sh t$1_$i', nodes: $span, cores: $cores, sandbox: false }"
         done
     } >"$2/flow.yaml"
@@ -129,13 +129,13 @@ cat >"$work/use.sh" <<'END'
 # name: on each of the task's nodes, WEFT_CORES files in a folder of that agent for a while; more than two at once are too many
 one="agent=\${WEFT_OWNER%%.*}; mkdir -p \"$PWD/../use/\$agent\"; cd \"$PWD/../use/\$agent\"
      for c in \$(seq $WEFT_CORES); do : >$1.\$c; done; n=\$(ls | wc -l); [ \$n -le 2 ] || echo \"\$agent: \$n\" >>../too_many
-     sleep 0.1; rm -f $1.*"
+     sleep 0.05; rm -f $1.*"
 if [ -z "${WEFT_HOSTFILE:-}" ]; then sh -c "$one"; exit; fi
 while read -r host _; do "$WEFT_RSH" "$host" "$one" </dev/null & done <"$WEFT_HOSTFILE"
 wait
 END
-busy 1 "$work/busy1"
-busy 2 "$work/busy2"
+busy 1 "$work/busy1" 12 'i % 3 + 1' 'i % 2 + 1'
+busy 2 "$work/busy2" 12 'i % 3 + 1' 'i % 2 + 1'
 "$weft" run "$work/busy1/flow.yaml" --on cluster >"$work/out1" 2>&1 </dev/null &
 client=$!
 say run "$work/busy2/flow.yaml" --on cluster
@@ -143,6 +143,16 @@ ok $? "a run of tasks on one, two and three nodes"
 wait $client
 ok $? "and another beside it"
 client=""
+# Many narrow ones among the wide: one that had its nodes stood behind a narrow one, which waited for the other run's part, which waited for it.
+for round in 1 2 3; do
+    busy $round.1 "$work/many$round.1" 30 'i % 4 ? 1 : 2' 'i % 8 ? 1 : 2'
+    busy $round.2 "$work/many$round.2" 30 'i % 4 ? 1 : 2' 'i % 8 ? 1 : 2'
+    "$weft" run "$work/many$round.1/flow.yaml" --on cluster >"$work/out1" 2>&1 </dev/null &
+    client=$!
+    say run "$work/many$round.2/flow.yaml" --on cluster && wait $client
+    ok $? "wide tasks among many narrow ones, of two runs ($round)"
+    client=""
+done
 [ ! -e "$work/use/too_many" ] && [ "$(ls "$work/use" | wc -l)" = 3 ]
 ok $? "never more cores in use on an agent than it has"
 

@@ -102,9 +102,16 @@ bool gang_gives_parts(const struct job *j)
     return j->gangs.parts.n > 0;
 }
 
-bool gang_waits_for_room(const struct job *j)
+bool gang_parts_are_here(const struct agent *a)
 {
-    const struct agent *a = j->agent;
+    bool any = false;
+    for (size_t i = 0; i < a->jobs.n && !any; i++)
+        any = gang_gives_parts(a->jobs.at[i]);
+    return any;
+}
+
+bool gang_waits_for_room(const struct agent *a)
+{
     for (size_t i = 0; i < a->jobs.n; i++) {
         const struct job_gangs *g = &a->jobs.at[i]->gangs;
         for (size_t k = 0; k < g->parts.n; k++)

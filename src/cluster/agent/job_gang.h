@@ -8,6 +8,7 @@
 
 struct bytes;
 struct children;
+struct agent;
 struct job;
 
 /* A part of a task, its own or another agent's, that this machine has room for or is to find it. */
@@ -73,8 +74,9 @@ uint32_t gang_other_node(struct job *j, uint32_t task);
 void gang_leave_copies(struct job *j, uint32_t task, uint32_t node);
 /* Does this node give any, also to other agents' tasks? */
 bool gang_gives_parts(const struct job *j);
-/* Does a part of any job wait for room on this machine? */
-bool gang_waits_for_room(const struct job *j);
+/* Of any job: is a part here, or does one wait for room on this machine? */
+bool gang_parts_are_here(const struct agent *a);
+bool gang_waits_for_room(const struct agent *a);
 /* A task that spans several nodes has ended here, in whatever way: its room and its files go. */
 void gang_task_ended(struct job *j, uint32_t task);
 /* For the executor (run_gang): the variables of its command. */

@@ -4,7 +4,8 @@
  *     finds one.
  * I2. `used` of an object counts the tasks that are held or run and read it: it is not evicted.
  * I3. A held task whose inputs are here stands in `runnable` once; recomputations before others,
- *     since tasks here and elsewhere wait for what they produce.
+ *     since tasks here and elsewhere wait for what they produce, and so does what spans several nodes:
+ *     it holds its room already, which those before it might wait for.
  * I4. The scheduler learns of ends by driver_ended() alone, and never of a recomputation's. */
 #include "base/clock.h"
 #include "model/growth.h"
@@ -60,6 +61,11 @@ static void held_abandon(struct job *j, uint32_t number)
     held_release(j, number);
 }
 
+static bool is_wide(const struct job *j, uint32_t task)
+{
+    return workflow_span(j->w, task) > 1;
+}
+
 static void held_is_runnable(struct job *j, uint32_t number)
 {
     struct supply *s = &j->supply;
@@ -67,7 +73,8 @@ static void held_is_runnable(struct job *j, uint32_t number)
         s->runnable_at = s->runnable.n = 0;
     s->stands_back = false;
     array_push(&s->runnable, number);
-    if (s->held.at[number].recomputation) { /* first in the row (I3) */
+    if (s->held.at[number].recomputation ||
+        is_wide(j, s->held.at[number].start.task)) { /* first in the row (I3) */
         for (size_t i = s->runnable.n - 1; i > s->runnable_at; i--)
             s->runnable.at[i] = s->runnable.at[i - 1];
         s->runnable.at[s->runnable_at] = number;
@@ -105,11 +112,6 @@ void supply_input_arrived(struct job *j, uint32_t held, double fetched)
     h->fetched += fetched;
     if (h->missing && --h->missing == 0)
         held_is_runnable(j, held);
-}
-
-static bool is_wide(const struct job *j, uint32_t task)
-{
-    return workflow_span(j->w, task) > 1;
 }
 
 /* ---- computing again ---- */
@@ -254,19 +256,19 @@ static bool has_things_for(const struct job *j, uint32_t task, uint64_t *kept)
 
 /* Has it a lane of its own, and the machine, which jobs share, its cores and memory? Calls have their
  * threads. What spans several nodes has its room already. What is computed again is not kept waiting by
- * parts of such tasks: these may wait for the very data. */
+ * parts of such tasks, whichever run's: these may wait for the very data, or for those who do. */
 static bool has_room_for(const struct job *j, uint32_t task, bool recomputation)
 {
     const struct agent *a = j->agent;
     if (is_call(j, task) || !j->w->command[task])
         return true;
-    if (is_wide(j, task) || (recomputation && gang_gives_parts(j)))
+    if (is_wide(j, task) || (recomputation && gang_parts_are_here(a)))
         return executor_has_lane(j->executor);
     if (a->jobs.n > 1 && share_is_turn_of_another(&a->shares, &j->supply.share, clock_seconds()))
         return false;
     return executor_has_lane(j->executor) &&
            supply_fits(j, j->w->cores[task], executor_task_memory(j->executor, task)) &&
-           !gang_waits_for_room(j);
+           !gang_waits_for_room(a);
 }
 
 /* The machine's cores and memory are counted over all jobs, calls not among them. */
@@ -294,10 +296,10 @@ void supply_start(struct job *j, const struct sched_start *s)
     const struct workflow *w = j->w;
     share_competes(&j->agent->shares, &j->supply.share, clock_seconds());
     bool inputs = supply_asks(j) && w->in_off[s->task] < w->in_off[s->task + 1];
-    /* the short way, for tasks without inputs: nothing waits before it */
+    /* the short way, for tasks without inputs: nothing waits before it (I3) */
     if (!inputs && j->state == JOB_OPEN && !j->stop_due && agent_is_staying(j->agent) &&
-        j->supply.runnable_at == j->supply.runnable.n && has_room_for(j, s->task, false) &&
-        has_things_for(j, s->task, &(uint64_t){0})) {
+        (j->supply.runnable_at == j->supply.runnable.n || is_wide(j, s->task)) &&
+        has_room_for(j, s->task, false) && has_things_for(j, s->task, &(uint64_t){0})) {
         supply_start_now(j, s);
         return;
     }
