@@ -53,10 +53,14 @@ struct weft_runs_filter {
     bool failed;          /* only those that did not end well */
     double since;         /* seconds since 1970; 0: any time */
     size_t limit;         /* 0: none */
+    /* An expression in SQL over parameters, labels and values of results, tags and columns of runs:
+     * "sigma > 1 and f1 > 0.9"; or a SELECT of numbers of runs. docs/history.md; NULL: any. It reads
+     * and does nothing else, and is stopped after 10 s. */
+    const char *where;
 };
 #define WEFT_RUNS_INIT                                                                             \
     {                                                                                              \
-        sizeof(struct weft_runs_filter), NULL, false, 0, 0                                         \
+        sizeof(struct weft_runs_filter), NULL, false, 0, 0, NULL                                   \
     }
 struct weft_runs *weft_history_runs(struct weft_history *h, const struct weft_runs_filter *filter,
                                     struct weft_error *error);
@@ -66,8 +70,13 @@ bool weft_runs_get(const struct weft_runs *runs, size_t i, struct weft_run_head 
 
 /* ---- one run ---- */
 
-/* A run by what people type: a number, or "last". -1: none such. */
+/* A run by what people type: a number, "last", or its name. -1: none such. */
 int64_t weft_history_find(struct weft_history *h, const char *text, struct weft_error *error);
+
+/* Say something of a run: "tag", "note" (any number of either), or "name" (one, and of no other run);
+ * weft_history_find() knows runs by their names. `unsay` takes it back. */
+bool weft_history_say(struct weft_history *h, int64_t run, const char *sort, const char *text,
+                      bool unsay, struct weft_error *error);
 
 struct weft_record; /* one run with everything that was recorded */
 struct weft_record *weft_history_run(struct weft_history *h, int64_t run, struct weft_error *error);
@@ -89,6 +98,17 @@ bool weft_record_attempt(const struct weft_record *r, size_t i, struct weft_atte
 
 /* Why tasks of it failed: cause number `i`, in order of time; false: there are no more. */
 bool weft_record_cause(const struct weft_record *r, size_t i, struct weft_cause *out);
+
+/* Something known of a run by name: a parameter of its workflow, what a result of it states, what
+ * people said of it. */
+struct weft_fact {
+    const char *sort; /* "parameter", "label", "value", "tag", "note", "name" */
+    const char *name, *value;
+    const char *task; /* whose result states it; NULL: it is the run's */
+    uint32_t item;    /* facts of the same number other than 0 belong together: the same labels */
+};
+/* Fact number `i`; false: there are no more. */
+bool weft_record_fact(const struct weft_record *r, size_t i, struct weft_fact *out);
 
 struct weft_record_file {
     const char *path;  /* as in the workflow */
@@ -125,6 +145,13 @@ struct weft_changes *weft_history_compare(struct weft_history *h, int64_t before
                                           struct weft_error *error);
 void weft_changes_free(struct weft_changes *c);
 bool weft_changes_task(const struct weft_changes *c, size_t i, struct weft_change *out);
+/* What else differs: parameters, values, commands (as they ran), contents of files. */
+struct weft_difference {
+    const char *what;           /* "parameter", "value", "command", "file" */
+    const char *name;           /* of the parameter, the value, the task, the file */
+    const char *before, *after; /* NULL: it is not there; of files the digests */
+};
+bool weft_changes_difference(const struct weft_changes *c, size_t i, struct weft_difference *out);
 bool weft_changes_kind(const struct weft_changes *c, size_t i, struct weft_change *out);
 
 /* ---- where a file comes from ---- */
@@ -137,6 +164,7 @@ struct weft_origin {
     const char *maker; /* the task; NULL: it was an input */
     bool current;      /* the file is as this run left it */
     size_t ninputs;
+    const char *path; /* what the run called it */
 };
 struct weft_origin_input {
     const char *path;
@@ -144,6 +172,7 @@ struct weft_origin_input {
     const char *maker; /* NULL: an input of the workflow */
 };
 /* Every run that made the file or found it, newest first; at most `limit` (0: all). A file that no
+ * run knows by this path is looked for by its content: it was copied, renamed or moved. One that no
  * run on record made or read is an error. */
 struct weft_story *weft_history_file(struct weft_history *h, const char *path, size_t limit,
                                      struct weft_error *error);

@@ -96,7 +96,8 @@ EXPORT struct weft_runs *weft_history_runs(struct weft_history *h,
                          &(struct history_filter){.workflow = own.workflow,
                                                   .failed = own.failed,
                                                   .since = own.since,
-                                                  .limit = own.limit},
+                                                  .limit = own.limit,
+                                                  .where = own.where},
                          &runs->list, &call.err))
             call.result = runs;
         else
@@ -130,6 +131,26 @@ EXPORT int64_t weft_history_find(struct weft_history *h, const char *text, struc
         call.number = call.good ? (size_t)run : 0;
     }
     return api_end(&call) ? (int64_t)call.number : -1;
+}
+
+EXPORT bool weft_history_say(struct weft_history *h, int64_t run, const char *sort,
+                             const char *text, bool unsay, struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        enum fact_sort which = FACT_TAG;
+        struct run_record head;
+        while (which < FACT_SORTS && strcmp(fact_sort_name(which), sort) != 0)
+            which++;
+        if (which == FACT_SORTS || !*text) {
+            error_set(&call.err, ERROR_INPUT,
+                      "'%s' '%s': expected a tag, note or name, with a text", sort, text);
+        } else if (history_head(h->model, run, &head, &call.err)) { /* there is such a run */
+            call.good = history_say(h->model, head.run, which, text, unsay, &call.err);
+            record_free(&head);
+        }
+    }
+    return api_end(&call);
 }
 
 /* ---- one run ---- */
@@ -227,6 +248,21 @@ EXPORT bool weft_record_cause(const struct weft_record *r, size_t i, struct weft
     return api_cause(&r->run, i, out);
 }
 
+EXPORT bool weft_record_fact(const struct weft_record *r, size_t i, struct weft_fact *out)
+{
+    if (i >= r->run.facts.n)
+        return false;
+    const struct record_fact *f = &r->run.facts.at[i];
+    *out = (struct weft_fact){
+        .sort = fact_sort_name(f->sort),
+        .name = f->name,
+        .value = f->value,
+        .task = f->task == NONE ? NULL : history_name_of(&r->tasks, f->task),
+        .item = f->item,
+    };
+    return true;
+}
+
 EXPORT bool weft_record_file(const struct weft_record *r, size_t i, struct weft_record_file *out)
 {
     if (i >= r->run.files.n)
@@ -252,7 +288,7 @@ EXPORT struct weft_changes *weft_history_compare(struct weft_history *h, int64_t
     API_CALL(call, error)
     {
         struct weft_changes *c = mem_new_zero(struct weft_changes, 1);
-        if (history_compare(h->model, before, after, &c->model, &call.err)) {
+        if (recorded_compare(h->model, before, after, &c->model, &call.err)) {
             call.result = c;
         } else {
             history_changes_free(&c->model);
@@ -296,6 +332,16 @@ EXPORT bool weft_changes_task(const struct weft_changes *c, size_t i, struct wef
 EXPORT bool weft_changes_kind(const struct weft_changes *c, size_t i, struct weft_change *out)
 {
     return history_change_out(&c->model.kinds, i, out);
+}
+
+EXPORT bool weft_changes_difference(const struct weft_changes *c, size_t i,
+                                    struct weft_difference *out)
+{
+    if (i >= c->model.differences.n)
+        return false;
+    const struct history_difference *d = &c->model.differences.at[i];
+    *out = (struct weft_difference){d->what, d->name, d->a, d->b};
+    return true;
 }
 
 /* ---- where a file comes from ---- */
@@ -387,9 +433,14 @@ static bool story_find(struct history *h, const char *path, size_t limit, struct
     s->path = recorded_path(path);
     if (!history_file(h, s->path, limit, &s->found, err))
         return false;
-    if (!s->found.n)
-        return error_set(err, ERROR_INPUT, "%s: no run on record made or read this file", s->path);
     s->now = story_digest(s->path);
+    /* copied, renamed, moved: its content is the same */
+    s->by_content = !s->found.n && !digest_is_zero(&s->now);
+    if (s->by_content && !history_content(h, &s->now, limit, &s->found, err))
+        return false;
+    if (!s->found.n)
+        return error_set(err, ERROR_INPUT, "%s: no run on record made or read this file%s", s->path,
+                         s->by_content ? ", nor one with its content" : "");
     s->origins = mem_new_zero(struct file_origin, s->found.n);
     for (size_t i = 0; i < s->found.n; i++) {
         struct file_origin *f = &s->origins[i];
@@ -437,6 +488,7 @@ EXPORT bool weft_story_origin(const struct weft_story *s, size_t i, struct weft_
         .maker = f->origin->maker,
         .current = f->current,
         .ninputs = f->inputs.n,
+        .path = f->origin->file.path,
     };
     return true;
 }

@@ -1,4 +1,5 @@
-/* `weft history`: runs, one run, two side by side, where a file comes from. */
+/* `weft history`: runs, found by what is known of them; one run, two side by side, where a file comes
+ * from; what people say of runs. */
 #include "api/inside.h"
 #include "base/file.h"
 #include "base/quantity.h"
@@ -13,9 +14,15 @@ static const struct cli_option options[] = {
     {"workflow", 0, "NAME", "list: only runs of workflows with this in their name"},
     {"failed", 0, NULL, "list: only runs that did not end well (failed, cancelled, lost)"},
     {"since", 0, "TIME", "list: only runs started since then: 2d, 12h, 30m, or 2026-11-15"},
+    {"where", 0, "SQL",
+     "list: only runs of which this holds: parameters, values that results state, tags, columns"},
     {"limit", 0, "N", "at most so many (default 20; 0: all)"},
     {"compare", 0, NULL, "two runs side by side: what got slower, by kind and by task"},
     {"file", 0, "PATH", "where a file comes from: run, task and inputs"},
+    {"tag", 0, "WORD", "mark RUN with a word"},
+    {"note", 0, "TEXT", "write down a note on RUN"},
+    {"name", 0, "NAME", "give RUN a name, by which commands know it"},
+    {"unsay", 0, NULL, "take that tag, note or name back"},
     {"import", 0, "FILE",
      "take a run that another system recorded: a WfFormat execution, Nextflow's trace.txt, or what "
      "sacct -P prints"},
@@ -25,7 +32,10 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_rule history_rules[] = {
-    {"workflow failed since", NULL, "RUN file compare"},
+    {"workflow failed since where", NULL, "RUN file compare"},
+    {"tag note name", "RUN", "compare file export json limit import"},
+    {"tag note name", NULL, "tag note name"}, /* one at a time: each is a step that may fail */
+    {"unsay", "tag note name", NULL},
     {"limit", NULL, "RUN compare"},
     {"file", NULL, "compare RUN"},
     {"import", NULL, "RUN compare file export workflow failed since limit json"},
@@ -82,6 +92,7 @@ static int history_list_runs(const struct arguments *a, struct weft_history *h, 
     int64_t limit;
     filter.workflow = arguments_value(a, "workflow");
     filter.failed = arguments_flag(a, "failed");
+    filter.where = arguments_value(a, "where");
     /* An export is complete unless it is limited. */
     if (!history_since(a, &filter.since, &err) ||
         !arguments_integer(a, "limit", exported < 0 ? 20 : 0, 0, 1000000000, &limit, &err))
@@ -139,15 +150,15 @@ static int history_show_changes(const struct arguments *a, struct weft_history *
     return 0;
 }
 
-static int history_show_file(const struct arguments *a, struct weft_history *h, bool json,
-                             struct strbuf *out)
+static int history_show_file(const struct arguments *a, struct weft_history *h, const char *path,
+                             bool json, struct strbuf *out)
 {
     struct weft_error error;
     struct error err = {0};
     int64_t limit;
     if (!arguments_integer(a, "limit", 20, 0, 1000000000, &limit, &err))
         return cli_fail(&err);
-    struct weft_story *s = weft_history_file(h, arguments_value(a, "file"), (size_t)limit, &error);
+    struct weft_story *s = weft_history_file(h, path, (size_t)limit, &error);
     if (!s)
         return cli_failed(&error);
     if (json)
@@ -176,6 +187,19 @@ static bool history_question_good(const struct arguments *a, int exported, struc
     return true;
 }
 
+static const char *const history_sayings[] = {"tag", "note", "name", NULL};
+
+/* Nothing is shown: it is said, or the error is. */
+static int history_say_it(const struct arguments *a, struct weft_history *h, const char *sort)
+{
+    struct weft_error error;
+    int64_t run = weft_history_find(h, a->operand[0], &error);
+    return run >= 0 && weft_history_say(h, run, sort, arguments_value(a, sort),
+                                        arguments_flag(a, "unsay"), &error)
+               ? 0
+               : cli_failed(&error);
+}
+
 /* What was asked for, into `out`; the exit status. */
 static int history_answer(const struct arguments *a, struct weft_history *h, int exported,
                           struct strbuf *out)
@@ -186,10 +210,20 @@ static int history_answer(const struct arguments *a, struct weft_history *h, int
         return cli_fail(&err);
     if (arguments_flag(a, "compare"))
         return history_show_changes(a, h, json, out);
+    for (const char *const *sort = history_sayings; *sort; sort++)
+        if (arguments_value(a, *sort))
+            return history_say_it(a, h, *sort);
     if (arguments_value(a, "file"))
-        return history_show_file(a, h, json, out);
-    return a->noperands ? history_show_run(a, h, exported, out)
-                        : history_list_runs(a, h, exported, out);
+        return history_show_file(a, h, arguments_value(a, "file"), json, out);
+    if (!a->noperands)
+        return history_list_runs(a, h, exported, out);
+    /* a name of a run comes before a file of that name: `./last` is the file */
+    struct weft_error no;
+    if (weft_history_find(h, a->operand[0], &no) < 0 && file_exists(a->operand[0]))
+        return exported != 0 ? history_show_file(a, h, a->operand[0], json, out)
+                             : (error_set(&err, ERROR_INPUT, "--file is exported as .json only"),
+                                cli_fail(&err));
+    return history_show_run(a, h, exported, out);
 }
 
 /* The line says what was taken and what was not. */
@@ -231,19 +265,24 @@ static int history_command(const struct arguments *a)
 
 const struct command command_history = {
     .name = "history",
-    .operands = "[RUN]",
+    .operands = "[RUN|FILE]",
     .least = 0,
     .most = 2,
-    .summary = "past runs: list, look at one, compare two, where a file comes from",
-    .details = "RUN is a number from the list, or last. The history is $WEFT_HISTORY, else\n"
-               "$XDG_DATA_HOME/weft/history.db, else ~/.local/share/weft/history.db.\n\n"
-               "examples:\n"
-               "  weft history --failed --since 2d\n"
-               "  weft history last\n"
-               "  weft history --compare 3 last\n"
-               "  weft history --file results/edges.pgm\n"
-               "  weft history 3 --export attempts.csv\n"
-               "  weft history --import trace.txt\n",
+    .summary = "past runs: find, look at one, compare two, where a file comes from",
+    .details =
+        "RUN is a number from the list, last, or a name that --name gave. FILE is found by its\n"
+        "path, or by its content when it was copied, renamed or moved. The history is "
+        "$WEFT_HISTORY, else\n"
+        "$XDG_DATA_HOME/weft/history.db, else ~/.local/share/weft/history.db.\n\n"
+        "examples:\n"
+        "  weft history --failed --since 2d\n"
+        "  weft history last\n"
+        "  weft history --where 'sigma > 1 and f1 > 0.9'\n"
+        "  weft history 3 --tag good\n"
+        "  weft history --compare 3 last\n"
+        "  weft history --file results/edges.pgm\n"
+        "  weft history 3 --export attempts.csv\n"
+        "  weft history --import trace.txt\n",
     .options = options,
     .rules = history_rules,
     .run = history_command,

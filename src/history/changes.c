@@ -1,9 +1,12 @@
-/* Two runs side by side. Of each task the last attempt that ended well counts. */
+/* Two runs side by side: facts and files that differ, times that changed. Of each task the last attempt that ended well counts. */
 #include "history/changes.h"
+
+#include "history/differences.h"
 
 #include "base/mem.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct changes_side {
@@ -110,6 +113,8 @@ bool history_compare(struct history *h, int64_t first, int64_t second, struct hi
             qsort(out->kinds.at, out->kinds.n, sizeof *out->kinds.at, changes_most);
         intern_free(&task_names);
         intern_free(&kind_names);
+        differences_facts(out, &a.run, &b.run);
+        ok = differences_files(h, out, &a.run, &b.run, err);
     }
     out->run[0] = a.run;
     out->run[1] = b.run;
@@ -130,4 +135,10 @@ void history_changes_free(struct history_changes *c)
     }
     array_free(&c->tasks);
     array_free(&c->kinds);
+    for (size_t i = 0; i < c->differences.n; i++) {
+        free(c->differences.at[i].name);
+        free(c->differences.at[i].a);
+        free(c->differences.at[i].b);
+    }
+    array_free(&c->differences);
 }

@@ -87,6 +87,18 @@ static const char *const steps[DATABASE_VERSION] = {
     /* 5: of the skipped those that a decision skipped, of the failed those that may. */
     "ALTER TABLE runs ADD COLUMN untaken INTEGER;"
     "ALTER TABLE runs ADD COLUMN excused INTEGER;",
+
+    /* 6: what a run can be asked for: parameters, labels, values, what people say of it (facts.c);
+     * a file by its content, of which six bytes tell nearly all apart. */
+    "ALTER TABLE runs ADD COLUMN version TEXT;"
+    "ALTER TABLE runs ADD COLUMN system TEXT;"
+    "CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE facts(name INTEGER NOT NULL, run INTEGER NOT NULL, item INTEGER NOT NULL,"
+    " task INTEGER NOT NULL, sort INTEGER NOT NULL, value, PRIMARY KEY(name, run, item, task))"
+    " WITHOUT ROWID;"
+    "CREATE INDEX facts_by_value ON facts(name, value);"
+    "CREATE INDEX facts_by_run ON facts(run);"
+    "CREATE INDEX files_by_digest ON files(substr(digest, 1, 6)) WHERE digest IS NOT NULL;",
 };
 
 /* Puts SQLite's last error into words that say what to do; always false. `busy` tells the one case
@@ -109,6 +121,11 @@ bool database_error(struct history *h, struct error *err)
                          DATABASE_WAIT / 1000);
     case SQLITE_NOMEM:
         return error_set(err, ERROR_MEMORY, "%s: out of memory", h->path);
+    case SQLITE_INTERRUPT:
+        return error_set(err, ERROR_FAILED,
+                         "%s: the question takes too long and was stopped; name a parameter, a "
+                         "value or a time that fewer runs have",
+                         h->path);
     case SQLITE_FULL:
         return error_set(err, ERROR_FAILED, "%s: the disk is full", h->path);
     case SQLITE_READONLY:
@@ -133,7 +150,7 @@ sqlite3_stmt *database_prepare(struct history *h, const char *sql, struct error 
     return NULL;
 }
 
-static void database_finalize(void *statement)
+void database_finalize(void *statement)
 {
     sqlite3_finalize(statement);
 }

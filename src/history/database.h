@@ -4,7 +4,7 @@
 #include "history/history.h"
 #include <sqlite3.h>
 
-#define DATABASE_VERSION 5
+#define DATABASE_VERSION 6
 #define DATABASE_WAIT 5000 /* milliseconds that a locked database is waited for */
 
 struct recorder;
@@ -14,6 +14,7 @@ struct history {
     char *path;
     struct recorder *recorder; /* NULL: no run is being recorded */
     bool busy;                 /* the last error was a lock that another program holds */
+    double deadline;           /* of a question from outside, on the clock (where.c) */
 };
 
 /* Rows of a run are numbered run * 2^32 + n, so that they lie together and need no index. */
@@ -31,6 +32,7 @@ bool database_migrate(struct history *h, int to, struct error *err);
 bool database_exec(struct history *h, const char *sql, struct error *err);
 /* NULL: an error. The caller calls sqlite3_finalize(). */
 sqlite3_stmt *database_prepare(struct history *h, const char *sql, struct error *err);
+void database_finalize(void *statement); /* a guard's `clean` */
 /* The same for statements between whose rows memory is allocated: `g` finalizes it when that fails.
  * database_close_query() ends both; a statement that is NULL is fine. */
 sqlite3_stmt *database_query(struct history *h, struct mem_guard *g, const char *sql,

@@ -4,6 +4,7 @@
 #include "history/head.h"
 
 #include "base/mem.h"
+#include "history/facts.h"
 #include "history/process.h"
 
 #include <string.h>
@@ -89,8 +90,8 @@ static bool add_run(struct history *h, struct head_rows *r, const struct run_rec
         h,
         "INSERT INTO runs(workflow, name, file, folder, host, planner, started, cores, memory,"
         " speed, outcome, tasks, ran, reused, failed, skipped, pid, born, boot, predicted_seconds,"
-        " predicted_memory, predicted_disk, given)"
-        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?)",
+        " predicted_memory, predicted_disk, given, version, system)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         err);
     if (!s)
         return false;
@@ -125,6 +126,9 @@ static bool add_run(struct history *h, struct head_rows *r, const struct run_rec
     database_bind_number(s, 17, head->predicted_memory);
     database_bind_number(s, 18, head->predicted_disk);
     database_bind_text(s, 19, head->given);
+    /* a run of another system's brings its own, or none */
+    database_bind_text(s, 20, head->host ? head->version : WEFT_VERSION);
+    database_bind_text(s, 21, head->host ? head->system : NULL);
     bool ok = database_run(h, s, err);
     sqlite3_finalize(s);
     r->run = sqlite3_last_insert_rowid(h->db);
@@ -174,6 +178,7 @@ bool head_add(struct history *h, const struct run_record *head, const char *text
     mem_guard_enter(&guard, database_roll_back, h->db);
     bool ok = database_exec(h, "BEGIN IMMEDIATE", err) && add_workflow(h, r, head, text, n, err) &&
               add_folder(h, r, head->folder, err) && add_run(h, r, head, err) &&
+              facts_add_parameters(h, r->run, head->workflow, err) &&
               add_predictions(h, r, head, err) && database_exec(h, "COMMIT", err);
     mem_guard_leave(&guard);
     if (!ok)

@@ -83,11 +83,14 @@ struct history_filter {
     bool failed;          /* only those that did not end well */
     double since;         /* seconds since 1970; 0: any time */
     size_t limit;         /* 0: none */
+    const char
+        *where; /* an expression in SQL over facts and columns of runs, or a SELECT of numbers
+                             of runs (docs/history.md); NULL: any */
 };
 
 typedef ARRAY(struct run_record) history_runs;
 
-/* Heads of runs (no events, files, workflow), newest first. A run without an end whose process is
+/* Heads of runs (no events, files, workflow; of the facts those that `where` names), newest first. A run without an end whose process is
  * gone is RECORD_LOST. Free with history_runs_free(). */
 bool history_list(struct history *h, const struct history_filter *filter, history_runs *out,
                   struct error *err);
@@ -145,7 +148,19 @@ typedef ARRAY(struct history_origin) history_origins;
 /* `path` is absolute, without "." and "..". At most `limit` rows (0: all). */
 bool history_file(struct history *h, const char *path, size_t limit, history_origins *out,
                   struct error *err);
+/* Every file on record with this content, whatever its path, newest run first. */
+bool history_content(struct history *h, const struct digest *content, size_t limit,
+                     history_origins *out, struct error *err);
 void history_origins_free(history_origins *origins);
+
+/* ---- what people say of runs ---- */
+
+/* FACT_TAG, FACT_NOTE (a run has any number of them) or FACT_NAME (one, and no other run has it);
+ * `unsay` takes it back. */
+bool history_say(struct history *h, int64_t run, enum fact_sort sort, const char *text, bool unsay,
+                 struct error *err);
+/* The run of this name; 0: none, or an error. */
+int64_t history_named(struct history *h, const char *name, struct error *err);
 
 /* ---- prediction ---- */
 

@@ -3,9 +3,12 @@
  *
  * Rows of a run stand together: id = (run << 32) + n, so one range of the primary key is one run,
  * and 4294967295 is the last n. */
-#include "history/database.h"
+#include "history/reader.h"
+
+#include "history/facts.h"
 #include "history/failures.h"
 #include "history/process.h"
+#include "history/where.h"
 
 #include "base/mem.h"
 
@@ -22,7 +25,7 @@
     "id, name, file, folder, host, planner, started, seconds, cores, memory, speed, outcome,"      \
     " tasks, ran, reused, failed, skipped, predicted_seconds, predicted_memory, predicted_disk,"   \
     " peak_memory, peak_disk, pid, born, boot, given,"                                             \
-    " untaken, excused"
+    " untaken, excused, version, system"
 
 /* A run without an end on this host, whose process is gone. On another host nobody can tell. */
 static bool is_lost(sqlite3_stmt *s, const char *host)
@@ -106,6 +109,8 @@ static void reader_read_head(sqlite3_stmt *s, struct run_record *r)
         .given = database_text(s, 25),
         .untaken = column_count(s, 26),
         .excused = column_count(s, 27),
+        .version = database_text(s, 28),
+        .system = database_text(s, 29),
     };
     int64_t outcome = sqlite3_column_int64(s, 11);
     r->outcome =
@@ -116,24 +121,23 @@ static void reader_read_head(sqlite3_stmt *s, struct run_record *r)
         r->seconds = NAN;
 }
 
-/* Newest first. `failed` also lists lost and cancelled runs. */
-bool history_list(struct history *h, const struct history_filter *filter, history_runs *out,
-                  struct error *err)
+/* What the question of the filter names, of each run of the list: that is what one wants to see. */
+static bool list_facts(struct history *h, const struct where *w, history_runs *out,
+                       struct error *err)
 {
-    memset(out, 0, sizeof *out);
-    struct history_filter any = {0};
-    filter = filter ? filter : &any;
-    struct mem_guard guard;
-    sqlite3_stmt *s = database_query(h, &guard,
-                                     "SELECT " HEAD_COLUMNS " FROM runs"
-                                     " WHERE (?1 IS NULL OR instr(name, ?1)) AND started >= ?2"
-                                     " ORDER BY id DESC",
-                                     err);
-    if (!s)
-        return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < out->n; i++)
+        for (size_t k = 0; ok && k < w->names.n; k++)
+            ok = facts_load(h, &out->at[i], w->names.at[k], err);
+    return ok;
+}
+
+static int list_rows(struct history *h, sqlite3_stmt *s, const struct history_filter *filter,
+                     history_runs *out, struct error *err)
+{
+    int row = 0;
     database_bind_text(s, 1, filter->workflow);
     database_bind_number(s, 2, filter->since);
-    int row = 0;
     while ((!filter->limit || out->n < filter->limit) && (row = database_step(h, s, err)) == 1) {
         struct run_record r;
         reader_read_head(s, &r);
@@ -143,11 +147,37 @@ bool history_list(struct history *h, const struct history_filter *filter, histor
         }
         array_push(out, r);
     }
-    database_close_query(s, &guard);
+    return row;
+}
+
+/* Newest first. `failed` also lists lost and cancelled runs. */
+bool history_list(struct history *h, const struct history_filter *filter, history_runs *out,
+                  struct error *err)
+{
+    memset(out, 0, sizeof *out);
+    struct history_filter any = {0};
+    filter = filter ? filter : &any;
+    struct mem_guard guard;
+    struct where where = {0};
+    struct strbuf sql = {0};
+    strbuf_add(&sql, "SELECT " HEAD_COLUMNS " FROM runs"
+                     " WHERE (?1 IS NULL OR instr(name, ?1)) AND started >= ?2");
+    bool ok = !filter->where || where_translate(h, filter->where, &where, err);
+    if (ok && filter->where)
+        strbuf_printf(&sql, " AND id IN (%s)", strbuf_text(&where.runs));
+    strbuf_add(&sql, " ORDER BY id DESC");
+    sqlite3_stmt *s = ok ? where_query(h, &guard, sql.at, err) : NULL;
+    int row = s ? list_rows(h, s, filter, out, err) : -1;
+    if (s)
+        where_end(h, s, &guard);
     for (size_t i = 0; row >= 0 && i < out->n; i++)
         if ((out->at[i].outcome == RECORD_LOST || out->at[i].outcome == RECORD_RUNNING) &&
             !count_attempts(h, &out->at[i], err))
             row = -1;
+    if (row >= 0 && !list_facts(h, &where, out, err))
+        row = -1;
+    where_free(&where);
+    strbuf_free(&sql);
     if (row < 0)
         history_runs_free(out);
     return row >= 0;
@@ -304,7 +334,7 @@ static void read_digest(sqlite3_stmt *s, int column, struct digest *out)
 }
 
 /* Columns: object, task, path, digest, key, size, made. */
-static void reader_read_file(sqlite3_stmt *s, int from, struct record_file *f)
+void reader_read_file(sqlite3_stmt *s, int from, struct record_file *f)
 {
     *f = (struct record_file){
         .object = (uint32_t)sqlite3_column_int64(s, from),
@@ -394,7 +424,8 @@ bool history_load(struct history *h, int64_t run, struct run_record *out, struct
                          h->path, (long long)run);
     }
     if (load_attempts(h, out, err) && load_reused(h, out, err) && load_events(h, out, err) &&
-        load_files(h, out, err) && load_predictions(h, out, err) && failures_load(h, out, err)) {
+        load_files(h, out, err) && load_predictions(h, out, err) && failures_load(h, out, err) &&
+        facts_load(h, out, 0, err)) {
         if (out->events.n)
             qsort(out->events.at, out->events.n, sizeof *out->events.at, reader_by_time);
         return true;
@@ -486,104 +517,4 @@ void history_tasks_free(struct history_tasks *t)
     free(t->name);
     free(t->kind);
     *t = (struct history_tasks){0};
-}
-
-/* ---- files ---- */
-
-/* The file as path `rest` under the folder numbered `folder`. */
-/* By hash first, then by the path itself: see database_path_hash(). */
-static bool origins_under(struct history *h, int64_t folder, const char *rest, size_t limit,
-                          history_origins *out, struct error *err)
-{
-    struct mem_guard guard;
-    sqlite3_stmt *s = database_query(
-        h, &guard,
-        "SELECT f.id >> 32, r.started, r.name, r.folder, t.name, f.object, f.task, p.path,"
-        " f.digest, f.key, f.size, f.made"
-        " FROM paths p JOIN files f ON f.path = p.id JOIN runs r ON r.id = f.id >> 32"
-        " LEFT JOIN tasks t ON t.id = (r.workflow << 32) + f.task"
-        " WHERE p.hash = ?1 AND p.folder = ?2 AND p.path = ?3 ORDER BY f.id DESC LIMIT ?4",
-        err);
-    if (!s)
-        return false;
-    sqlite3_bind_int64(s, 1, database_path_hash(folder, rest));
-    sqlite3_bind_int64(s, 2, folder);
-    database_bind_text(s, 3, rest);
-    sqlite3_bind_int64(s, 4, limit ? (int64_t)limit : -1);
-    int row;
-    while ((row = database_step(h, s, err)) == 1) {
-        struct history_origin o = {
-            .run = sqlite3_column_int64(s, 0),
-            .started = sqlite3_column_double(s, 1),
-            .name = database_text(s, 2),
-            .folder = database_text(s, 3),
-            .maker = database_text(s, 4),
-        };
-        reader_read_file(s, 5, &o.file);
-        array_push(out, o);
-    }
-    database_close_query(s, &guard);
-    return row == 0;
-}
-
-/* Equal runs by object, so that the order is the same every time. */
-static int newest_first(const void *a, const void *b)
-{
-    const struct history_origin *x = a, *y = b;
-    if (x->run != y->run)
-        return x->run < y->run ? 1 : -1;
-    return (x->file.object > y->file.object) - (x->file.object < y->file.object);
-}
-
-/* Where a file came from: under every folder that contains it, and by its whole path. */
-bool history_file(struct history *h, const char *path, size_t limit, history_origins *out,
-                  struct error *err)
-{
-    memset(out, 0, sizeof *out);
-    struct mem_guard guard;
-    sqlite3_stmt *s = database_query(h, &guard, "SELECT id, path FROM folders ORDER BY id", err);
-    int row = s ? 0 : -1;
-    while (s && (row = database_step(h, s, err)) == 1) {
-        int64_t id = sqlite3_column_int64(s, 0);
-        const char *folder = (const char *)sqlite3_column_text(s, 1);
-        size_t n = folder ? strlen(folder) : 0;
-        /* "/" itself becomes empty, and every path is inside */
-        while (n && folder[n - 1] == '/')
-            n--;
-        bool inside =
-            folder && *folder && strncmp(path, folder, n) == 0 && path[n] == '/' && path[n + 1];
-        /* A workflow may name its files by their whole path, wherever it ran. */
-        if ((inside && !origins_under(h, id, path + n + 1, limit, out, err)) ||
-            !origins_under(h, id, path, limit, out, err)) {
-            row = -1;
-            break;
-        }
-    }
-    database_close_query(s, &guard);
-    if (row < 0) {
-        history_origins_free(out);
-        return false;
-    }
-    if (out->n)
-        qsort(out->at, out->n, sizeof *out->at, newest_first);
-    while (limit && out->n > limit) {
-        struct history_origin *o = &out->at[--out->n];
-        free(o->name);
-        free(o->folder);
-        free(o->maker);
-        free(o->file.path);
-    }
-    return true;
-}
-
-void history_origins_free(history_origins *origins)
-{
-    for (size_t i = 0; i < origins->n; i++) {
-        struct history_origin *o = &origins->at[i];
-        free(o->name);
-        free(o->folder);
-        free(o->maker);
-        free(o->file.path);
-    }
-    array_free(origins);
 }

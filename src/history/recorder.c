@@ -14,8 +14,10 @@
  * I6. The thread has a boundary of its own (base/mem.h): memory that runs out there is an error of
  *     one try to write, as a full disk is. Whoever runs out under `lock` gives it back first. */
 #include "history/database.h"
+#include "history/facts.h"
 #include "history/failures.h"
 #include "history/head.h"
+#include "history/stated.h"
 
 #include "base/array.h"
 #include "base/compare.h"
@@ -68,6 +70,7 @@ struct recorder {
     struct history *history;
     struct head_rows rows;
     const struct workflow *workflow; /* not owned */
+    char *folder;                    /* where files are */
     pthread_t thread;
     bool running;
 
@@ -407,7 +410,11 @@ static bool recorder_write_file(struct recorder *r, const struct file_entry *f, 
         sqlite3_bind_blob(s, 6, f->key.at, sizeof f->key.at, SQLITE_STATIC);
     sqlite3_bind_int64(s, 7, f->size);
     sqlite3_bind_int64(s, 8, f->produced);
-    return database_run(h, s, err);
+    if (!database_run(h, s, err))
+        return false;
+    /* a small result may state values; what a call makes in memory is not there to be read */
+    return !f->produced || f->task == NONE || f->size <= 0 || f->size > STATED_BYTES ||
+           facts_add_result(h, r->rows.run, r->folder, path, f->task, err);
 }
 
 /* Entries and files of `writing` from what is done on, at most SLICE of each, in one transaction.
@@ -542,6 +549,7 @@ static void recorder_free(struct recorder *r)
         array_free(&buffers[i]->files);
         strbuf_free(&buffers[i]->text);
     }
+    free(r->folder);
     free(r->task_kind);
     free(r->kind_row);
     free(r->kind_count);
@@ -597,6 +605,7 @@ int64_t history_begin(struct history *h, const struct run_record *head, const ch
     struct recorder *r = mem_new_zero(struct recorder, 1);
     r->history = h;
     r->workflow = head->workflow;
+    r->folder = mem_copy_string(head->folder ? head->folder : "");
     pthread_mutex_init(&r->lock, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -653,8 +662,10 @@ bool history_end(struct history *h, const struct run_record *totals, struct erro
     stop_thread(r);
     uint64_t lost = r->dropped + r->filling.entries.n + r->writing.entries.n - r->entries_done;
     struct error *first = *r->error.text ? NULL : &r->error;
-    bool ended =
-        failures_write(h, r->rows.run, totals, first) && head_end(h, r->rows.run, totals, first);
+    bool ended = failures_write(h, r->rows.run, totals, first) &&
+                 (!r->nreused || !r->workflow ||
+                  facts_add_reused(h, r->rows.run, r->folder, r->workflow, first)) &&
+                 head_end(h, r->rows.run, totals, first);
     bool ok = ended && !lost && !*r->error.text;
     if (!ok)
         error_set(err, ERROR_FAILED,

@@ -14,12 +14,19 @@ void record_free(struct run_record *r)
     free(r->host);
     free(r->planner);
     free(r->given);
+    free(r->version);
+    free(r->system);
     workflow_free(r->workflow);
     free(r->predicted);
     array_free(&r->events);
     for (size_t i = 0; i < r->files.n; i++)
         free(r->files.at[i].path);
     array_free(&r->files);
+    for (size_t i = 0; i < r->facts.n; i++) {
+        free(r->facts.at[i].name);
+        free(r->facts.at[i].value);
+    }
+    array_free(&r->facts);
     for (size_t i = 0; i < r->failures.n; i++) {
         struct record_failure *f = &r->failures.at[i];
         char *const texts[] = {f->reason, f->command, f->hint, f->log, f->tail};
@@ -28,6 +35,13 @@ void record_free(struct run_record *r)
     }
     array_free(&r->failures);
     *r = (struct run_record){0};
+}
+
+const char *fact_sort_name(enum fact_sort sort)
+{
+    static const char *const names[FACT_SORTS] = {"parameter", "label", "value",
+                                                  "tag",       "note",  "name"};
+    return sort < FACT_SORTS ? names[sort] : "fact";
 }
 
 const char *record_outcome_name(enum record_outcome outcome)

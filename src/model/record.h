@@ -29,6 +29,24 @@ struct record_failure {
     char *tail;     /* the last lines of that; NULL: none, or the first of its cause has them */
 };
 
+/* Something known of a run beside its figures: a name and what it is there. */
+enum fact_sort {
+    FACT_PARAMETER, /* of the workflow, as it was in this run */
+    FACT_LABEL,     /* of a result, from its name: "sigma=2,region=a.txt" */
+    FACT_VALUE,     /* that a result states: "f1 0.93" */
+    FACT_TAG,       /* the last three are said afterwards, by people */
+    FACT_NOTE,
+    FACT_NAME,
+    FACT_SORTS
+};
+
+struct record_fact {
+    enum fact_sort sort;
+    uint32_t task; /* whose result states it; NONE: it is the run's */
+    uint32_t item; /* facts of one item belong together (the same labels); 0: of the whole run */
+    char *name, *value;
+};
+
 struct run_record {
     int64_t run;  /* its number in the history; 0: none */
     char *name;   /* of the workflow */
@@ -37,6 +55,8 @@ struct run_record {
     char *host;
     char *planner;  /* whose order it followed; NULL: none */
     char *given;    /* parameters and lists from outside: "sigma=2; n=1,2"; NULL: none */
+    char *version;  /* of weft; NULL: not known */
+    char *system;   /* "Linux 6.1.0 x86_64"; NULL: not known */
     double started; /* seconds since 1970 */
     double seconds; /* from start to end; NAN while running or lost */
     uint32_t cores;
@@ -52,11 +72,13 @@ struct run_record {
     struct prediction *predicted;     /* per task, owned; NULL: none */
     ARRAY(struct trace_event) events; /* TRACE_TASK, TRACE_REUSED, TRACE_COUNTER in order of time */
     ARRAY(struct record_file) files;
+    ARRAY(struct record_fact) facts; /* by sort, item and name */
     ARRAY(struct record_failure)
     failures; /* of a real run, at most a thousand; cancelled ones not */
 };
 
-void record_free(struct run_record *r);                       /* what it owns; not the struct */
+void record_free(struct run_record *r);          /* what it owns; not the struct */
+const char *fact_sort_name(enum fact_sort sort); /* "parameter", "label", "value", "tag" ... */
 const char *record_outcome_name(enum record_outcome outcome); /* "running", "done", ... */
 /* Of an attempt (enum trace_outcome): "done", "failed", "killed", "timeout", "memory", "cancelled",
  * "not-started". */

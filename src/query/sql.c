@@ -12,6 +12,7 @@
 #include "query/sql.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/repeatable.h"
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -245,102 +246,6 @@ static bool is_word_listed(const char *word, const char *const *list)
     return false;
 }
 
-/* Functions that depend on their arguments alone. What SQLite learns tomorrow is refused until
- * somebody has looked at it: julianday() and date('now') came in through a list of the bad ones. */
-static const char *const repeatable_functions[] = {"abs",
-                                                   "acos",
-                                                   "acosh",
-                                                   "asin",
-                                                   "asinh",
-                                                   "atan",
-                                                   "atan2",
-                                                   "atanh",
-                                                   "avg",
-                                                   "ceil",
-                                                   "ceiling",
-                                                   "char",
-                                                   "coalesce",
-                                                   "concat",
-                                                   "concat_ws",
-                                                   "cos",
-                                                   "cosh",
-                                                   "count",
-                                                   "cume_dist",
-                                                   "degrees",
-                                                   "dense_rank",
-                                                   "exp",
-                                                   "first_value",
-                                                   "floor",
-                                                   "format",
-                                                   "glob",
-                                                   "group_concat",
-                                                   "hex",
-                                                   "ifnull",
-                                                   "iif",
-                                                   "instr",
-                                                   "json",
-                                                   "json_array",
-                                                   "json_array_length",
-                                                   "json_extract",
-                                                   "json_group_array",
-                                                   "json_group_object",
-                                                   "json_object",
-                                                   "json_quote",
-                                                   "json_type",
-                                                   "json_valid",
-                                                   "->",
-                                                   "->>",
-                                                   "lag",
-                                                   "last_value",
-                                                   "lead",
-                                                   "length",
-                                                   "like",
-                                                   "likelihood",
-                                                   "likely",
-                                                   "ln",
-                                                   "log",
-                                                   "log10",
-                                                   "log2",
-                                                   "lower",
-                                                   "ltrim",
-                                                   "max",
-                                                   "min",
-                                                   "mod",
-                                                   "nth_value",
-                                                   "ntile",
-                                                   "nullif",
-                                                   "octet_length",
-                                                   "percent_rank",
-                                                   "pi",
-                                                   "pow",
-                                                   "power",
-                                                   "printf",
-                                                   "quote",
-                                                   "radians",
-                                                   "rank",
-                                                   "replace",
-                                                   "round",
-                                                   "row_number",
-                                                   "rtrim",
-                                                   "sign",
-                                                   "sin",
-                                                   "sinh",
-                                                   "sqrt",
-                                                   "string_agg",
-                                                   "substr",
-                                                   "substring",
-                                                   "sum",
-                                                   "tan",
-                                                   "tanh",
-                                                   "total",
-                                                   "trim",
-                                                   "trunc",
-                                                   "typeof",
-                                                   "unicode",
-                                                   "unlikely",
-                                                   "upper",
-                                                   NULL};
-
 /* Tables: ours and the two of JSON. */
 static int sql_authorize(void *context, int action, const char *a, const char *b,
                          const char *database, const char *inner)
@@ -356,7 +261,7 @@ static int sql_authorize(void *context, int action, const char *a, const char *b
     case SQLITE_READ:
         return is_word_listed(a, tables) ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_FUNCTION:
-        return is_word_listed(b, repeatable_functions) ? SQLITE_OK : SQLITE_DENY;
+        return repeatable_function(b) ? SQLITE_OK : SQLITE_DENY;
     default:
         return SQLITE_DENY;
     }

@@ -1,4 +1,5 @@
-/* Two runs side by side, as text and as JSON: which kinds and which tasks took longer. */
+/* Two runs side by side, as text and as JSON: what differs in parameters, values, commands and files,
+ * which kinds and which tasks took longer. */
 #include "base/utf8.h"
 #include "history/changes.h"
 #include "report/history_view.h"
@@ -7,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define SHOWN 10 /* rows of each table: what changed most stands first */
 
@@ -36,6 +38,55 @@ static void changes_put_rows(struct json_writer *j, const char *key,
     json_write_end_array(j);
 }
 
+static void changes_put_differences(struct json_writer *j, const struct history_changes *c)
+{
+    json_write_key(j, "differences");
+    json_write_array(j);
+    for (size_t i = 0; i < c->differences.n; i++) {
+        const struct history_difference *d = &c->differences.at[i];
+        json_write_object_inline(j);
+        json_put_string(j, "what", d->what);
+        json_put_string(j, "name", d->name);
+        json_put_text(j, "before", d->a);
+        json_put_text(j, "after", d->b);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+}
+
+/* Twenty for people; a digest by its first part, which tells files apart. */
+static void changes_print_differences(const struct history_changes *c, bool colour,
+                                      struct strbuf *out)
+{
+    enum { DIFFERENCES = 20, DIGEST_SHOWN = 12 };
+    struct table *t = table_new();
+    char title[2][32];
+    table_column(t, "differs", TABLE_LEFT);
+    table_column(t, "", TABLE_LEFT);
+    for (int i = 0; i < 2; i++) {
+        snprintf(title[i], sizeof title[i], "run %lld", (long long)c->run[i].run);
+        table_column(t, title[i], TABLE_LEFT);
+    }
+    for (size_t i = 0; i < c->differences.n && i < DIFFERENCES; i++) {
+        const struct history_difference *d = &c->differences.at[i];
+        bool file = strcmp(d->what, "file") == 0;
+        table_row(t);
+        table_cell(t, d->what);
+        table_cell(t, d->name);
+        table_printf(t, "%.*s", file ? DIGEST_SHOWN : 1000, d->a ? d->a : "-");
+        table_printf(t, "%.*s", file ? DIGEST_SHOWN : 1000, d->b ? d->b : "-");
+    }
+    if (c->differences.n) {
+        strbuf_add_char(out, '\n');
+        table_print(t, out, &(struct table_style){.colour = colour, .max_cell = 40});
+    } else {
+        strbuf_add(out, "\nno parameter, value, command or file differs\n");
+    }
+    if (c->differences.n > DIFFERENCES)
+        strbuf_printf(out, "and %zu more (--json has them all)\n", c->differences.n - DIFFERENCES);
+    table_free(t);
+}
+
 void history_view_changes_json(const struct history_changes *c, struct strbuf *out)
 {
     struct json_writer j;
@@ -50,6 +101,7 @@ void history_view_changes_json(const struct history_changes *c, struct strbuf *o
         json_write_end_object(&j);
     }
     json_write_end_array(&j);
+    changes_put_differences(&j, c);
     changes_put_rows(&j, "kinds", &c->kinds, false);
     changes_put_rows(&j, "tasks", &c->tasks, true);
     json_write_end_object(&j);
@@ -118,6 +170,7 @@ void history_view_changes(const struct history_changes *c, bool colour, struct s
                       only[i]);
         strbuf_free(&name);
     }
+    changes_print_differences(c, colour, out);
     changes_print_rows(&c->kinds, false, true, c, colour, out);
     changes_print_rows(&c->tasks, true, true, c, colour, out);
     changes_print_rows(&c->tasks, true, false, c, colour, out);

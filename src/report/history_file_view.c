@@ -30,6 +30,8 @@ static void file_origin_json(struct json_writer *j, const struct file_origin *f)
     json_put_integer(j, "run", o->run);
     file_put_name(j, "workflow", o->name);
     json_put_number(j, "started", o->started);
+    file_put_name(j, "folder", o->folder);
+    file_put_name(j, "path", o->file.path);
     file_put_name(j, "task", o->maker);
     json_put_number(j, "size", o->file.size);
     file_put_digest(j, "digest", &o->file.digest);
@@ -55,7 +57,7 @@ static void file_add_visible(struct strbuf *out, const char *text)
     utf8_add_visible(out, text ? text : "-");
 }
 
-static void file_origin_text(const struct file_origin *f, struct strbuf *out)
+static void file_origin_text(const struct file_origin *f, bool by_content, struct strbuf *out)
 {
     const struct history_origin *o = f->origin;
     char when[HUMAN_SIZE], size[HUMAN_SIZE], digest[DIGEST_TEXT];
@@ -68,8 +70,16 @@ static void file_origin_text(const struct file_origin *f, struct strbuf *out)
     } else {
         strbuf_add(out, "an input of the workflow");
     }
+    if (by_content) {
+        strbuf_add(out, " as ");
+        file_add_visible(out, o->folder);
+        strbuf_add_char(out, '/');
+        file_add_visible(out, o->file.path);
+    }
     strbuf_printf(out, ", %s%s\n", human_bytes(size, o->file.size),
-                  f->current ? "; the file is as this run left it" : "");
+                  by_content   ? ""
+                  : f->current ? "; the file is as this run left it"
+                               : "");
     if (!digest_is_zero(&o->file.digest))
         strbuf_printf(out, "    digest %.16s...\n", digest_text(&o->file.digest, digest));
     for (size_t i = 0; i < f->inputs.n; i++) {
@@ -94,6 +104,7 @@ void history_view_file_json(const struct file_story *s, struct strbuf *out)
     json_put_string(&j, "schema", "weft-history/1");
     json_put_string(&j, "path", s->path);
     file_put_digest(&j, "digest", &s->now);
+    json_put_bool(&j, "by_content", s->by_content);
     json_write_key(&j, "origins");
     json_write_array(&j);
     for (size_t i = 0; i < s->found.n; i++)
@@ -107,9 +118,11 @@ void history_view_file(const struct file_story *s, struct strbuf *out)
     bool known = false;
     file_add_visible(out, s->path);
     strbuf_add_char(out, '\n');
+    if (s->by_content)
+        strbuf_add(out, "\nNo run knows this path, but its content: a copy, renamed or moved.\n");
     for (size_t i = 0; i < s->found.n; i++) {
         known = known || s->origins[i].current;
-        file_origin_text(&s->origins[i], out);
+        file_origin_text(&s->origins[i], s->by_content, out);
     }
     if (!known && !digest_is_zero(&s->now) && !digest_is_zero(&s->found.at[0].file.digest))
         strbuf_add(out, "\nThe file has changed since: no run on record left it as it is now.\n");

@@ -2,6 +2,7 @@
 #include "report/history_view.h"
 
 #include "base/mem.h"
+#include "base/quantity.h"
 #include "base/utf8.h"
 #include "model/command.h"
 #include "report/human.h"
@@ -25,6 +26,8 @@ void history_view_head(struct json_writer *j, const struct run_record *r)
     json_put_text(j, "host", r->host);
     json_put_text(j, "planner", r->planner);
     json_put_text(j, "given", r->given);
+    json_put_text(j, "version", r->version);
+    json_put_text(j, "system", r->system);
     json_put_string(j, "outcome", record_outcome_name(r->outcome));
     json_put_number(j, "started", r->started);
     json_put_number(j, "seconds", r->seconds);
@@ -45,6 +48,31 @@ void history_view_head(struct json_writer *j, const struct run_record *r)
     json_put_number(j, "peak_disk", r->peak_disk);
 }
 
+/* Of the whole run, or all it knows. The task is whose result states it. */
+static void history_put_facts(struct json_writer *j, const struct run_record *r,
+                              const struct history_tasks *t)
+{
+    json_write_key(j, "facts");
+    json_write_array(j);
+    for (size_t i = 0; i < r->facts.n; i++) {
+        const struct record_fact *f = &r->facts.at[i];
+        double number;
+        json_write_object_inline(j);
+        json_put_string(j, "sort", fact_sort_name(f->sort));
+        json_put_string(j, "name", f->name);
+        if (f->sort <= FACT_VALUE && quantity_number(f->value, strlen(f->value), &number))
+            json_put_number(j, "value", number);
+        else
+            json_put_string(j, "value", f->value);
+        if (t && f->task != NONE)
+            json_put_string(j, "task", history_task_name(t, f->task));
+        if (f->item)
+            json_put_integer(j, "item", f->item);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+}
+
 void history_view_list_json(const history_runs *runs, struct strbuf *out)
 {
     struct json_writer j;
@@ -56,6 +84,8 @@ void history_view_list_json(const history_runs *runs, struct strbuf *out)
     for (size_t i = 0; i < runs->n; i++) {
         json_write_object_inline(&j);
         history_view_head(&j, &runs->at[i]);
+        if (runs->at[i].facts.n)
+            history_put_facts(&j, &runs->at[i], NULL);
         json_write_end_object(&j);
     }
     json_write_end_array(&j);
@@ -130,6 +160,7 @@ void history_view_run_json(const struct run_record *r, const struct history_task
     json_write_object(&j);
     json_put_string(&j, "schema", "weft-history/1");
     history_view_head(&j, r);
+    history_put_facts(&j, r, t);
     json_write_key(&j, "attempts");
     json_write_array(&j);
     for (size_t i = 0; i < r->events.n; i++)
@@ -253,6 +284,19 @@ static void history_print_table(struct table *t, bool colour, struct strbuf *out
     table_free(t);
 }
 
+/* "sigma=2 f1=0.93": what the question named, of each run. */
+static void history_facts_cell(struct table *t, const struct run_record *r)
+{
+    enum { FACTS_SHOWN = 8 };
+    struct strbuf text = {0};
+    for (size_t i = 0; i < r->facts.n && i < FACTS_SHOWN; i++)
+        strbuf_printf(&text, "%s%s=%s", i ? " " : "", r->facts.at[i].name, r->facts.at[i].value);
+    if (r->facts.n > FACTS_SHOWN)
+        strbuf_add(&text, " ...");
+    table_cell(t, strbuf_text(&text));
+    strbuf_free(&text);
+}
+
 /* Failed and lost runs stand out. */
 void history_view_list(const history_runs *runs, bool colour, struct strbuf *out)
 {
@@ -261,6 +305,11 @@ void history_view_list(const history_runs *runs, bool colour, struct strbuf *out
     static const char *const titles[] = {"when",   "workflow", "outcome", "ran",
                                          "reused", "failed",   "time",    NULL};
     add_columns(t, titles, 3);
+    bool facts = false;
+    for (size_t i = 0; i < runs->n && !facts; i++)
+        facts = runs->at[i].facts.n > 0;
+    if (facts)
+        table_column(t, "of which", TABLE_LEFT);
     char when[HUMAN_SIZE];
     for (size_t i = 0; i < runs->n; i++) {
         const struct run_record *r = &runs->at[i];
@@ -273,6 +322,8 @@ void history_view_list(const history_runs *runs, bool colour, struct strbuf *out
         table_printf(t, "%u", r->reused);
         table_printf(t, "%u", r->failed);
         table_seconds(t, r->seconds);
+        if (facts)
+            history_facts_cell(t, r);
         if (r->outcome == RECORD_FAILED || r->outcome == RECORD_LOST)
             table_emphasise(t);
     }
@@ -370,6 +421,29 @@ static void history_measured(struct strbuf *out, const char *name, double real, 
     strbuf_add_char(out, '\n');
 }
 
+/* What is known of it by name, a line each; of values of many results the first. */
+static void history_facts(const struct run_record *r, const struct history_tasks *t,
+                          struct strbuf *out)
+{
+    enum { FACTS_SHOWN = 40 };
+    for (size_t i = 0; i < r->facts.n && i < FACTS_SHOWN; i++) {
+        const struct record_fact *f = &r->facts.at[i];
+        struct strbuf line = {0};
+        if (f->sort == FACT_LABEL)
+            continue; /* in the names of the results */
+        if (f->sort == FACT_PARAMETER || f->sort == FACT_VALUE)
+            strbuf_printf(&line, "%s = %s", f->name, f->value);
+        else
+            strbuf_add(&line, f->value);
+        if (f->task != NONE)
+            strbuf_printf(&line, "  (%s)", history_task_name(t, f->task));
+        history_line(out, fact_sort_name(f->sort), line.at);
+        strbuf_free(&line);
+    }
+    if (r->facts.n > FACTS_SHOWN)
+        strbuf_printf(out, "  and %zu more (--json has them all)\n", r->facts.n - FACTS_SHOWN);
+}
+
 /* Each cause once: the command, the last lines, what would help. */
 static void history_causes(const struct run_record *r, const struct history_tasks *t,
                            struct strbuf *out)
@@ -417,6 +491,9 @@ void history_view_run(const struct run_record *r, const struct history_tasks *t,
     history_line(out, "host", r->host);
     history_line(out, "planner", r->planner);
     history_line(out, "given", r->given);
+    history_line(out, "version", r->version);
+    history_line(out, "system", r->system);
+    history_facts(r, t, out);
     history_measured(out, "time", r->seconds, r->predicted_seconds, human_seconds);
     history_measured(out, "memory", r->peak_memory, r->predicted_memory, human_bytes);
     history_measured(out, "disk", r->peak_disk, r->predicted_disk, human_bytes);

@@ -38,6 +38,7 @@ struct file_origin {
 struct file_story {
     char *path;
     struct digest now; /* its content; zero: it is not there or cannot be read */
+    bool by_content;   /* no run knows the path: these are files with its content */
     history_origins found;
     struct file_origin *origins; /* one for each found, newest first */
 };

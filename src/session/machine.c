@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 char *machine_file(void)
 {
@@ -133,4 +134,13 @@ struct platform *machine_named(const char *spec, struct error *err)
     if (p)
         p->file = pool_add(&p->text, spec, strlen(spec));
     return p;
+}
+
+char *machine_system(void)
+{
+    struct utsname name;
+    struct strbuf text = {0};
+    if (uname(&name) == 0)
+        strbuf_printf(&text, "%s %s %s", name.sysname, name.release, name.machine);
+    return strbuf_steal(&text);
 }

@@ -16,3 +16,5 @@ double machine_speed(void);
  * ("homogeneous:n=8,bandwidth=1e6"), or "this-machine". The name stands in the result as its file,
  * so that a plan can name its platform again. */
 struct platform *machine_named(const char *spec, struct error *err);
+/* Kernel and architecture, "Linux 6.1.0 x86_64". The caller frees. */
+char *machine_system(void);

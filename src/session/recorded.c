@@ -5,7 +5,9 @@
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "formats/format.h"
+#include "history/changes.h"
 #include "model/builder.h"
+#include "model/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,10 +54,17 @@ bool recorded_number(struct history *h, const char *text, int64_t *run, struct e
         record_free(&head);
         return true;
     }
-    if (!quantity_integer(text, strlen(text), run) || *run < 1)
-        return error_set(err, ERROR_INPUT,
-                         "'%s' is no run; expected a number from `weft history`, or last", text);
-    return true;
+    if (quantity_integer(text, strlen(text), run) && *run > 0)
+        return true;
+    struct error why = {0};
+    *run = history_named(h, text, &why);
+    if (why.kind != ERROR_NONE)
+        return error_set(err, why.kind, "%s", why.text);
+    return *run ||
+           error_set(err, ERROR_INPUT,
+                     "'%s' is no run; expected a number from `weft history`, last, or a name that "
+                     "`weft history RUN --name` gave",
+                     text);
 }
 
 /* Errors are of no interest: a run without its workflow can still be shown. */
@@ -84,6 +93,39 @@ bool recorded_load(struct history *h, int64_t run, struct run_record *out, struc
         workflow_free(out->workflow); /* not the one that ran */
         out->workflow = NULL;
     }
+    return true;
+}
+
+/* Commands of tasks that both workflows have, files and parameters filled in. */
+static void recorded_compare_commands(const struct workflow *a, const struct workflow *b,
+                                      struct history_changes *out)
+{
+    for (uint32_t t = 0; t < a->ntasks; t++) {
+        const char *name = workflow_task_name(a, t);
+        uint32_t other = workflow_find_task(b, name);
+        struct strbuf first = {0}, second = {0};
+        if (other != NONE) {
+            command_readable(a, t, 1, &first);
+            command_readable(b, other, 1, &second);
+            if (strcmp(strbuf_text(&first), strbuf_text(&second)) != 0)
+                history_changes_add(out, "command", name, strbuf_text(&first),
+                                    strbuf_text(&second));
+        }
+        strbuf_free(&first);
+        strbuf_free(&second);
+    }
+}
+
+bool recorded_compare(struct history *h, int64_t first, int64_t second, struct history_changes *out,
+                      struct error *err)
+{
+    if (!history_compare(h, first, second, out, err))
+        return false;
+    struct workflow *a = recorded_workflow(h, first), *b = recorded_workflow(h, second);
+    if (a && b)
+        recorded_compare_commands(a, b, out);
+    workflow_free(a);
+    workflow_free(b);
     return true;
 }
 

@@ -11,7 +11,7 @@ struct history *recorded_require(struct error *err);
 /* A guard's `clean` (base/mem.h) for whoever allocates while he has one open: history_close(). */
 void recorded_abandon(void *history);
 
-/* A run by what the user typed: a number or "last". */
+/* A run by what the user typed: a number, "last", or a name that somebody gave it. */
 bool recorded_number(struct history *h, const char *text, int64_t *run, struct error *err);
 /* history_load() with the workflow, parsed from its text (NULL when it was not kept or no longer
  * reads). */
@@ -20,6 +20,11 @@ struct workflow *recorded_workflow(struct history *h, int64_t run);
 /* A run for a report: as the user names it, in the standard history, with a workflow of names and
  * kinds where the text was not kept. Free with record_free(). */
 bool recorded_show(const char *which, struct run_record *out, struct error *err);
+
+/* history_compare(), with the commands as they ran, by the tasks' names. */
+struct history_changes;
+bool recorded_compare(struct history *h, int64_t first, int64_t second, struct history_changes *out,
+                      struct error *err);
 
 /* Absolute, without "." and "..", links not followed. The caller frees. */
 char *recorded_path(const char *path);

@@ -47,6 +47,8 @@ void recording_fill_head(struct session *s)
         .host = mem_copy_string(host),
         .planner = s->planner ? mem_copy_string(s->planner) : NULL,
         .given = s->o.given ? mem_copy_string(s->o.given) : NULL,
+        .version = mem_copy_string(WEFT_VERSION),
+        .system = machine_system(),
         .started = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec,
         .seconds = NAN,
         .cores = s->cores,

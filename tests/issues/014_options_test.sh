@@ -243,6 +243,11 @@ history||--workflow small|-
 history||--failed|-
 history||--since 1d|-
 history||--limit 2|-
+history||--where tasks>0|-
+history|1|--tag good|-
+history|1|--note words|-
+history|1|--name first|-
+history|1|--unsay|--tag good
 history|1 2|--compare|-
 history||--file a.txt|-
 history||--export h.csv|-
@@ -375,6 +380,8 @@ nothing report last --from native
 nothing show cluster.yaml --svg s.svg
 nothing show flow.yaml --workflow flow.yaml
 nothing history 1 --failed
+nothing history 1 --unsay
+nothing history --tag good
 nothing history --export h.json --json
 nothing experiment try.exp.yaml --list --keep-going
 nothing generate --seed 3

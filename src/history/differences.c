@@ -1,0 +1,178 @@
+/* What differs between two runs beside times. Facts are matched by sort, name and labels, files by
+ * their paths. O(n log n) in facts and files. */
+#include "history/differences.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void history_changes_add(struct history_changes *c, const char *what, const char *name,
+                         const char *a, const char *b)
+{
+    struct history_difference d = {what, mem_copy_string(name), a ? mem_copy_string(a) : NULL,
+                                   b ? mem_copy_string(b) : NULL};
+    array_push(&c->differences, d);
+}
+
+/* ---- facts ---- */
+
+/* A fact by what it is called: "f1 (sigma=2)" of an item with labels. */
+struct fact_key {
+    char *name;
+    const struct record_fact *fact;
+};
+
+static int fact_key_order(const void *a, const void *b)
+{
+    const struct fact_key *x = a, *y = b;
+    if (x->fact->sort != y->fact->sort)
+        return x->fact->sort < y->fact->sort ? -1 : 1;
+    int order = strcmp(x->name, y->name);
+    return order ? order : strcmp(x->fact->value, y->fact->value);
+}
+
+/* The labels of the item behind the name, so that equal names of different labels are told apart. */
+static char *fact_key_name(const struct run_record *r, const struct record_fact *f)
+{
+    struct strbuf name = {0};
+    const char *before = " (";
+    strbuf_add(&name, f->name);
+    for (size_t i = 0; f->item && f->sort == FACT_VALUE && i < r->facts.n; i++) {
+        const struct record_fact *label = &r->facts.at[i];
+        if (label->sort != FACT_LABEL || label->item != f->item)
+            continue;
+        strbuf_printf(&name, "%s%s=%s", before, label->name, label->value);
+        before = ",";
+    }
+    if (*before == ',')
+        strbuf_add_char(&name, ')');
+    return strbuf_steal(&name);
+}
+
+/* What people say of a run is no difference of the run; labels are in the names. */
+static struct fact_key *fact_keys(const struct run_record *r, size_t *n)
+{
+    struct fact_key *keys = mem_new(struct fact_key, r->facts.n + 1);
+    *n = 0;
+    for (size_t i = 0; i < r->facts.n; i++)
+        if (r->facts.at[i].sort == FACT_PARAMETER || r->facts.at[i].sort == FACT_VALUE)
+            keys[(*n)++] = (struct fact_key){fact_key_name(r, &r->facts.at[i]), &r->facts.at[i]};
+    if (*n)
+        qsort(keys, *n, sizeof *keys, fact_key_order);
+    return keys;
+}
+
+static int fact_key_compare(const struct fact_key *x, const struct fact_key *y)
+{
+    if (x->fact->sort != y->fact->sort)
+        return x->fact->sort < y->fact->sort ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+void differences_facts(struct history_changes *c, const struct run_record *a,
+                       const struct run_record *b)
+{
+    size_t na, nb, i = 0, k = 0;
+    struct fact_key *x = fact_keys(a, &na), *y = fact_keys(b, &nb);
+    while (i < na || k < nb) {
+        int order = i == na ? 1 : k == nb ? -1 : fact_key_compare(&x[i], &y[k]);
+        const struct fact_key *key = order > 0 ? &y[k] : &x[i];
+        const char *first = order <= 0 ? x[i].fact->value : NULL;
+        const char *second = order >= 0 ? y[k].fact->value : NULL;
+        if (!first || !second || strcmp(first, second) != 0)
+            history_changes_add(c, fact_sort_name(key->fact->sort), key->name, first, second);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    for (i = 0; i < na; i++)
+        free(x[i].name);
+    for (k = 0; k < nb; k++)
+        free(y[k].name);
+    free(x);
+    free(y);
+}
+
+/* ---- files ---- */
+
+static int file_by_path(const void *a, const void *b)
+{
+    const struct record_file *const *x = a, *const *y = b;
+    return strcmp((*x)->path, (*y)->path);
+}
+
+static const struct record_file **files_by_path(const struct run_record *r)
+{
+    const struct record_file **list = mem_new(const struct record_file *, r->files.n + 1);
+    for (size_t i = 0; i < r->files.n; i++)
+        list[i] = &r->files.at[i];
+    if (r->files.n)
+        qsort(list, r->files.n, sizeof *list, file_by_path);
+    return list;
+}
+
+/* The content that the newest run up to this one left at the path; zero: none is known. */
+static bool file_before(struct history *h, const struct run_record *r, const char *path,
+                        struct digest *out, struct error *err)
+{
+    struct mem_guard guard;
+    *out = (struct digest){0};
+    sqlite3_stmt *s = database_query(
+        h, &guard,
+        "SELECT f.digest FROM folders d JOIN paths p ON p.hash = path_hash(d.id, ?2)"
+        " AND p.folder = d.id AND p.path = ?2 JOIN files f ON f.path = p.id AND f.id < ?3"
+        " WHERE d.path = ?1 ORDER BY f.id DESC LIMIT 1",
+        err);
+    if (!s)
+        return false;
+    database_bind_text(s, 1, r->folder ? r->folder : "");
+    database_bind_text(s, 2, path);
+    sqlite3_bind_int64(s, 3, database_row(r->run + 1, 0));
+    int row = database_step(h, s, err);
+    const void *blob = row == 1 ? sqlite3_column_blob(s, 0) : NULL;
+    if (blob && sqlite3_column_bytes(s, 0) == sizeof out->at)
+        memcpy(out->at, blob, sizeof out->at);
+    database_close_query(s, &guard);
+    return row >= 0;
+}
+
+static void difference_of_file(struct history_changes *c, const char *path, const struct digest *a,
+                               const struct digest *b)
+{
+    char first[DIGEST_TEXT], second[DIGEST_TEXT];
+    if ((digest_is_zero(a) && digest_is_zero(b)) || digest_equal(a, b))
+        return;
+    digest_text(a, first);
+    digest_text(b, second);
+    history_changes_add(c, "file", path, digest_is_zero(a) ? NULL : first,
+                        digest_is_zero(b) ? NULL : second);
+}
+
+bool differences_files(struct history *h, struct history_changes *c, const struct run_record *a,
+                       const struct run_record *b, struct error *err)
+{
+    const struct record_file **x = files_by_path(a), **y = files_by_path(b);
+    size_t i = 0, k = 0;
+    bool ok = true;
+    while (ok && (i < a->files.n || k < b->files.n)) {
+        int order = i == a->files.n ? 1 : k == b->files.n ? -1 : strcmp(x[i]->path, y[k]->path);
+        const char *path = order > 0 ? y[k]->path : x[i]->path;
+        struct digest first = {0}, second = {0};
+        if (order <= 0)
+            first = x[i]->digest;
+        else
+            ok = file_before(h, a, path, &first, err);
+        if (order >= 0)
+            second = y[k]->digest;
+        else
+            ok = file_before(h, b, path, &second, err);
+        if (ok)
+            difference_of_file(c, path, &first, &second);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    free(x);
+    free(y);
+    return ok;
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Issue 17, point 5: the history could be asked for names and times only. Runs are found by parameters, labels, values of results, tags; files by
+# their content; two runs differ in what they were given, what they ran and what came of it. Speaks TAP.
+weft=$WEFT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export WEFT_HISTORY=$work/history.db TMPDIR=$work
+count=0 failed=0
+ok() { # status text
+    count=$((count + 1))
+    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 20; fi
+}
+say() { "$weft" "$@" >"$work/out" 2>"$work/err"; }
+runs() { "$weft" history --where "$1" --json 2>"$work/err" >"$work/out" && sed -n 's/.*"run": \([0-9]*\),.*/\1/p' "$work/out" | tr '\n' ' '; } # the numbers, newest first
+refused() { "$weft" history --where "$1" >"$work/out" 2>"$work/err"; [ $? = 2 ] && grep -q "$2" "$work/err"; }
+mkdir "$work/f"
+cat >"$work/f/flow.yaml" <<'YAML'
+weft: 1
+name: study
+parameters: { sigma: 1, filter: sobel }
+tasks:
+  data: { run: "seq 20 > {out}", out: n.txt }
+  score: { run: "echo f1 0.9{sigma} > {out}; echo recall: 0.5 >> {out}", in: n.txt, out: score.txt }
+  fixed: { run: "echo '{\"model\": {\"depth\": 3, \"kind\": \"tree\"}, \"good\": true}' > {out}", in: n.txt, out: fixed.json }
+  prose: { run: "echo 'depth 7 says nothing' > {out}", in: n.txt, out: prose.txt }
+  alone: { run: "echo 12.5 > {out}", in: n.txt, out: loss.txt }
+YAML
+flow=$work/f/flow.yaml
+for sigma in 1 2 10; do say run "$flow" -q -p sigma=$sigma || break; done
+ok $? "three runs, which differ in a parameter"
+
+# ---- found ----
+[ "$(runs 'sigma > 1')" = "3 2 " ] && [ "$(runs 'sigma >= 9 or sigma < 2')" = "3 1 " ]
+ok $? "by a parameter, as a number and not as a text"
+[ "$(runs 'sigma > 1 and f1 > 0.915')" = "2 " ]
+ok $? "by a parameter and a value that a result states (0.910 is not more)"
+[ "$(runs "filter = 'sobel' and model.depth = 3 and model.kind = 'tree' and good and loss = 12.5 and sigma = 10")" = "3 " ]
+ok $? "by words, values of JSON, a file that is one number; also what this run found as it was"
+[ "$(runs "outcome = 'done' and seconds < 1000 and tasks = 5 and workflow like 'stu%'")" = "3 2 1 " ]
+ok $? "by what runs have of their own"
+[ "$(runs "select run from facts where value = 'sobel' and run < 3")" = "2 1 " ]
+ok $? "by a SELECT over the tables"
+refused 'sgima > 1' "did you mean 'sigma'" && refused 'depth = 7' "no run has a parameter, label or value 'depth'"
+ok $? "a name that nobody has is an error with the nearest one; prose states nothing"
+refused "random() > 0" "not authorized" && refused "julianday('now') > 0" "not authorized" && refused "started > unixepoch()" "not authorized" &&
+    refused "1); delete from runs" "takes one expression" && refused "select sql from sqlite_master" "prohibited\|not authorized" && refused "readfile('x') = 1" "no such function\|not authorized"
+ok $? "no clock, no file, no die, no schema, nothing but reading"
+[ "$(runs '1 = 1')" = "3 2 1 " ]
+ok $? "and the runs are still there"
+
+# ---- an experiment: labels ----
+cat >"$work/f/try.exp.yaml" <<'YAML'
+weft: 1
+experiment: try
+workflow: flow.yaml
+substitute:
+  s: { parameter: sigma, by: [1, 2, 10] }
+YAML
+say experiment "$work/f/try.exp.yaml" -q
+ok $? "an experiment: three combinations in one run"
+[ "$(runs 's > 1 and f1 > 0.915 and run = 4')" = "4 " ] && [ "$(runs 's > 5 and f1 > 0.915 and run = 4')" = "" ]
+ok $? "what a result states belongs to the labels that it has, and to no others"
+
+# ---- said ----
+say history 2 --tag good && say history 3 --tag good && say history 2 --note 'the best so far' && say history 2 --name best && [ "$(runs "tag = 'good'")" = "3 2 " ]
+ok $? "tags find runs"
+say history best && grep -q "note *the best so far" "$work/out" && grep -q "parameter *sigma = 2" "$work/out" && grep -q "value *f1 = 0.92 *(score)" "$work/out"
+ok $? "a run by its name, with what is known of it"
+say history 3 --tag good --unsay && [ "$(runs "tag = 'good'")" = "2 " ] && ! say history 3 --tag good --unsay && say history 3 --name best && [ "$(runs "name = 'best'")" = "3 " ]
+ok $? "taken back; a name is of one run"
+! say history 99 --tag x && grep -q "there is no run 99" "$work/err" && ! say history --tag x
+ok $? "of a run that is there"
+
+# ---- files ----
+cp "$work/f/loss.txt" "$work/renamed.dat"
+say history "$work/renamed.dat" && grep -q "its content" "$work/out" && grep -q "made by task alone as $work/f/loss.txt" "$work/out"
+ok $? "a file that was copied and renamed is recognised"
+say history "$work/f/score.txt" && grep -q "run 3 (study.*made by task score" "$work/out"
+ok $? "a file by its path"
+echo nobody >"$work/other"
+! say history "$work/other" && grep -q "nor one with its content" "$work/err"
+ok $? "what nobody made is nobody's"
+
+# ---- two runs ----
+say history --compare 1 2 && grep -q "parameter *sigma *1 *2" "$work/out" && grep -q "value *f1 *0.91 *0.92" "$work/out" && grep -q "command *score *echo f1 0.91" "$work/out" && grep -q "file *score.txt *[0-9a-f]\{12\} *[0-9a-f]\{12\}" "$work/out"
+ok $? "parameters, values, commands and contents that differ"
+! grep -q "depth\|loss\|n.txt" "$work/out"
+ok $? "and nothing that does not"
+say run "$flow" -q -p sigma=10 --force && say history --compare 3 last && grep -q "no parameter, value, command or file differs" "$work/out"
+ok $? "the same again: no difference"
+
+# ---- one of an older weft ----
+if command -v sqlite3 >/dev/null; then
+    sqlite3 "$work/history.db" "BEGIN; DROP INDEX files_by_digest; DROP TABLE facts; DROP TABLE names; ALTER TABLE runs DROP COLUMN system; ALTER TABLE runs DROP COLUMN version; PRAGMA user_version = 5; COMMIT"
+    say history "$work/renamed.dat" && grep -q "made by task alone" "$work/out" && say run "$flow" -q -p sigma=2 && [ "$(runs 'sigma = 2')" = "6 " ]
+    ok $? "is brought up to date: its files are found by content, new runs by parameters"
+fi
+echo "1..$count"
+exit $failed
