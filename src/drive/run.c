@@ -590,7 +590,7 @@ static bool run_free(struct run *r, struct error *err)
 
 /* NEED_NOT is 0: what need not run asks for nothing. What may turn out to be up to date is asked for:
  * in the middle of a run it would be too late. */
-bool run_fits(const struct run_options *o, struct error *err)
+bool run_fits(const struct run_options *o, uint32_t from, struct error *err)
 {
     static const struct capacity_words words = {
         .where = "this run", .before = "run with", .after = ""};
@@ -600,9 +600,9 @@ bool run_fits(const struct run_options *o, struct error *err)
                             .has = o->has};
     capacity_set_things(&here, o->workflow, o->resources);
     uint8_t *runs = o->needs && o->needs->untaken ? mem_new(uint8_t, o->workflow->ntasks) : NULL;
-    for (uint32_t t = 0; runs && t < o->workflow->ntasks; t++)
+    for (uint32_t t = from; runs && t < o->workflow->ntasks; t++)
         runs[t] = need_runs(o->needs, t);
-    struct capacity_misfits misfits = capacity_find_misfits(o->workflow,
+    struct capacity_misfits misfits = capacity_find_misfits(o->workflow, from,
                                                             runs       ? runs
                                                             : o->needs ? o->needs->task
                                                                        : NULL,
@@ -621,7 +621,7 @@ struct run *run_open(const struct run_options *options, struct error *err)
                   workflow_text(w, w->file));
         return NULL;
     }
-    if (!run_fits(options, err))
+    if (!run_fits(options, 0, err))
         return NULL;
     struct run *r = mem_new_zero(struct run, 1);
     r->o = *options;

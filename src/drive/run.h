@@ -138,8 +138,8 @@ enum { RUN_FAILURES = 1000, RUN_REMARKS = 20 };
 struct run;
 
 /* Has this machine what each task that may run asks for? ERROR_INFEASIBLE: not, and why. run_open()
- * asks itself; this is for who wants to know before. */
-bool run_fits(const struct run_options *o, struct error *err);
+ * asks itself; this is for who wants to know before. `from`: the first task that is asked about. */
+bool run_fits(const struct run_options *o, uint32_t from, struct error *err);
 /* Begin: nothing has been started yet when it returns. What `o` points to stays the caller's and
  * must stay until run_close(). NULL: it cannot be run, and `err` says why. */
 struct run *run_open(const struct run_options *o, struct error *err);

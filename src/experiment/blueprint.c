@@ -216,7 +216,7 @@ static bool blueprint_unknown_word(const struct blueprint *b, const struct body 
                                    const char *at, size_t length, struct error *err)
 {
     struct strbuf why = {0};
-    command_unknown(b->w, at, length, &why);
+    command_unknown(b->w, NULL, 0, at, length, &why);
     error_at(err, b->x->file, body->alternative ? body->alternative->line : 0, "task '%.100s': %s",
              workflow_task_name(b->w, body->task), why.at);
     strbuf_free(&why);

@@ -33,6 +33,9 @@ struct format_source {
         *outside; /* other files are read through it (model/outside.h); NULL: from the disk */
 };
 
+/* In remarks about what only a run tells, and about those alone: there is nothing wrong with it. */
+#define FORMAT_NOT_KNOWN " not known before "
+
 /* Something suspicious in a file: the rule's name (a constant), its line, and words for people. */
 typedef void (*format_lint_found)(void *context, const char *rule, uint32_t line, const char *text);
 

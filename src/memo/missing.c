@@ -7,32 +7,57 @@
 
 #include <string.h>
 
-/* The nearest of the files that lie where it should; its whole name is in `out`. */
-static bool nearest_file(const char *folder, const char *name, struct strbuf *out)
+/* What lies in the folder `below` of `folder` and is called `name`, or nearly: appended to `below`. */
+static bool nearest_step(const char *folder, const char *name, struct strbuf *below)
 {
     struct strbuf path = {0};
-    const char *base = strrchr(name, '/');
-    base = base ? base + 1 : name;
-    strbuf_clear(out);
-    strbuf_add_bytes(out, name, (size_t)(base - name));
     folder_names names = {0};
     const char *near = NULL;
-    if (folder_list(path_in(folder, out->n ? out->at : ".", &path), &names))
-        near = suggest_nearest(base, (const char *const *)names.at, names.n);
+    if (folder_list(path_in(folder, below->n ? below->at : ".", &path), &names)) {
+        for (size_t i = 0; i < names.n && !near; i++)
+            near = strcmp(names.at[i], name) == 0 ? names.at[i] : NULL;
+        if (!near)
+            near = suggest_nearest(name, (const char *const *)names.at, names.n);
+    }
     if (near)
-        strbuf_add(out, near);
+        strbuf_add(below, near);
     folder_names_free(&names);
     strbuf_free(&path);
     return near != NULL;
 }
 
-/* The nearest of the files that tasks make. NULL: none is near. */
-static const char *nearest_output(const struct workflow *w, const char *name)
+/* The nearest of the files that are there, a slip allowed in each folder's name, too; its whole name is
+ * in `out`. */
+static bool nearest_file(const char *folder, const char *name, struct strbuf *out)
+{
+    struct strbuf step = {0};
+    bool good = true;
+    strbuf_clear(out);
+    if (*name == '/')
+        strbuf_add_char(out, *name++);
+    while (*name && good) {
+        size_t n = strcspn(name, "/");
+        strbuf_clear(&step);
+        strbuf_add_bytes(&step, name, n);
+        strbuf_add(&step, "");
+        good = nearest_step(folder, step.at, out);
+        if (good && name[n])
+            strbuf_add_char(out, '/');
+        strbuf_add(out, "");
+        name += n + (name[n] == '/');
+    }
+    strbuf_free(&step);
+    return good && out->n;
+}
+
+/* The nearest of the files that tasks make, but for its own: none could wait for that. NULL: none is
+ * near. */
+static const char *nearest_output(const struct workflow *w, uint32_t task, const char *name)
 {
     const char **names = mem_new(const char *, w->nobjects);
     size_t count = 0;
     for (uint32_t o = 0; o < w->nobjects; o++)
-        if (w->producer[o] != NONE && w->object_name[o])
+        if (w->producer[o] != NONE && w->producer[o] != task && w->object_name[o])
             names[count++] = workflow_text(w, w->object_name[o]);
     const char *near = suggest_nearest(name, names, count);
     free(names);
@@ -44,12 +69,12 @@ bool missing_input(const struct workflow *w, uint32_t task, uint32_t object, con
 {
     char label[512];
     const char *name = workflow_object_label(w, object, label, sizeof label);
-    const char *made = nearest_output(w, name);
+    const char *made = nearest_output(w, task, name);
     struct strbuf hint = {0}, there = {0};
     size_t literal = strcspn(name, "*?{"); /* what a shell or a list would have filled in */
     if (name[literal])
         strbuf_printf(&hint,
-                      ". Names are literal: a `%c` stands for itself; lists of files are made with "
+                      "; names are literal: a `%c` stands for itself; lists of files are made with "
                       "`lists:`",
                       name[literal]);
     else if (made)

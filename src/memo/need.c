@@ -270,7 +270,8 @@ bool need_done(struct needs *n, uint32_t task, struct error *err)
         n->bytes[object] = size;
         n->present[object] = good;
         struct digest left;
-        if (good && !memo_left(n->memo, path.at, &left)) /* a folder: of files it is known */
+        /* a folder, of files it is known; also one that the memo has as another run left it */
+        if (good && (!memo_left(n->memo, path.at, &left) || !digest_equal(&left, &found)))
             memo_learn_folder(n->memo, path.at, &found);
     }
     strbuf_free(&path);

@@ -88,6 +88,9 @@ void builder_free(struct builder *b)
     array_free(&b->orderings);
     array_free(&b->named);
     array_free(&b->permutations);
+    for (size_t i = 0; i < b->variables.n; i++)
+        free(b->variables.at[i]);
+    array_free(&b->variables);
     array_free(&b->places);
     workflow_free(b->w);
     for (size_t i = 0; i < b->sources.n; i++)
@@ -433,6 +436,11 @@ void builder_more_memory(struct builder *b, uint32_t task, double bytes, size_t 
 void builder_outside(struct builder *b)
 {
     b->w->outside = true;
+}
+
+void builder_variable(struct builder *b, const char *name)
+{
+    array_push(&b->variables, mem_copy_string(name));
 }
 
 void builder_parameter(struct builder *b, const char *name, const char *value)

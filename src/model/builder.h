@@ -96,6 +96,8 @@ void builder_more_memory(struct builder *b, uint32_t task, double bytes, size_t 
 /* The reader looked at something else than the text of its file (other files, a folder). */
 void builder_outside(struct builder *b);
 void builder_parameter(struct builder *b, const char *name, const char *value);
+/* A word in braces that the reader fills in itself: where a command has a slip, it may have been meant. */
+void builder_variable(struct builder *b, const char *name);
 /* Constraints on the schedule, kept as text: the constraint planner reads them. */
 void builder_assertion(struct builder *b, const char *text, size_t len, size_t line);
 

@@ -121,7 +121,8 @@ struct builder {
     ARRAY(struct named_ordering) named;
     ARRAY(struct permutation) permutations;
     ARRAY(uint32_t) places;
-    size_t warned; /* all of them, also those not kept */
+    ARRAY(char *) variables; /* words that the reader fills in itself; for messages only */
+    size_t warned;           /* all of them, also those not kept */
 };
 
 /* The file that a line number is of; *line becomes its line there. */

@@ -83,14 +83,15 @@ static bool capacity_is_asked(const struct workflow *w, const uint8_t *runs, uin
 }
 
 /* What fits the least of all nodes fits each of them; only the rest is tried node by node. */
-struct capacity_misfits capacity_find_misfits(const struct workflow *w, const uint8_t *runs,
-                                              const struct capacity *nodes, size_t n)
+struct capacity_misfits capacity_find_misfits(const struct workflow *w, uint32_t from,
+                                              const uint8_t *runs, const struct capacity *nodes,
+                                              size_t n)
 {
     struct capacity_misfits out = {.first = NONE};
     struct capacity least = n ? nodes[0] : (struct capacity){0};
     for (size_t i = 1; i < n; i++)
         least = capacity_least(&least, &nodes[i]);
-    for (uint32_t t = 0; t < w->ntasks; t++) {
+    for (uint32_t t = from; t < w->ntasks; t++) {
         struct capacity asks = capacity_demand(w, t);
         uint32_t span = workflow_span(w, t), room = 0;
         if ((capacity_fits(&least, &asks) && span <= n) || !capacity_is_asked(w, runs, t))
@@ -207,7 +208,9 @@ static bool capacity_refuse_things(const struct workflow *w, const struct capaci
         snprintf(more, sizeof more, " (%u tasks fit nowhere)", misfits->count);
     if (most > 0)
         snprintf(there, sizeof there, "%g", most);
-    if (asked <= most)
+    /* a part and a whole one are never one thing with an id, as those of `gpu` are */
+    bool odd = asked > 1 && misfits->asks.thing[thing] % THING_ONE && strcmp(name, "gpu") == 0;
+    if (odd || asked <= most)
         return error_set(
             err, ERROR_INFEASIBLE,
             "task '%s' asks for %g %s; %s has %s with ids%s: of those a task gets whole "
@@ -215,10 +218,11 @@ static bool capacity_refuse_things(const struct workflow *w, const struct capaci
             workflow_task_name(w, misfits->first), asked, name, words->where, there, more);
     return error_set(err, ERROR_INFEASIBLE,
                      "task '%s' asks for %g %s; %s%s has %s%s: say what there is: %s %s"
-                     "%s=%g%s (or %s=[0], with ids), or lower its `resources`",
+                     "%s=%g%s%s%s%s, or lower its `resources`",
                      workflow_task_name(w, misfits->first), asked, name, largest, words->where,
                      there, more, words->before, words->things ? words->things : "--resources ",
-                     name, asked < 1 ? 1 : asked, words->after, name);
+                     name, asked < 1 ? 1 : asked, words->after, asked <= 1 ? " (or " : "",
+                     asked <= 1 ? name : "", asked <= 1 ? "=[0], with ids)" : "");
 }
 
 /* Which of the three it is about, first: each may be there, but not all on one node. */

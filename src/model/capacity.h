@@ -50,11 +50,12 @@ struct capacity_misfits {
     uint32_t span, room;   /* the first: nodes that it spans, nodes that have room for it */
     uint32_t widest;       /* of all: most nodes that one spans */
 };
-/* Tasks with runs[t] zero (NULL: none), and those that have no command, take nothing and fit
+/* Of the tasks `from` and on. Those with runs[t] zero (NULL: none), or no command, take nothing and fit
  * everywhere. O(tasks) when all fit the smallest node, else up to O(tasks x nodes). A node stands once
  * for each that there is: a task may span several. */
-struct capacity_misfits capacity_find_misfits(const struct workflow *w, const uint8_t *runs,
-                                              const struct capacity *nodes, size_t n);
+struct capacity_misfits capacity_find_misfits(const struct workflow *w, uint32_t from,
+                                              const uint8_t *runs, const struct capacity *nodes,
+                                              size_t n);
 
 /* The words of a refusal. */
 struct capacity_words {

@@ -65,7 +65,8 @@ extern const char *const command_built_in[COMMAND_WORDS];
  * a parameter may take over, as one of that name did before they were. */
 bool command_is_file_word(const char *name);
 /* Say what is wrong with the word in braces at `at` (MARK_UNKNOWN), and what may have been meant. */
-void command_unknown(const struct workflow *w, const char *at, size_t length, struct strbuf *out);
+void command_unknown(const struct workflow *w, const char *const *variables, size_t nvariables,
+                     const char *at, size_t length, struct strbuf *out);
 /* Is this a name, as it can stand in braces: letters, digits, _ and -, no digit in front? */
 bool command_is_name(const char *text, size_t length);
 /* Is the brace at `at` the shell's, as in ${name}? `$${in}` is its process number and our file. */

@@ -48,28 +48,33 @@ static const char *foreign_word(const char *word)
     return NULL;
 }
 
-/* The nearest of parameters and built-in words. NULL: none is near. */
-static const char *nearest_word(const struct workflow *w, const char *word)
+/* The nearest of variables, parameters and built-in words. NULL: none is near. */
+static const char *nearest_word(const struct workflow *w, const char *const *variables,
+                                size_t nvariables, const char *word)
 {
-    size_t count = COMMAND_WORDS + w->nparameters;
-    const char **names = mem_new(const char *, count);
-    for (size_t i = 0; i < count; i++)
-        names[i] = i < w->nparameters ? workflow_text(w, w->parameter_name[i])
-                                      : command_built_in[i - w->nparameters];
+    size_t count = 0;
+    const char **names = mem_new(const char *, nvariables + COMMAND_WORDS + w->nparameters);
+    for (size_t i = 0; i < nvariables; i++)
+        names[count++] = variables[i];
+    for (size_t i = 0; i < w->nparameters; i++)
+        names[count++] = workflow_text(w, w->parameter_name[i]);
+    for (size_t i = 0; i < COMMAND_WORDS; i++)
+        names[count++] = command_built_in[i];
     const char *near = suggest_nearest(word, names, count);
     free(names);
     return near ? near : foreign_word(word);
 }
 
 /* "{input[0]}" is looked up as "input", and the suggestion is "{in[0]}". */
-void command_unknown(const struct workflow *w, const char *at, size_t length, struct strbuf *out)
+void command_unknown(const struct workflow *w, const char *const *variables, size_t nvariables,
+                     const char *at, size_t length, struct strbuf *out)
 {
     char word[80], rest[80] = "";
     snprintf(word, sizeof word, "%.*s", (int)(length - 2), at + 1);
     size_t name = strcspn(word, "[.");
     snprintf(rest, sizeof rest, "%s", word + name);
     word[name] = 0;
-    const char *near = nearest_word(w, word);
+    const char *near = nearest_word(w, variables, nvariables, word);
     strbuf_printf(out, "its command names {%s%s}", word, rest);
     if (near && strcmp(near, word) == 0) /* {in.reads}, {in[x]} */
         strbuf_printf(out, "; expected {%s}%s", word,
@@ -88,7 +93,8 @@ void command_unknown(const struct workflow *w, const char *at, size_t length, st
 static void refuse_unknown(const struct command_check *c, const char *at, size_t length)
 {
     struct strbuf why = {0};
-    command_unknown(c->w, at, length, &why);
+    command_unknown(c->w, (const char *const *)c->b->variables.at, c->b->variables.n, at, length,
+                    &why);
     builder_error(c->b, line_of(c, at), "task '%s': %s", builder_task_name(c->b, c->task), why.at);
     strbuf_free(&why);
 }
@@ -261,7 +267,8 @@ static bool check_value_mark(const struct command_check *c, const char *name, co
     struct strbuf why = {0};
     switch (m->mark) {
     case MARK_UNKNOWN:
-        command_unknown(c->w, at, m->length, &why);
+        command_unknown(c->w, (const char *const *)c->b->variables.at, c->b->variables.n, at,
+                        m->length, &why);
         builder_error(c->b, c->b->line.at[c->task], "task '%s': %s of its env: %s",
                       builder_task_name(c->b, c->task), name, why.at + strlen("its command "));
         strbuf_free(&why);
@@ -308,9 +315,33 @@ static void check_env(struct command_check *c, const char *text)
     strbuf_free(&value);
 }
 
+/* A variable that is both set and secret: the secret holds, and the other was in vain. */
+static void remark_hidden_env(struct builder *b, const struct workflow *w, uint32_t t)
+{
+    const char *env = pool_text(&w->text, b->env.at[t]);
+    struct strbuf name = {0}, value = {0};
+    while (environment_next(&env, &name, &value)) {
+        const char *secrets = pool_text(&w->text, b->secret.at[t]), *word;
+        for (size_t n; (word = environment_word(&secrets, &n));)
+            if (n == name.n && memcmp(word, name.at, n) == 0)
+                builder_warn(b, b->line.at[t],
+                             "task '%s': %s stands in `env` and in `secret`: the secret holds; "
+                             "leave it out of one of them",
+                             builder_task_name(b, t), name.at);
+    }
+    strbuf_free(&name);
+    strbuf_free(&value);
+}
+
 static void check_envs(struct builder *b, const struct workflow *w)
 {
     size_t naming = 0;
+    for (uint32_t t = 0; t < b->env.n && t < b->secret.n; t++) {
+        bool again =
+            t && b->env.at[t] == b->env.at[t - 1] && b->secret.at[t] == b->secret.at[t - 1];
+        if (b->env.at[t] && b->secret.at[t] && !again) /* once a family */
+            remark_hidden_env(b, w, t);
+    }
     for (uint32_t t = 0; t < b->env.n && !builder_failed(b); t++) {
         const char *text = b->env.at[t] ? pool_text(&w->text, b->env.at[t]) : "";
         while (naming < b->namings.n && b->namings.at[naming].task < t)

@@ -201,7 +201,7 @@ static bool growing_append(struct growing *g, const struct workflow *part,
     if (s->o.elsewhere)
         return good; /* what agents have room for is theirs to say */
     struct run_options o = session_run_options(s);
-    return good && run_fits(&o, err);
+    return good && run_fits(&o, first, err);
 }
 
 /* Elsewhere others must be able to make the same of it. */
@@ -223,6 +223,21 @@ void growing_put_source(struct session *s)
     place_put_source(&s->source, g->parts.at, g->parts.n, &s->text);
 }
 
+/* A target that nobody makes when all is known was never one. */
+static bool growing_check_targets(const struct growing *g, struct error *err)
+{
+    const struct session *s = g->s;
+    const char *const *target = s->o.targets;
+    if (workflow_is_open(s->w) || !target || !*target)
+        return true;
+    uint8_t *marks = mem_new_zero(uint8_t, s->w->ntasks);
+    bool good = true;
+    for (; *target && good; target++)
+        good = select_named(s->w, *target, marks, err);
+    free(marks);
+    return good;
+}
+
 bool growing_take_part(struct session *s, const void *bytes, size_t n, struct error *err)
 {
     struct future_part part;
@@ -230,7 +245,7 @@ bool growing_take_part(struct session *s, const void *bytes, size_t n, struct er
     if (good && part.workflow)
         good = growing_append(growing_get(s), part.workflow, part.links.at, part.links.n, err);
     future_part_free(&part);
-    return good;
+    return good && growing_check_targets(growing_get(s), err);
 }
 
 /* Every list that can be read is, and what became known joins; again, while that decides others. */
@@ -253,7 +268,7 @@ static bool growing_advance(struct growing *g, struct error *err)
         future_part_free(&part);
         growing_list_items(g);
     }
-    return good;
+    return good && growing_check_targets(g, err);
 }
 
 bool growing_begin(struct session *s, struct error *err)

@@ -327,6 +327,8 @@ static void lint_remarks(struct linting *l)
     const struct workflow *w = l->w;
     for (uint32_t i = 0; i < w->nwarnings; i++) {
         const char *text = w->warnings[i], *file = workflow_text(w, w->file);
+        if (strstr(text, FORMAT_NOT_KNOWN)) /* the file says so, and means it */
+            continue;
         unsigned line = 0;
         int skip = 0;
         size_t n = strlen(file);

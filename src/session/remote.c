@@ -151,7 +151,7 @@ bool remote_connect(struct remote *r, struct session *s, const struct remote_opt
 
 /* Once it is known how long tasks take: is there an agent that stays as long? Those of an elastic fleet are
  * replaced by others alike, so the whole of their time counts, not what is left. */
-static bool remote_lasts(const struct remote *r, struct error *err)
+static bool remote_lasts(const struct remote *r, uint32_t from, struct error *err)
 {
     const struct session *s = r->session;
     double longest = 0;
@@ -161,7 +161,7 @@ static bool remote_lasts(const struct remote *r, struct error *err)
     for (size_t i = 0; i < n; i++)
         if (client_is_alive(r->client, &m[i]) && m[i].state == BOARD_UP)
             longest = fmax(longest, m[i].lasts > 0 ? m[i].lasts : INFINITY);
-    for (uint32_t t = 0; s->seconds && longest > 0 && t < s->w->ntasks; t++) {
+    for (uint32_t t = from; s->seconds && longest > 0 && t < s->w->ntasks; t++) {
         if (s->seconds[t] <= longest || s->needs.task[t] == NEED_NOT || !s->w->command[t])
             continue;
         first = count++ && s->seconds[first] >= s->seconds[t] ? first : t;
@@ -182,8 +182,9 @@ static bool remote_lasts(const struct remote *r, struct error *err)
 }
 
 /* Before anything is recorded or handed in: is there, for each task to run, an agent that has what it
- * asks for? All that live count: whoever has room for a task may steal it. */
-static bool remote_fits(const struct remote *r, struct error *err)
+ * asks for? All that live count: whoever has room for a task may steal it. Of what joins, tasks `from`
+ * and on are asked about: growing costs what joins. */
+static bool remote_fits(const struct remote *r, uint32_t from, struct error *err)
 {
     static const struct capacity_words own = {.where = "the agents",
                                               .before = "run with",
@@ -206,11 +207,11 @@ static bool remote_fits(const struct remote *r, struct error *err)
         array_push(&there, there.at[0]);
     struct capacity_misfits misfits = {0};
     if (there.n) /* with none at all, that is what is said */
-        misfits = capacity_find_misfits(s->w, s->needs.task, there.at, there.n);
+        misfits = capacity_find_misfits(s->w, from, s->needs.task, there.at, there.n);
     bool good = !misfits.count ||
                 capacity_refuse(s->w, &misfits, there.at, there.n, r->fleet ? &own : &others, err);
     array_free(&there);
-    return good && remote_lasts(r, err);
+    return good && remote_lasts(r, from, err);
 }
 
 /* A run to be followed needs somebody who runs it now: without an agent it is an error. */
@@ -238,7 +239,7 @@ bool remote_open(struct remote *r, struct session *s, const struct remote_option
         return error_set(err, ERROR_FAILED,
                          "no agent is up at %s; `weft agent --store %s` on each machine starts one",
                          r->place.address.text, r->place.address.text);
-    if (!remote_fits(r, err))
+    if (!remote_fits(r, 0, err))
         return false;
     s->cores = cores;
     s->memory = memory;
@@ -370,7 +371,7 @@ bool remote_submit(struct remote *r, struct error *err)
                                .seconds = s->seconds,
                                .watch = s->executor != NULL,
                                .adds = r->o.adds};
-    if (!remote_work_options(&r->o, &work, err) || !remote_fits(r, err) ||
+    if (!remote_work_options(&r->o, &work, err) || !remote_fits(r, 0, err) ||
         !client_submit(r->client, &work, &r->submitted, err))
         return false;
     r->run = r->submitted.run;
@@ -413,7 +414,8 @@ static void remote_client_says(void *context, const char *line)
 static bool remote_grow(void *remote, const void *part, size_t n, struct error *err)
 {
     struct remote *r = remote;
-    return growing_take_part(r->session, part, n, err) && (r->late || remote_fits(r, err));
+    uint32_t first = r->session->w->ntasks;
+    return growing_take_part(r->session, part, n, err) && (r->late || remote_fits(r, first, err));
 }
 
 /* Handing in waits for the network; what follows is stepped. */

@@ -14,6 +14,7 @@
 #include "session/session.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/suggest.h"
 #include "drive/order.h"
 #include "exec/container.h"
@@ -53,6 +54,36 @@ static void session_take_options(struct session *s, const struct session_options
     s->retry_first = o->retry_first != 0 ? o->retry_first : STANDARD_RETRY_DELAY;
 }
 
+/* Names of files as the workflow has them: an absolute one in its folder is that file. NULL: none. */
+static char **session_own_names(const struct session *s, const char *const *names)
+{
+    size_t n = 0;
+    while (names && names[n])
+        n++;
+    if (!n)
+        return NULL;
+    char **own = mem_new(char *, n + 1);
+    struct path_home *home = path_home_new(s->ws.folder);
+    struct strbuf plain = {0};
+    for (size_t i = 0; i < n; i++) {
+        strbuf_clear(&plain);
+        path_add_canonical(names[i], strlen(names[i]), &plain);
+        const char *inside = *names[i] == '/' ? path_in_home(home, strbuf_text(&plain)) : NULL;
+        own[i] = mem_copy_string(inside && *inside ? inside : names[i]);
+    }
+    own[n] = NULL;
+    strbuf_free(&plain);
+    path_home_free(home);
+    return own;
+}
+
+static void session_free_names(char **names)
+{
+    for (char **name = names; name && *name; name++)
+        free(*name);
+    free(names);
+}
+
 /* Starts the thread that reads the memo: the caller reads the workflow meanwhile. */
 void session_begin(struct session *s, const struct session_options *o)
 {
@@ -60,6 +91,10 @@ void session_begin(struct session *s, const struct session_options *o)
     session_take_options(s, o);
     workspace_begin(&s->ws, s->flow, o->folder, o->look);
     s->o.folder = s->ws.folder;
+    s->targets = session_own_names(s, o->targets);
+    s->since = session_own_names(s, o->since);
+    s->o.targets = (const char *const *)s->targets;
+    s->o.since = (const char *const *)s->since;
 }
 
 struct workflow *session_read(struct session *s, struct format_file *file, struct error *err)
@@ -270,6 +305,8 @@ void session_close(struct session *s)
     free(s->planner);
     free(s->name);
     free(s->flow);
+    session_free_names(s->targets);
+    session_free_names(s->since);
     free(s->logs);
     strbuf_free(&s->text);
     outside_free(&s->source);
@@ -484,7 +521,7 @@ struct run_options session_run_options(const struct session *s)
 bool session_fits(const struct session *s, struct error *err)
 {
     struct run_options o = session_run_options(s);
-    return run_fits(&o, err);
+    return run_fits(&o, 0, err);
 }
 
 /* The run's heartbeat for displays. Never asks for a stop: that is session_stop(). */

@@ -82,8 +82,9 @@ enum session_state {
 
 struct session {
     /* fixed once it is open */
-    struct session_options o; /* flow and folder: copies of our own */
+    struct session_options o; /* flow, folder and targets: copies of our own */
     char *flow;
+    char **targets, **since; /* those of `o`, as the workflow calls them */
     struct workspace ws;
     struct workflow *w; /* owned */
     struct image image; /* of `w` as it was read; written by session_prepare() */

@@ -125,7 +125,7 @@ static bool check_fits(const struct schedulers_config *k, struct error *err)
     struct capacity *there = mem_new(struct capacity, n);
     for (uint32_t i = 0; i < n; i++)
         node_capacity(k, i + 1 < n ? i : k->nodes - 1, &there[i]);
-    struct capacity_misfits misfits = capacity_find_misfits(w, NULL, there, n);
+    struct capacity_misfits misfits = capacity_find_misfits(w, 0, NULL, there, n);
     bool good = !misfits.count || capacity_refuse(w, &misfits, there, n,
                                                   k->platform ? &words_of_platform : &words, err);
     free(there);

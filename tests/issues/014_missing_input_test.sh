@@ -21,7 +21,7 @@ says() { # name text
 says data/regoin_a.pgm "; did you mean 'data/region_a.pgm'?"
 says results/tabel.csv "; did you mean 'results/table.csv', which 'first' makes?"
 says x.tx "; did you mean 'x.txt'?"
-says 'data/*.pgm' '. Names are literal: a `*` stands for itself'
+says 'data/*.pgm' '; names are literal: a `*` stands for itself'
 says none/such.thing ""
 printf 'weft: 1\ntasks:\n  t: { run: "touch a.txt", out: "*.txt" }\n' >f.yaml
 "$weft" show f.yaml >out 2>err && grep -q "f.yaml:3: task 't': names are literal, and the \`\*\` of '\*.txt' stands for itself" err

@@ -138,7 +138,7 @@ cd ..
 # ---- the messages of a run ----
 printf 'weft: 1\ntasks:\n  t: { run: "cat {in} > {out}", in: "texts/{a,b}.txt", out: z }\n' >f.yaml
 "$weft" run f.yaml >out 2>err
-[ $? = 2 ] && grep -qF 'Names are literal: a `{` stands for itself; lists of files are made with `lists:`' err
+[ $? = 2 ] && grep -qF 'names are literal: a `{` stands for itself; lists of files are made with `lists:`' err
 ok $? "braces of a shell in a name"
 printf 'weft: 1\ntasks:\n  t: { run: "sh tool.sh > {out}", out: z }\n' >f.yaml
 "$weft" run f.yaml >out 2>err

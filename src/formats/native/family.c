@@ -75,10 +75,10 @@ static bool unknown_word(const struct variable_scope *s, const struct native *n,
     snprintf(copy, sizeof copy, "%.*s", (int)(length < 100 ? length : 100), word);
     const char *near = suggest_nearest(copy, names, count);
     native_error(n, at,
-                 "%s: {%s} is no variable and no parameter%s%s%s; write {{%s}} if the braces "
-                 "belong to the name",
-                 what, copy, near ? "; did you mean {" : "", near ? near : "", near ? "}?" : "",
-                 copy);
+                 "%s: {%s} is no variable and no parameter%s%s%s {{%s}} if the braces belong to "
+                 "the name",
+                 what, copy, near ? "; did you mean {" : "", near ? near : "",
+                 near ? "}? Write" : "; write", copy);
     free(names);
     return false;
 }

@@ -193,8 +193,9 @@ bool list_from_files(struct list_rows *rows, const struct native *n, yaml_ref at
     }
     search_files(&f, rest + 2 * (strncmp(rest, "./", 2) == 0));
     if (!f.failed && !rows->cells.n)
-        f.failed = !native_error(n, at, "list '%.80s': no file is like %.200s in %.200s", title,
-                                 pattern, folder);
+        f.failed = !native_error(
+            n, at, "list '%.80s': no file is like %.200s in %.200s%s", title, pattern, folder,
+            rows->awaited ? "" : "; if a task makes them, say which: `after: TASK`");
     array_free(&f.bound);
     strbuf_free(&f.path);
     return !f.failed;
@@ -313,7 +314,7 @@ bool list_from_table(struct list_rows *rows, const struct native *n, yaml_ref at
             if (!good)
                 native_error(n, at,
                              "list '%.80s': %.200s:%u: a quote in the middle of a cell, or one "
-                             "that does not end; write \"two \"\"quotes\"\" for one inside",
+                             "that does not end; one inside is written twice: \"so \"\"it\"\" is\"",
                              title, file, *t.p ? t.line : t.quote);
             else if (head)
                 list_column(rows, t.cell.at, t.cell.n);

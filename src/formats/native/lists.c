@@ -419,6 +419,7 @@ static bool read_described(const struct native *n, yaml_ref v, const char *title
         return native_error(
             n, v, "list '%.80s' has values of one kind only: files, lines, rows or table", title);
     rows->outside = true;
+    rows->awaited = after != YAML_NONE;
     yaml_ref source = files != YAML_NONE ? files : lines != YAML_NONE ? lines : table;
     const char *text;
     size_t length;

@@ -52,20 +52,26 @@ bool native_is_mapping(const struct native *n, yaml_ref v, const char *what)
                         yaml_found(&n->y, v, found, sizeof found));
 }
 
-/* "cores is 'many'; expected a whole number". Always false. */
-static bool native_wrong_value(const struct native *n, yaml_ref v, const char *what,
-                               const char *expected)
-{
-    char found[80];
-    return native_error(n, v, "%s is %s; expected %s", what,
-                        yaml_found(&n->y, v, found, sizeof found), expected);
-}
-
 const char *native_scalar(const struct native *n, yaml_ref v, size_t *length)
 {
     const char *text = yaml_text(&n->y, v, length);
     bool braces = n->fill && (memchr(text, '{', *length) || memchr(text, '}', *length));
     return braces ? n->fill(n->fill_context, v, length) : text;
+}
+
+/* "cores is 'many'; expected a whole number", with what its variables stand for. Always false. */
+static bool native_wrong_value(const struct native *n, yaml_ref v, const char *what,
+                               const char *expected)
+{
+    char found[80];
+    size_t length;
+    const char *written = yaml_text(&n->y, v, NULL),
+               *text = yaml_type(&n->y, v) == YAML_SCALAR ? native_scalar(n, v, &length) : written;
+    if (text && text != written)
+        return native_error(n, v, "%s is '%.70s' ('%.70s'); expected %s", what, text, written,
+                            expected);
+    return native_error(n, v, "%s is %s; expected %s", what,
+                        yaml_found(&n->y, v, found, sizeof found), expected);
 }
 
 /* A null is not a text: `run:` with nothing behind it is a slip, not an empty command. */

@@ -11,7 +11,9 @@ static const char *fill_setting(void *context, yaml_ref v, size_t *length)
 {
     struct native_reading *r = context;
     struct native_filled f = {0};
-    if (!scope_fill(&r->scope, &r->file, v, "a setting", false, native_keep_filled, &f))
+    char what[80]; /* the key is not at hand: as it is written, people find it */
+    snprintf(what, sizeof what, "'%.70s'", yaml_text(&r->file.y, v, NULL));
+    if (!scope_fill(&r->scope, &r->file, v, what, false, native_keep_filled, &f))
         return NULL;
     *length = f.length;
     return f.text;

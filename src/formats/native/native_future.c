@@ -581,7 +581,7 @@ void native_tell_unknown(struct native_reading *r)
                 count++ < 10)
                 strbuf_printf(&names, "%s'%.80s'", count > 1 ? ", " : "", yaml_text(y, k, NULL));
         builder_warn(r->b, l->line,
-                     "list '%.80s' is not known before '%.80s' has run: %s%s %s left out here; "
+                     "list '%.80s' is" FORMAT_NOT_KNOWN "'%.80s' has run: %s%s %s left out here; "
                      "--assume %s%.80s=20 takes 20 values of it",
                      lists_name(&r->lists, l->name), lists_after(&r->lists, &r->file, i),
                      strbuf_text(&names), count > 10 ? " and others" : "",
@@ -593,7 +593,7 @@ void native_tell_unknown(struct native_reading *r)
             yaml_ref k = entry_key(r, entry);
             builder_warn(
                 r->b, yaml_line(y, k),
-                "the tasks of '%.80s' are not known before '%.80s' has run, and what comes "
+                "the tasks of '%.80s' are" FORMAT_NOT_KNOWN "'%.80s' has run, and what comes "
                 "after them: they are left out here; --assume %s%.80s=FILE takes those of FILE",
                 yaml_text(y, k, NULL), native_joined_after(r, k), native_kinds(r),
                 yaml_text(y, k, NULL));

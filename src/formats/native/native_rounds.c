@@ -45,7 +45,7 @@ static bool assume_rounds(struct native_reading *r, struct native_chain *c)
     c->unrolled = text ? (uint32_t)given : c->last_time ? c->last_time : c->most;
     if (!text && !c->last_time)
         builder_warn(r->b, line,
-                     "%s: how many rounds it takes is not known before it has run: its `most`, "
+                     "%s: how many rounds it takes is" FORMAT_NOT_KNOWN "it has run: its `most`, "
                      "%u, are taken here",
                      r->file.where, c->most);
     else if (!text && native_simulates(r))

@@ -276,6 +276,8 @@ bool native_read_values(struct native_reading *r)
         builder_outside(r->b); /* names, lines or tables of other files */
     if (lists != YAML_NONE && !lists_read(&r->lists, &r->file, lists, r->folder, &r->given))
         return false;
+    for (size_t i = 0; i < r->lists.variables.n; i++)
+        builder_variable(r->b, lists_name(&r->lists, r->lists.variables.at[i].name));
     if (parameters != YAML_NONE && !check_names(r, parameters))
         return false;
     for (size_t i = 0; i < r->lists.at.n; i++) {

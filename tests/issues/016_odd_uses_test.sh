@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# The language used in odd ways: slips in words, targets that never come or are spelled in full, folders that
+# were made by several runs. Speaks TAP.
+weft=$WEFT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export WEFT_HISTORY=$work/history.db TMPDIR=$work
+count=0 failed=0
+ok() { # status text
+    count=$((count + 1))
+    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 15; fi
+}
+place() { # a folder of its own
+    mkdir -p "$work/$1" && cd "$work/$1" || exit 1
+}
+weft() { "$weft" "$@" >"$work/out" 2>"$work/err"; }
+says() { # status text what: the workflow on standard input is run, and that is said
+    cat >flow.yaml
+    weft run flow.yaml
+    [ $? = "$1" ] && grep -qF -- "$2" "$work/err"
+    ok $? "$3"
+}
+
+# ---- slips in words ----
+place words
+mkdir texts && echo a >texts/a.txt
+says 2 "did you mean {sigma}?" "a slip in a command finds the variable" <<'E'
+weft: 1
+lists: { sigma: [1, 2] }
+tasks: { x: { each: sigma, run: "echo {sigmo} > {out}", out: "o{sigma}" } }
+E
+says 2 "'{sigmo}G': {sigmo} is no variable and no parameter; did you mean {sigma}? Write {{sigmo}}" "one in a setting is shown as it is written" <<'E'
+weft: 1
+lists: { sigma: [1, 2] }
+tasks: { x: { each: sigma, memory: "{sigmo}G", run: "echo > {out}", out: "o{sigma}" } }
+E
+says 2 "task 'x@a=q': memory is 'qG' ('{a}G'); expected a size" "a wrong value is told with what the variable stands for" <<'E'
+weft: 1
+lists: { a: [1, q] }
+tasks: { x: { each: a, memory: "{a}G", run: "echo > {out}", out: "o{a}" } }
+E
+says 2 "did you mean 'texts/a.txt'?" "a slip in the name of a folder" <<'E'
+weft: 1
+tasks: { x: { run: "cat {in} > {out}", in: text/a.txt, out: o } }
+E
+says 2 "looked in ." "a task is not asked whether it meant its own output" <<'E'
+weft: 1
+tasks: { x: { run: "cat {in} > {out}", in: data/far.txt, out: date/far.txt } }
+E
+! grep -q "did you mean" "$work/err"
+ok $? "which it cannot wait for"
+says 2 'no file is like parts/{c} in .; if a task makes them, say which: `after: TASK`' "files that a task is to make first" <<'E'
+weft: 1
+lists: { c: { files: "parts/{c}" } }
+tasks:
+  split: { run: "mkdir {out}; echo > {out}/a", out: parts }
+  x: { each: c, run: "cat {in} > {out}", in: "parts/{c}", out: "o/{c}" }
+E
+says 3 "of those a task gets whole ones, or a part of one; round its" "one and a half of what has ids cannot be had" <<'E'
+weft: 1
+tasks: { x: { run: "echo > {out}", out: o, resources: { gpu: 1.5 } } }
+E
+cat >flow.yaml <<'E'
+weft: 1
+tasks: { x: { run: "echo $TOKEN > {out}", out: o, env: { TOKEN: a }, secret: TOKEN } }
+E
+weft lint flow.yaml
+[ $? = 1 ] && grep -qF 'TOKEN stands in `env` and in `secret`: the secret holds' "$work/out"
+ok $? "a variable that is set and secret is remarked"
+
+# ---- a list that is read later: what is not known is not suspicious, and targets must come ----
+place chunks
+cat >flow.yaml <<'E'
+weft: 1
+name: chunks
+parameters: { n: 200 }
+lists: { chunk: { files: "parts/{chunk}", after: split } }
+tasks:
+  split: { run: "mkdir -p {out}; seq {n} | split -l 77 - {out}/chunk_", out: parts }
+  train: { each: chunk, run: "awk '{s+=$1} END {print s}' {in} > {out}", in: "parts/{chunk}", out: "models/{chunk}" }
+  pick: { run: "sort -n {in} | tail -1 > {out}", in: "models/{chunk}", out: best.txt }
+E
+weft lint flow.yaml
+ok $? "weft lint finds nothing in it"
+weft run flow.yaml train@chunk=nope
+[ $? = 2 ] && grep -qF "'train@chunk=nope' is no task, no family and no file that a task makes" "$work/err"
+ok $? "a member that never comes is an error, once the list is read"
+weft run flow.yaml models/nope
+[ $? = 2 ] && grep -qF "'models/nope' is no task" "$work/err"
+ok $? "a file of one as well, also when nothing has to run"
+weft run flow.yaml "$work/chunks/best.txt" && [ "$(cat best.txt)" = 8932 ]
+ok $? "a target by its whole name is that file"
+weft run flow.yaml -p n=300 && weft run flow.yaml -p chunk=chunk_aa && [ ! -e parts.before-weft ] && ! grep -q "weft did not make it" "$work/err"
+ok $? "a folder that two runs made is weft's own, whatever the next reads of it"
+
+place whole
+cat >flow.yaml <<'E'
+weft: 1
+tasks: { a: { run: "echo 1 > {out}", out: d/a }, b: { run: "cat {in} > {out}", in: d/a, out: b } }
+E
+weft run "$work/whole/../whole/flow.yaml" "$work/whole/./d//a" && [ -e d/a ] && [ ! -e b ]
+ok $? "a target by its whole name, however it is spelled"
+weft run flow.yaml -n --since "$work/whole/d/a" && grep -q "would run 1 of 2" "$work/out"
+ok $? "and with --since"
+echo "1..$count"
+exit $failed
