@@ -55,7 +55,7 @@ struct weft_sim_options {
 
     /* streams */
     uint32_t items;
-    double period;   /* seconds between items; 0: all there at once */
+    double period;   /* seconds between items; 0: see `fed` */
     uint32_t window; /* most items in the system at once; 0: no limit */
 
     /* clients */
@@ -65,13 +65,18 @@ struct weft_sim_options {
     double run_time, deviation;     /* of every task; 0: its own work. Relative deviation */
     double slow_share, slow_factor; /* so many clients are slower, by this */
     double vanish_share, timeout;   /* so many never answer; given again after so long */
+
+    /* streams: "flood" (all items are there at once), "period" (one comes every `period`; where that
+     * is 0, at the plan's pace and by its schedule), "window" (`window` in work at once). NULL: as
+     * `period` and `window` say, else "period" where the plan promises a throughput, else "flood". */
+    const char *fed;
 };
 /* <math.h> has INFINITY. */
 #define WEFT_SIM_INIT                                                                              \
     {                                                                                              \
         sizeof(struct weft_sim_options), 1, NULL, 0, 0, 1, 0, 0.95, false, NULL, NULL, NULL,       \
             false, NULL, 0, 0, INFINITY, 200, 0, 0, WEFT_ARRIVE_EXPONENTIAL, 1, 16, 1, 0.1, 0, 10, \
-            0, 10                                                                                  \
+            0, 10, NULL                                                                            \
     }
 
 struct weft_sim;

@@ -27,6 +27,7 @@ static bool making_replay(void *context, const struct workflow *w, const struct 
     struct error err = {0};
     stream_options_init(&o);
     o.items = MAKING_ITEMS;
+    o.fed = FEED_PERIOD;
     bool good = stream_run(w, p, plan, &o, &r, &err);
     if (good)
         *out = r.throughput;

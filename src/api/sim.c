@@ -200,6 +200,34 @@ static bool sim_run_replay(struct weft_sim *s, const struct plan *plan, struct e
     return good;
 }
 
+/* How items are fed: as asked, else as the other options and the plan suggest. */
+static bool sim_choose_feed(const struct weft_sim_options *o, const struct plan *plan,
+                            enum stream_feed *out, struct error *err)
+{
+    double promised = plan_objective(plan, "throughput");
+    *out = o->period > 0                        ? FEED_PERIOD
+           : o->window                          ? FEED_WINDOW
+           : promised > 0 && isfinite(promised) ? FEED_PERIOD
+                                                : FEED_FLOOD;
+    if (!o->fed)
+        return true;
+    for (int i = 0; stream_feed_names[i]; i++)
+        if (strcmp(o->fed, stream_feed_names[i]) == 0) {
+            *out = (enum stream_feed)i;
+            if (*out == FEED_FLOOD && (o->period > 0 || o->window))
+                return error_set(
+                    err, ERROR_INPUT,
+                    "a flood has no period and no window: all items are there at once");
+            if (*out == FEED_WINDOW && (o->period > 0 || !o->window))
+                return error_set(err, ERROR_INPUT,
+                                 "items fed by a window need its size, and no period: one enters "
+                                 "when another has left");
+            return true;
+        }
+    return error_set(err, ERROR_INPUT, "items are fed by '%s'; expected flood, period or window",
+                     o->fed);
+}
+
 static bool sim_run_stream(struct weft_sim *s, const struct plan *plan, struct error *err)
 {
     const struct weft_sim_options *o = &s->options;
@@ -218,6 +246,8 @@ static bool sim_run_stream(struct weft_sim *s, const struct plan *plan, struct e
     r->items = o->items;
     r->window = o->window;
     r->period = o->period;
+    if (!sim_choose_feed(o, plan, &r->fed, err))
+        return false;
     r->trace = o->keep || o->event ? &sink : NULL;
     r->progress = s->progress.report ? &s->progress : NULL;
     bool good = stream_run(s->workflow->model, s->platform->model, plan, r, &s->stream, err);

@@ -27,7 +27,9 @@ static const struct cli_option options[] = {
     {"repair", 0, "TIME", "how long a node is down after a failure of --mtbf (default: for good)"},
     {"planned-times", 0, NULL, "tasks take the time the plan says, not work / speed"},
     {"items", 0, "N", "streams: items to process (default 200)"},
-    {"period", 0, "TIME", "streams: time between items (default: all there at once)"},
+    {"fed", 0, "HOW",
+     "streams: period (the plan's pace, by its schedule; default), window, or flood (all at once)"},
+    {"period", 0, "TIME", "streams: time between items (default: the plan's)"},
     {"window", 0, "N", "streams: most items in the system at once"},
     {"clients", 0, NULL, "a server hands the tasks to clients that come and go"},
     {"interarrival", 0, "TIME", "clients: mean time between batches of requests (default 1)"},
@@ -191,6 +193,7 @@ static bool sim_for_plans(const struct arguments *a, struct weft_sim_options *o,
 static bool sim_for_streams(const struct arguments *a, struct weft_sim_options *o,
                             struct error *err)
 {
+    o->fed = arguments_value(a, "fed");
     return sim_count(a, "ports", 0, 0, &o->ports, err) &&
            sim_count(a, "items", 200, 1, &o->items, err) &&
            sim_count(a, "window", 0, 0, &o->window, err) &&
@@ -312,7 +315,7 @@ static bool sim_options_fit(const struct arguments *a, bool clients, bool stream
                             struct error *err)
 {
     static const char of_placements[] = "fail mtbf repair planned-times utilization";
-    static const char of_streams[] = "items period window";
+    static const char of_streams[] = "fed items period window";
     static const char of_clients[] = "interarrival batch arrivals run-time deviation slow vanish "
                                      "timeout fifo";
     static const char of_plans[] = "network ports noise";

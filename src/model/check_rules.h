@@ -28,4 +28,9 @@ void check_things(struct check *c);    /* check_things.c */
 void check_network(struct check *c);   /* check_network.c: transfers and ports */
 void check_partition(struct check *c); /* check_partition.c */
 void check_stream(struct check *c);    /* check_stream.c */
-void check_order(struct check *c);     /* check_shapes.c */
+struct stream_graph;
+struct stream_map;
+/* check_schedule.c: of a plan whose clusters are sound */
+void check_stream_schedule(struct check *c, const struct stream_graph *g,
+                           const struct stream_map *map);
+void check_order(struct check *c); /* check_shapes.c */

@@ -1,7 +1,7 @@
 /* Clusters of a stream: structure, then throughput, latency and cycle times recomputed from them.
  */
 #include "model/check_rules.h"
-#include "model/stream.h"
+#include "model/stream_schedule.h"
 
 /* Tasks, duplicates, replicas and nodes fit each other. */
 static void check_structure(struct check *c)
@@ -63,59 +63,6 @@ static void check_structure(struct check *c)
 
 /* ---- estimates ---- */
 
-/* The plan's clusters as arrays, in the form of struct stream_map: clusters by task (off,
- * cluster), the task's home, replicas and nodes by cluster. */
-struct tables {
-    uint32_t *off, *cluster, *home, *procs, *node_off, *nodes;
-};
-
-/* off is filled by a counting sort: shifted by two, so that after the second pass off[t] is the
- * start. */
-static void fill_tables(const struct check *c, struct tables *s)
-{
-    const struct plan *plan = c->plan;
-    uint32_t n = c->w->ntasks, m = (uint32_t)plan->clusters.n, nnodes = 0;
-    s->off = mem_new_zero(uint32_t, (size_t)n + 2);
-    s->home = mem_new_zero(uint32_t, n);
-    s->procs = mem_new(uint32_t, m);
-    s->node_off = mem_new_zero(uint32_t, (size_t)m + 1);
-    s->nodes = mem_new(uint32_t, plan->nodes.n);
-    for (uint32_t i = 0; i < m; i++) {
-        const struct cluster *x = &plan->clusters.at[i];
-        for (uint32_t k = 0; k < x->ntasks; k++)
-            s->off[plan->tasks.at[x->tasks + k] + 2]++;
-        for (uint32_t k = 0; k < x->nduplicates; k++)
-            s->off[plan->tasks.at[x->duplicates + k] + 2]++;
-    }
-    for (uint32_t t = 0; t < n; t++)
-        s->off[t + 2] += s->off[t + 1];
-    s->cluster = mem_new(uint32_t, s->off[n + 1]);
-    for (uint32_t i = 0; i < m; i++) {
-        const struct cluster *x = &plan->clusters.at[i];
-        s->procs[i] = (uint32_t)fmax(1, ceil(x->replicas - 1e-7));
-        for (uint32_t k = 0; k < x->ntasks; k++) {
-            uint32_t t = plan->tasks.at[x->tasks + k];
-            s->home[t] = i;
-            s->cluster[s->off[t + 1]++] = i;
-        }
-        for (uint32_t k = 0; k < x->nduplicates; k++)
-            s->cluster[s->off[plan->tasks.at[x->duplicates + k] + 1]++] = i;
-        for (uint32_t k = 0; k < x->nnodes; k++)
-            s->nodes[nnodes++] = plan->nodes.at[x->nodes + k];
-        s->node_off[i + 1] = nnodes;
-    }
-}
-
-static void free_tables(struct tables *s)
-{
-    free(s->off);
-    free(s->cluster);
-    free(s->home);
-    free(s->procs);
-    free(s->node_off);
-    free(s->nodes);
-}
-
 /* Where nodes are named, each can run all tasks of its cluster. */
 static void check_nodes_run(struct check *c, const struct stream_graph *g)
 {
@@ -146,8 +93,8 @@ static void check_promise(struct check *c, double throughput)
 
 /* One item after the other. Duplicates are no part of the list schedule: with them, the schedule
  * DAG stands for it. */
-static double item_after_item(struct check *c, const struct tables *s, struct stream_work *work,
-                              uint32_t ports, double pipelined)
+static double item_after_item(struct check *c, const struct stream_tables *s,
+                              struct stream_work *work, uint32_t ports, double pipelined)
 {
     uint32_t m = (uint32_t)c->plan->clusters.n;
     if (s->off[c->w->ntasks] > c->w->ntasks)
@@ -169,18 +116,12 @@ static double item_after_item(struct check *c, const struct tables *s, struct st
  * times. */
 static void check_recompute_stream(struct check *c, const struct stream_graph *g)
 {
-    struct tables s = {0};
+    struct stream_tables s = {0};
     struct stream_estimate e = {0};
     struct stream_work *work = stream_work_new(g);
     uint32_t ports = c->plan->ports;
-    fill_tables(c, &s);
-    struct stream_map map = {.nclusters = (uint32_t)c->plan->clusters.n,
-                             .off = s.off,
-                             .cluster = s.cluster,
-                             .home = s.home,
-                             .procs = s.procs,
-                             .node_off = s.node_off,
-                             .nodes = s.nodes};
+    stream_tables_fill(&s, c->plan, c->w->ntasks);
+    struct stream_map map = stream_tables_map(&s, c->plan);
     if (c->plan->rotating) {
         double throughput, latency;
         struct stream_rotation r = {s.off, s.cluster, map.nclusters};
@@ -205,10 +146,12 @@ static void check_recompute_stream(struct check *c, const struct stream_graph *g
             array_push(&c->result->cycle_times,
                        (struct cycle_time){e.ports.at[i].cluster, e.ports.at[i].channel,
                                            e.ports.at[i].cycle});
+        if (finite && c->plan->schedule.period > 0)
+            check_stream_schedule(c, g, &map);
     }
     stream_estimate_free(&e);
     stream_work_free(work);
-    free_tables(&s);
+    stream_tables_free(&s);
 }
 
 /* Estimates only of what is sound: a broken structure would index out of range. */

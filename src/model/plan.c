@@ -30,6 +30,13 @@ struct plan *plan_new(enum plan_kind kind)
     return p;
 }
 
+void stream_schedule_free(struct stream_schedule *s)
+{
+    array_free(&s->starts);
+    array_free(&s->sends);
+    *s = (struct stream_schedule){0};
+}
+
 void plan_free(struct plan *p)
 {
     if (!p)
@@ -55,6 +62,7 @@ void plan_free(struct plan *p)
     array_free(&p->clusters);
     array_free(&p->tasks);
     array_free(&p->nodes);
+    stream_schedule_free(&p->schedule);
     array_free(&p->order);
     array_free(&p->eligible);
     free(p->verdict);

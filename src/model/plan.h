@@ -38,6 +38,26 @@ struct cluster {
     double replicas;
 };
 
+/* When a copy of a task starts, and when an object leaves one cluster for another: for item 0, in
+ * seconds. Item n does the same n periods later, so replica j of r starts at start + j periods and
+ * then every r periods. */
+struct stream_start {
+    uint32_t task, cluster;
+    double start;
+};
+struct stream_send {
+    uint32_t object, from, to; /* from, to: clusters */
+    double start;
+};
+/* The schedule that a stream plan promises its throughput by. A plan that is not pipelined has its
+ * list schedule here, with the latency as the period. */
+struct stream_schedule {
+    double period; /* 0: the plan has none (it was made before plans had one, or it rotates) */
+    ARRAY(struct stream_start) starts;
+    ARRAY(struct stream_send) sends;
+};
+void stream_schedule_free(struct stream_schedule *s); /* leaves it empty */
+
 /* A task whose node a constraint of the user chose; `constraint` counts from 1. */
 struct plan_pin {
     uint32_t task, constraint;
@@ -90,6 +110,7 @@ struct plan {
     bool rotating; /* copies of a task share the items: item n goes to copy n mod their number, by
                       cluster number */
     uint32_t ports;
+    struct stream_schedule schedule;
 
     ARRAY(uint32_t) order;    /* order: every task once */
     ARRAY(uint32_t) eligible; /* after 0, 1, ... n executions; may be empty */

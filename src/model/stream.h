@@ -133,6 +133,9 @@ uint32_t stream_ports(const struct stream_graph *g, const struct stream_map *map
  * processor[t]. Returns the makespan. nodes (may be NULL) names each processor's node. */
 double stream_item(struct stream_work *work, uint32_t nprocessors, const uint32_t *nodes,
                    uint32_t ports, uint32_t *processor);
+/* The same; `out` gets the start of every task and transfer, with processors for clusters. */
+double stream_item_schedule(struct stream_work *work, uint32_t nprocessors, const uint32_t *nodes,
+                            uint32_t ports, uint32_t *processor, struct stream_schedule *out);
 
 /* ---- items dealt out to copies, task by task: Filter Copy Pipeline (stream_rotate.c) ---- */
 

@@ -33,6 +33,7 @@ struct item {
     uint32_t *first; /* per object: its deliveries */
     ARRAY(struct delivery) deliveries;
     ARRAY(struct item_input) inputs;
+    struct stream_schedule *out; /* may be NULL */
 };
 
 /* Without named nodes the mean stands in, as in the report. */
@@ -102,6 +103,9 @@ static double item_bring_inputs(struct item *s, uint32_t processor, bool keep)
                     array_push(&s->deliveries,
                                (struct delivery){processor, s->first[in->object], time});
                     s->first[in->object] = (uint32_t)s->deliveries.n - 1;
+                    if (s->out)
+                        array_push(&s->out->sends, (struct stream_send){in->object, in->from,
+                                                                        processor, slot.start});
                 }
             }
         }
@@ -172,12 +176,19 @@ static uint32_t choose_processor(struct item *s, uint32_t task, uint32_t nproces
     return best;
 }
 
-/* Tasks in the graph's order; transfers are booked as each task is placed. */
 double stream_item(struct stream_work *work, uint32_t nprocessors, const uint32_t *nodes,
                    uint32_t ports, uint32_t *processor)
 {
+    return stream_item_schedule(work, nprocessors, nodes, ports, processor, NULL);
+}
+
+/* Tasks in the graph's order; transfers are booked as each task is placed. */
+double stream_item_schedule(struct stream_work *work, uint32_t nprocessors, const uint32_t *nodes,
+                            uint32_t ports, uint32_t *processor, struct stream_schedule *out)
+{
     const struct stream_graph *g = work->g;
-    struct item s = {.work = work, .g = g, .w = g->w, .nodes = nodes, .processor = processor};
+    struct item s = {
+        .work = work, .g = g, .w = g->w, .nodes = nodes, .processor = processor, .out = out};
     double makespan = 0;
     stream_work_fit(work, nprocessors, 0);
     stream_slots_clear(work, nprocessors);
@@ -201,6 +212,8 @@ double stream_item(struct stream_work *work, uint32_t nprocessors, const uint32_
         double start = idle_start(&s, processor[t], ready, duration);
         s.finish[t] = start + duration;
         item_occupy_node(&s, processor[t], start, s.finish[t]);
+        if (out)
+            array_push(&out->starts, (struct stream_start){t, processor[t], start});
         makespan = fmax(makespan, s.finish[t]);
         if (!isfinite(makespan))
             break;

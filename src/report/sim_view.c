@@ -347,6 +347,12 @@ static void stream_json(const struct sim_subject *s, const struct stream_result 
     json_write_start(&j, out, true);
     put_head(&j, s, "stream", r->makespan);
     json_put_integer(&j, "items", r->items);
+    json_put_string(&j, "fed", stream_feed_names[r->fed]);
+    json_put_bool(&j, "scheduled", r->scheduled);
+    if (r->fed == FEED_PERIOD)
+        json_put_number(&j, "period", r->period);
+    if (r->window)
+        json_put_integer(&j, "window", r->window);
     json_put_number(&j, "throughput", r->throughput);
     json_put_number(&j, "throughput_overall", r->overall);
     json_put_number(&j, "predicted_throughput", r->predicted_throughput);
@@ -439,6 +445,21 @@ static void print_processors(const struct sim_subject *s, const struct stream_re
         strbuf_printf(out, "  only the first %d are shown; --json lists all\n", SHOWN);
 }
 
+/* How the items came. */
+static void print_feed(const struct stream_result *r, struct strbuf *out)
+{
+    const char *schedule = r->scheduled ? ", by the plan's schedule" : "";
+    char window[48] = "";
+    if (r->window && r->fed != FEED_WINDOW)
+        snprintf(window, sizeof window, ", at most %u in work at once", r->window);
+    if (r->fed == FEED_PERIOD)
+        report_line(out, "fed", "period: an item every %.6g s%s%s", r->period, schedule, window);
+    else if (r->fed == FEED_WINDOW)
+        report_line(out, "fed", "window: at most %u items in work at once%s", r->window, schedule);
+    else
+        report_line(out, "fed", "flood: all items are there at the start%s%s", schedule, window);
+}
+
 /* What the plan promised stands below what was reached. */
 void sim_view_stream(const struct sim_subject *s, const struct stream_result *r, bool json,
                      struct strbuf *out)
@@ -448,6 +469,7 @@ void sim_view_stream(const struct sim_subject *s, const struct stream_result *r,
         return;
     }
     char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE];
+    print_feed(r, out);
     report_line(out, "throughput", "%.6g items a second in steady state, %.6g overall%s",
                 r->throughput, r->overall, "");
     if (!isnan(r->predicted_throughput))

@@ -215,7 +215,7 @@ static void merge_drafts(struct mapping_build *b, const sort_keys *waiters, stru
         bool same = i && order[i].level == order[i - 1].level &&
                     order[i].rank == order[i - 1].rank && order[i].minor == order[i - 1].minor;
         if (!same) {
-            m->feeds[m->nfeeds] = (struct feed){d->object, d->to, 0, (uint32_t)i};
+            m->feeds[m->nfeeds] = (struct feed){d->object, d->sender, d->to, 0, (uint32_t)i};
             rank[m->nfeeds++] = (struct feed_rank){d->level, d->edge, d->sender};
         } else if (d->level > rank[m->nfeeds - 1].level) {
             rank[m->nfeeds - 1].level = d->level;

@@ -17,7 +17,7 @@ struct mapping_copy {
 /* An object (or a mere order) from the home of its producer to a cluster. */
 struct feed {
     uint32_t object;     /* NONE: order */
-    uint32_t to;         /* cluster */
+    uint32_t from, to;   /* the copy that sends it, the cluster that gets it */
     uint32_t rank;       /* among all feeds, by decreasing bottom level */
     uint32_t waiter_off; /* copies in `to` that wait for it, up to the next feed's */
 };

@@ -5,17 +5,22 @@
  * I2. Nodes with something ready and nothing running are in `awake`; who runs is decided at the end
  *     of an instant, when all its arrivals are known, and so does not depend on their order.
  * I3. Items enter in order, at most `window` at a time.
+ * I4. Under a schedule nothing starts before its time: what is ready early waits in the engine's
+ *     queue, and what is ready goes by its time instead of by item and priority.
  *
  * O(items x (copies + feeds) log); two bytes an instance are held for all items at once. */
 #include "sim/stream.h"
 #include "base/clock.h"
 #include "base/compare.h"
+#include "model/stream_schedule.h"
 #include "sim/engine.h"
 #include "sim/mapping.h"
 #include "sim/network.h"
 #include "sim/pairmap.h"
 
-enum stream_event { EVENT_DONE, EVENT_ARRIVES };
+enum stream_event { EVENT_DONE, EVENT_ARRIVES, EVENT_TASK_DUE, EVENT_SEND_DUE };
+
+const char *const stream_feed_names[] = {"flood", "period", "window", NULL};
 
 /* Instances (item x copy) that one replay may hold: 4 GB of counters. */
 #define MOST_INSTANCES ((uint64_t)1 << 31)
@@ -36,6 +41,11 @@ struct stream {
     struct mapping map;
     struct costs *costs;
     uint32_t ports, window;
+    double period; /* between items; 0: they do not come one by one */
+
+    /* the schedule; NULL: none is kept to */
+    double *copy_due, *feed_due; /* from the item's base */
+    double *base;                /* per item: when its schedule begins */
 
     uint16_t *missing;    /* item x copy */
     uint32_t *exits_left; /* per item */
@@ -59,16 +69,27 @@ static void release_items(struct stream *s);
 static void make_ready(struct stream *s, uint64_t item, uint32_t copy)
 {
     uint32_t node = mapping_node(&s->map, s->map.copies[copy].cluster, item);
-    queue_push(&s->ready[node], (double)item, copy, item << 32 | copy);
+    double key = s->copy_due ? s->base[item] + s->copy_due[copy] : (double)item;
+    queue_push(&s->ready[node], key, copy, item << 32 | copy);
     if (s->running[node] == UINT64_MAX)
         array_push(&s->awake, node);
+}
+
+/* All inputs are there: ready, or ready when it is due. */
+static void has_inputs(struct stream *s, uint64_t item, uint32_t copy)
+{
+    double due = s->copy_due ? s->base[item] + s->copy_due[copy] : 0;
+    if (due > s->engine.now)
+        engine_at(&s->engine, due, EVENT_TASK_DUE, item * s->map.ncopies + copy);
+    else
+        make_ready(s, item, copy);
 }
 
 /* One input fewer is missing. */
 static void got_input(struct stream *s, uint64_t item, uint32_t copy)
 {
     if (--s->missing[item * s->map.ncopies + copy] == 0)
-        make_ready(s, item, copy);
+        has_inputs(s, item, copy);
 }
 
 /* Every copy in the receiving cluster that waits for the object has it. */
@@ -99,6 +120,29 @@ static void start_next(struct stream *s, uint32_t node)
     engine_at(&s->engine, s->engine.now + time, EVENT_DONE, node);
 }
 
+/* From the node of its producer. False: it has no way to travel. */
+static bool send_feed(struct stream *s, uint64_t item, uint32_t feed, uint32_t node,
+                      struct error *err)
+{
+    const struct feed *f = &s->map.feeds[feed];
+    uint32_t to = mapping_node(&s->map, f->to, item);
+    double size = f->object == NONE ? 0 : s->w->size[f->object];
+    double priority =
+        s->feed_due ? s->base[item] + s->feed_due[feed] : (double)(item * s->map.nfeeds + f->rank);
+    if (to == node || f->object == NONE || platform_transfer(s->p, node, to, size) == 0) {
+        feed_arrived(s, item, feed);
+        return true;
+    }
+    if (network_send(s->network, s->engine.now, node, to, size, priority,
+                     item * s->map.nfeeds + feed))
+        return true;
+    char label[256];
+    return error_set(err, ERROR_FAILED,
+                     "object '%s' cannot travel: no network between nodes '%s' and '%s'",
+                     workflow_object_label(s->w, f->object, label, sizeof label),
+                     platform_node_name(s->p, node), platform_node_name(s->p, to));
+}
+
 /* Local followers and feeds; the end of an item's last sink completes it and lets another enter.
  * False: an object has no way to travel. */
 static bool task_done(struct stream *s, uint32_t node, struct error *err)
@@ -123,23 +167,14 @@ static bool task_done(struct stream *s, uint32_t node, struct error *err)
     for (uint32_t k = c->local_off; k < c[1].local_off; k++)
         got_input(s, item, s->map.local[k]);
     for (uint32_t k = c->feed_off; k < c[1].feed_off; k++) {
-        const struct feed *f = &s->map.feeds[k];
-        uint32_t to = mapping_node(&s->map, f->to, item);
-        double size = f->object == NONE ? 0 : s->w->size[f->object];
-        if (to == node || f->object == NONE || platform_transfer(s->p, node, to, size) == 0)
-            feed_arrived(s, item, k);
-        else if (!network_send(s->network, now, node, to, size,
-                               (double)(item * s->map.nfeeds + f->rank),
-                               item * s->map.nfeeds + k)) {
-            char label[256];
-            return error_set(err, ERROR_FAILED,
-                             "object '%s' cannot travel: no network between nodes '%s' and '%s'",
-                             workflow_object_label(s->w, f->object, label, sizeof label),
-                             platform_node_name(s->p, node), platform_node_name(s->p, to));
-        }
+        double due = s->feed_due ? s->base[item] + s->feed_due[k] : 0;
+        if (due > now)
+            engine_at(&s->engine, due, EVENT_SEND_DUE, item * s->map.nfeeds + k);
+        else if (!send_feed(s, item, k, node, err))
+            return false;
     }
     if (c->is_exit && --s->exits_left[item] == 0) {
-        double from = s->o->period > 0 ? (double)item * s->o->period : s->began[item];
+        double from = s->period > 0 ? (double)item * s->period : s->began[item];
         s->out->completion[item] = now;
         s->out->latency[item] = now - from;
         if (now > s->out->makespan)
@@ -181,12 +216,43 @@ static void release_items(struct stream *s)
 {
     while (s->released < s->arrived && (!s->window || s->released - s->finished < s->window)) {
         uint64_t item = s->released++;
+        if (s->base)
+            s->base[item] = fmax((double)item * s->period, s->engine.now);
         for (uint32_t c = 0; c < s->map.ncopies; c++) {
             s->missing[item * s->map.ncopies + c] = (uint16_t)s->map.copies[c].inputs;
             if (!s->map.copies[c].inputs)
-                make_ready(s, item, c);
+                has_inputs(s, item, c);
         }
     }
+}
+
+/* The node that makes what a feed sends. */
+static uint32_t feed_source(const struct stream *s, uint64_t item, uint32_t feed)
+{
+    return mapping_node(&s->map, s->map.copies[s->map.feeds[feed].from].cluster, item);
+}
+
+static bool stream_happened(struct stream *s, const struct event *x, struct error *err)
+{
+    switch ((enum stream_event)x->kind) {
+    case EVENT_DONE:
+        return task_done(s, (uint32_t)x->payload, err);
+    case EVENT_TASK_DUE:
+        make_ready(s, x->payload / s->map.ncopies, (uint32_t)(x->payload % s->map.ncopies));
+        return true;
+    case EVENT_SEND_DUE: {
+        uint64_t item = x->payload / s->map.nfeeds;
+        uint32_t feed = (uint32_t)(x->payload % s->map.nfeeds);
+        return send_feed(s, item, feed, feed_source(s, item, feed), err);
+    }
+    case EVENT_ARRIVES:
+        break;
+    }
+    s->arrived++;
+    if (s->arrived < s->o->items)
+        engine_at(&s->engine, s->arrived * s->period, EVENT_ARRIVES, 0);
+    release_items(s);
+    return true;
 }
 
 /* Until all items are done; see network.h for the loop. */
@@ -195,7 +261,7 @@ static bool stream_loop(struct stream *s, struct error *err)
     struct engine *e = &s->engine;
     struct network *n = s->network;
     uint64_t next_report = 1 << 16;
-    if (s->o->period > 0)
+    if (s->period > 0)
         engine_at(e, 0, EVENT_ARRIVES, 0);
     else
         s->arrived = s->o->items;
@@ -222,12 +288,7 @@ static bool stream_loop(struct stream *s, struct error *err)
                 message_arrived(s, &m);
         } else {
             struct event x = engine_take(e);
-            if (x.kind == EVENT_ARRIVES) {
-                s->arrived++;
-                if (s->arrived < s->o->items)
-                    engine_at(e, s->arrived * s->o->period, EVENT_ARRIVES, 0);
-                release_items(s);
-            } else if (!task_done(s, (uint32_t)x.payload, err))
+            if (!stream_happened(s, &x, err))
                 return false;
         }
         if (e->events >= next_report) {
@@ -357,8 +418,10 @@ static bool stream_check_options(const struct stream *s, const struct plan *plan
         return error_set(err, ERROR_INPUT, "a stream of %u items; at most %d can be simulated",
                          o->items, MOST_ITEMS);
     if (!isfinite(o->period) || o->period < 0)
-        return error_set(err, ERROR_INPUT, "the period is %g; it must be 0 (saturated) or more",
+        return error_set(err, ERROR_INPUT, "the period is %g; it must be 0 (the plan's) or more",
                          o->period);
+    if (o->fed == FEED_WINDOW && !o->window)
+        return error_set(err, ERROR_INPUT, "a stream fed by a window needs the window's size");
     if (!isfinite(o->noise) || o->noise < 0)
         return error_set(err, ERROR_INPUT, "noise is %g; it must be 0 or more", o->noise);
     if (!s->w->ntasks)
@@ -372,7 +435,9 @@ static bool stream_prepare(struct stream *s, const struct plan *plan, struct err
     const struct platform *p = s->p;
     const struct stream_options *o = s->o;
     s->ports = o->ports ? o->ports : plan->ports;
-    s->window = o->window ? o->window : plan->pipelined ? 0 : 1;
+    s->window = o->fed == FEED_FLOOD ? 0 : o->window;
+    if (!plan->pipelined)
+        s->window = 1;
     s->network = network_new(o->network ? o->network : "kport", p, s->ports, err);
     s->costs = s->network ? costs_new(w, p, err) : NULL;
     if (!s->costs || !mapping_build(&s->map, w, p, s->costs, plan, err))
@@ -412,6 +477,89 @@ static bool stream_prepare(struct stream *s, const struct plan *plan, struct err
     return true;
 }
 
+static uint64_t due_key(uint32_t a, uint32_t b)
+{
+    return (uint64_t)a << 32 | b;
+}
+
+struct due {
+    uint64_t key;
+    double start;
+};
+
+static int compare_dues(const void *a, const void *b)
+{
+    const struct due *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* 0 for what the schedule does not name: transfers that take no time. */
+static double find_due(const struct due *list, size_t n, uint64_t key)
+{
+    struct due wanted = {.key = key};
+    const struct due *found = n ? bsearch(&wanted, list, n, sizeof *list, compare_dues) : NULL;
+    return found ? found->start : 0;
+}
+
+/* The schedule's starts by copy and feed of the mapping. */
+static void keep_schedule(struct stream *s, const struct stream_schedule *x)
+{
+    struct due *list = mem_new(struct due, x->starts.n + x->sends.n);
+    for (size_t i = 0; i < x->starts.n; i++)
+        list[i] = (struct due){due_key(x->starts.at[i].task, x->starts.at[i].cluster),
+                               x->starts.at[i].start};
+    if (x->starts.n)
+        qsort(list, x->starts.n, sizeof *list, compare_dues);
+    s->copy_due = mem_new(double, s->map.ncopies);
+    for (uint32_t i = 0; i < s->map.ncopies; i++)
+        s->copy_due[i] =
+            find_due(list, x->starts.n, due_key(s->map.copies[i].task, s->map.copies[i].cluster));
+    for (size_t i = 0; i < x->sends.n; i++)
+        list[i] =
+            (struct due){due_key(x->sends.at[i].object, x->sends.at[i].to), x->sends.at[i].start};
+    if (x->sends.n)
+        qsort(list, x->sends.n, sizeof *list, compare_dues);
+    s->feed_due = mem_new(double, s->map.nfeeds);
+    for (uint32_t i = 0; i < s->map.nfeeds; i++)
+        s->feed_due[i] =
+            find_due(list, x->sends.n, due_key(s->map.feeds[i].object, s->map.feeds[i].to));
+    s->base = mem_new_zero(double, s->o->items);
+    free(list);
+}
+
+/* By the plan's schedule, or by one that is built here for a plan from before it had any. Pipelined
+ * items keep to it only when they come at its pace. */
+static bool stream_pace(struct stream *s, const struct plan *plan, struct error *err)
+{
+    const struct stream_options *o = s->o;
+    struct stream_schedule own = {0};
+    const struct stream_schedule *schedule = &plan->schedule;
+    double claimed = plan_objective(plan, "throughput");
+    bool wanted = plan->pipelined ? o->fed == FEED_PERIOD && o->period == 0 : true;
+    if (wanted && !(schedule->period > 0)) {
+        struct stream_graph *g = stream_graph_new(s->w, s->p);
+        if ((!plan->pipelined || (claimed > 0 && isfinite(claimed))) &&
+            stream_schedule_build(g, plan, 1 / claimed, &own))
+            schedule = &own;
+        stream_graph_free(g);
+    }
+    if (o->fed == FEED_PERIOD)
+        s->period = o->period > 0          ? o->period
+                    : schedule->period > 0 ? schedule->period
+                    : claimed > 0          ? 1 / claimed
+                                           : 0;
+    bool paced = o->fed != FEED_PERIOD || s->period > 0 || claimed == INFINITY;
+    if (wanted && schedule->period > 0)
+        keep_schedule(s, schedule);
+    stream_schedule_free(&own);
+    s->out->fed = o->fed;
+    s->out->period = s->period;
+    s->out->window = s->window;
+    s->out->scheduled = s->copy_due != NULL;
+    return paced || error_set(err, ERROR_INPUT,
+                              "the plan promises no throughput to feed it by; give the period");
+}
+
 bool stream_run(const struct workflow *w, const struct platform *p, const struct plan *plan,
                 const struct stream_options *o, struct stream_result *out, struct error *err)
 {
@@ -420,7 +568,7 @@ bool stream_run(const struct workflow *w, const struct platform *p, const struct
     struct stream s = {.w = w, .p = p, .o = o, .out = out};
     engine_init(&s.engine, o->seed);
     bool good = plan_can_place(w, err) && stream_check_options(&s, plan, err) &&
-                stream_prepare(&s, plan, err) && stream_loop(&s, err);
+                stream_prepare(&s, plan, err) && stream_pace(&s, plan, err) && stream_loop(&s, err);
     if (good) {
         stream_account(&s);
         out->predicted_throughput = plan_objective(plan, "throughput");
@@ -430,6 +578,9 @@ bool stream_run(const struct workflow *w, const struct platform *p, const struct
     network_free(s.network);
     mapping_free(&s.map);
     costs_free(s.costs);
+    free(s.copy_due);
+    free(s.feed_due);
+    free(s.base);
     free(s.missing);
     free(s.exits_left);
     free(s.began);

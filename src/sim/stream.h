@@ -9,20 +9,32 @@
  * under the network model; transfers are served oldest item first, then by decreasing bottom level.
  * Ordering edges cost nothing.
  *
- * Items are all there at time 0 (saturated) or come one a period. A mapping that is not pipelined
- * takes an item when the one before is done. */
+ * How items are fed:
+ *
+ *     flood     all are there at time 0
+ *     period    one comes every so often. Without a period of one's own, that is the plan's, and tasks
+ *               and transfers start when its schedule says (built here if the plan brings none)
+ *     window    so many are in work at once
+ *
+ * A mapping that is not pipelined takes an item when the one before is done, and follows its list
+ * schedule however it is fed. */
 #pragma once
 #include "base/progress.h"
 #include "model/plan.h"
 #include "model/trace.h"
 
+enum stream_feed { FEED_FLOOD, FEED_PERIOD, FEED_WINDOW };
+extern const char *const stream_feed_names[]; /* by enum, ending with NULL */
+
 struct stream_options {
     const char *network; /* NULL: kport */
     uint32_t ports;      /* 0: the plan's, else the platform's, else no limit */
     uint32_t items;
-    double period;   /* seconds between items; 0: saturated */
-    uint32_t window; /* most items between their arrival and their end; 0: no limit */
-    double noise;    /* coefficient of variation of task times; 0: none */
+    enum stream_feed fed;
+    double period; /* FEED_PERIOD: seconds between items; 0: the plan's, and its schedule */
+    uint32_t
+        window;   /* most items between their arrival and their end; 0: no limit. Not of a flood */
+    double noise; /* coefficient of variation of task times; 0: none */
     uint64_t seed;
     struct trace_sink *trace; /* may be NULL; trace_event.copy is the item */
     const struct progress *progress;
@@ -44,12 +56,17 @@ struct stream_channel {
 
 struct stream_result {
     uint32_t items;
+    /* how they were fed */
+    enum stream_feed fed;
+    bool scheduled;  /* tasks and transfers kept to the plan's schedule */
+    double period;   /* FEED_PERIOD */
+    uint32_t window; /* 0: no limit */
     double makespan;
     double throughput; /* steady state: least-squares slope of the second half of the completions
                           before the last item entered (of all when fewer than 16); 1 / makespan for
                           one item */
     double overall;    /* items / makespan */
-    /* of an item: from its arrival (period > 0), else from the start of its first task, to the end
+    /* of an item: from its arrival (FEED_PERIOD), else from the start of its first task, to the end
      * of its last sink */
     double latency_mean, latency_p50, latency_p95, latency_p99, latency_max, latency_first;
     double *latency;    /* per item */
@@ -65,7 +82,7 @@ struct stream_result {
     double seconds; /* real */
 };
 
-void stream_options_init(struct stream_options *o); /* 200 items, saturated */
+void stream_options_init(struct stream_options *o); /* 200 items, a flood */
 bool stream_run(const struct workflow *w, const struct platform *p, const struct plan *plan,
                 const struct stream_options *o, struct stream_result *out, struct error *err);
 void stream_result_free(struct stream_result *r);

@@ -77,6 +77,7 @@ static void replicas(void)
         is_dbl(r.bytes_moved, 200 * 50, 0, "bytes");
         stream_result_free(&r);
 
+        o.fed = FEED_PERIOD;
         o.period = 60;
         o.items = 20;
         ok(stream_run(w, p, plan, &o, &r, &err), "one item a minute");
@@ -86,6 +87,7 @@ static void replicas(void)
         stream_result_free(&r);
 
         plan->pipelined = false;
+        o.fed = FEED_FLOOD;
         o.period = 0;
         ok(stream_run(w, p, plan, &o, &r, &err), "not pipelined");
         is_dbl(r.makespan, 20 * 70, 1e-9, "one item after the other");

@@ -166,6 +166,7 @@ sim|plan.json|--mtbf 1000|-
 sim|plan.json|--repair 1|--mtbf 100
 sim|plan.json|--planned-times|-
 sim|stream.yaml --on 2 --with stream|--items 5|-
+sim|stream.yaml --on 2 --with stream|--fed flood|-
 sim|stream.yaml --on 2 --with stream|--period 1|-
 sim|stream.yaml --on 2 --with stream|--window 2|-
 sim|flow.yaml|--clients|-

@@ -5,7 +5,7 @@
  *      "planner", "options", "seed", "planning_seconds", "kind", "memory", "objectives", "notes",
  *      static     "constraints", "placements": [...], "transfers": [...]
  *      partition  "parts": [...]
- *      stream     "pipelined", "rotating", "ports", "clusters": [...]
+ *      stream     "pipelined", "rotating", "ports", "clusters": [...], "schedule": {...}
  *      order      "verdict", "proof", "order": [...], "eligible": [...]} */
 #include "base/json.h"
 #include "formats/format.h"
@@ -224,6 +224,40 @@ static void write_clusters(struct writer *s)
     json_write_end_array(j);
 }
 
+/* The starts of item 0, by task and transfer; a plan without a schedule has no such field. */
+static void write_schedule(struct writer *s)
+{
+    struct json_writer *j = &s->j;
+    const struct stream_schedule *x = &s->plan->schedule;
+    if (!(x->period > 0))
+        return;
+    json_write_key(j, "schedule");
+    json_write_object(j);
+    json_put_number(j, "period", x->period);
+    json_write_key(j, "tasks");
+    json_write_array(j);
+    for (size_t i = 0; i < x->starts.n; i++) {
+        json_write_object_inline(j);
+        json_put_string(j, "task", workflow_task_name(s->w, x->starts.at[i].task));
+        json_put_integer(j, "cluster", x->starts.at[i].cluster);
+        json_put_number(j, "start", x->starts.at[i].start);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+    json_write_key(j, "transfers");
+    json_write_array(j);
+    for (size_t i = 0; i < x->sends.n; i++) {
+        json_write_object_inline(j);
+        json_put_string(j, "object", plan_object_label(s, x->sends.at[i].object));
+        json_put_integer(j, "from", x->sends.at[i].from);
+        json_put_integer(j, "to", x->sends.at[i].to);
+        json_put_number(j, "start", x->sends.at[i].start);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+    json_write_end_object(j);
+}
+
 static void write_order(struct writer *s)
 {
     struct json_writer *j = &s->j;
@@ -256,8 +290,10 @@ void plan_json_write(const struct plan *plan, const struct workflow *w, const st
     }
     if (plan->kind == PLAN_PARTITION)
         write_parts(&s);
-    if (plan->kind == PLAN_STREAM)
+    if (plan->kind == PLAN_STREAM) {
         write_clusters(&s);
+        write_schedule(&s);
+    }
     if (plan->kind == PLAN_ORDER)
         write_order(&s);
     if (plan->kind == PLAN_STATIC || plan->placements.n || plan->transfers.n)

@@ -202,17 +202,21 @@ static bool read_placement(struct plan_reader *r, json_ref row)
     return true;
 }
 
+static bool row_object(struct plan_reader *r, json_ref row, const char *what, uint32_t *object)
+{
+    json_ref at;
+    const char *name = need_name(r, row, "object", what, &at);
+    if (!name)
+        return false;
+    *object = workflow_find_object(r->w, name);
+    return *object != NONE || json_error(r->j, at, r->err, "the workflow has no object '%s'", name);
+}
+
 static bool read_transfer(struct plan_reader *r, json_ref row)
 {
     struct transfer x = {0};
-    json_ref at;
-    const char *name = need_name(r, row, "object", "a transfer", &at);
-    if (!name)
-        return false;
-    x.object = workflow_find_object(r->w, name);
-    if (x.object == NONE)
-        return json_error(r->j, at, r->err, "the workflow has no object '%s'", name);
-    if (!row_node(r, row, "from", "a transfer", &x.from) ||
+    if (!row_object(r, row, "a transfer", &x.object) ||
+        !row_node(r, row, "from", "a transfer", &x.from) ||
         !row_node(r, row, "to", "a transfer", &x.to) ||
         !row_times(r, row, "a transfer", &x.start, &x.finish))
         return false;
@@ -301,14 +305,14 @@ static bool read_cluster(struct plan_reader *r, json_ref row)
 }
 
 /* Each element of a list of objects. An absent list is fine unless needed. */
-static bool read_rows(struct plan_reader *r, const char *key, bool needed, const char *what,
-                      bool (*read_row)(struct plan_reader *, json_ref))
+static bool read_rows_of(struct plan_reader *r, json_ref owner, const char *key, bool needed,
+                         const char *what, bool (*read_row)(struct plan_reader *, json_ref))
 {
     const struct json *j = r->j;
-    json_ref list = json_field(j, 0, key);
+    json_ref list = json_field(j, owner, key);
     if (list == JSON_NONE && !needed)
         return true;
-    list = json_field_need(j, 0, key, JSON_ARRAY, "the plan", r->err);
+    list = json_field_need(j, owner, key, JSON_ARRAY, "the plan", r->err);
     if (list == JSON_NONE)
         return false;
     for (json_ref v = json_first(j, list); v != JSON_NONE; v = json_next_element(j, list, v)) {
@@ -316,6 +320,61 @@ static bool read_rows(struct plan_reader *r, const char *key, bool needed, const
             return false;
     }
     return true;
+}
+
+static bool read_rows(struct plan_reader *r, const char *key, bool needed, const char *what,
+                      bool (*read_row)(struct plan_reader *, json_ref))
+{
+    return read_rows_of(r, 0, key, needed, what, read_row);
+}
+
+/* A cluster or a start that must be there. */
+static bool row_needs(struct plan_reader *r, json_ref row, const char *key, const char *what)
+{
+    return json_field_need(r->j, row, key, JSON_NUMBER, what, r->err) != JSON_NONE;
+}
+
+static bool read_start(struct plan_reader *r, json_ref row)
+{
+    struct stream_start x = {0};
+    static const char what[] = "a task of the schedule";
+    if (!row_task(r, row, "task", what, &x.task) || !row_needs(r, row, "cluster", what) ||
+        !row_index(r, row, "cluster", what, &x.cluster) || !row_needs(r, row, "start", what) ||
+        !json_field_number(r->j, row, "start", -INFINITY, &x.start, what, r->err))
+        return false;
+    array_push(&r->plan->schedule.starts, x);
+    return true;
+}
+
+static bool read_send(struct plan_reader *r, json_ref row)
+{
+    struct stream_send x = {0};
+    static const char what[] = "a transfer of the schedule";
+    if (!row_object(r, row, what, &x.object) || !row_needs(r, row, "from", what) ||
+        !row_index(r, row, "from", what, &x.from) || !row_needs(r, row, "to", what) ||
+        !row_index(r, row, "to", what, &x.to) || !row_needs(r, row, "start", what) ||
+        !json_field_number(r->j, row, "start", -INFINITY, &x.start, what, r->err))
+        return false;
+    array_push(&r->plan->schedule.sends, x);
+    return true;
+}
+
+/* Older plans have none. */
+static bool read_schedule(struct plan_reader *r)
+{
+    json_ref v = json_field(r->j, 0, "schedule");
+    double *period = &r->plan->schedule.period;
+    if (v == JSON_NONE)
+        return true;
+    if (!json_field_is(r->j, v, JSON_OBJECT, "\"schedule\"", r->err) ||
+        !row_needs(r, v, "period", "the schedule") ||
+        !json_field_number(r->j, v, "period", 0, period, "the schedule", r->err))
+        return false;
+    if (!(*period > 0))
+        return json_error(r->j, v, r->err, "the period of the schedule is %g; expected more than 0",
+                          *period);
+    return read_rows_of(r, v, "tasks", true, "a task of the schedule", read_start) &&
+           read_rows_of(r, v, "transfers", false, "a transfer of the schedule", read_send);
 }
 
 static bool read_constraints(struct plan_reader *r)
@@ -515,7 +574,8 @@ static bool read_lists(struct plan_reader *r)
     if (kind == PLAN_PARTITION && !read_rows(r, "parts", true, "a part", read_part))
         return false;
     if (kind == PLAN_STREAM &&
-        (!read_stream_head(r) || !read_rows(r, "clusters", true, "a cluster", read_cluster)))
+        (!read_stream_head(r) || !read_rows(r, "clusters", true, "a cluster", read_cluster) ||
+         !read_schedule(r)))
         return false;
     if (kind == PLAN_ORDER && !read_order(r))
         return false;

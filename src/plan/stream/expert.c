@@ -8,6 +8,7 @@
  * lightest (the throughput may then be missed).
  *
  * O(paths x tasks + merges x edges). Ties: bottom level, then lowest cluster. */
+#include "model/stream_schedule.h"
 #include "plan/stream/baselines.h"
 
 struct expert {
@@ -330,6 +331,7 @@ static struct plan *run_expert(const struct plan_request *request, bool extended
     if (baseline_can(&q, planner, &target, err)) {
         expert_run(&q, extended, &result);
         plan = stream_plan(&q, &result);
+        stream_plan_schedule(g, plan);
         if (!result.meets)
             plan_note(plan, "the required throughput of %.10g is not met", q.throughput);
         mos_result_free(&result);

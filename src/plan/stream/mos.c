@@ -11,6 +11,7 @@
  * cluster of everything always does. */
 #include "plan/stream/mos.h"
 #include "base/quantity.h"
+#include "model/stream_schedule.h"
 
 /* ---- running ---- */
 
@@ -350,8 +351,10 @@ static struct plan *run_mos(const struct plan_request *request, struct error *er
                       "do not fit on %u processors at that rate (the best found has %.10g)",
                       q.throughput, q.processors, result.throughput);
     }
-    if (good)
+    if (good) {
         plan = stream_plan(&q, &result);
+        stream_plan_schedule(g, plan);
+    }
     mos_result_free(&result);
     stream_problem_free(&q);
     stream_graph_free(g);
