@@ -7,7 +7,9 @@
  *   demand x:  waiters[at[x].first] .. up to the first of x + 1   placements that wait for it
  *
  * Everything is in arrays by counting sort: O(placements + transfers + edges x copies), no hashing.
- */
+ * Ten million tasks have twenty million transfers, and each byte that is touched here is a page that
+ * the system clears first: transfers that only say from where a reader's node gets an object are
+ * settled where they stand (settle_transfers()), and only plans that say more have them grouped. */
 #include "sim/demand.h"
 #include "base/bitset.h"
 #include "base/mem.h"
@@ -104,14 +106,9 @@ static bool bad_transfer(const struct transfer *t, const struct workflow *w,
         object, platform_node_name(p, t->to), t->start, t->finish);
 }
 
-/* Group the plan's transfers by object (counting sort, stable). Plans that state no transfers leave
- * `off` NULL: then every demand is served by whichever copy ends first. */
-static bool index_transfers(struct by_object *b, const struct workflow *w, const struct platform *p,
-                            const struct plan *plan, bool with_start, struct error *err)
+static bool check_transfers(const struct workflow *w, const struct platform *p,
+                            const struct plan *plan, struct error *err)
 {
-    *b = (struct by_object){0};
-    if (!plan->transfers.n)
-        return true;
     if (plan->transfers.n > UINT32_MAX)
         return error_set(err, ERROR_INPUT, "the plan has more than 2^32 transfers");
     for (size_t i = 0; i < plan->transfers.n; i++) {
@@ -122,6 +119,13 @@ static bool index_transfers(struct by_object *b, const struct workflow *w, const
         if (!good)
             return bad_transfer(t, w, p, err);
     }
+    return true;
+}
+
+/* Group the plan's transfers by object (counting sort, stable). */
+static void index_transfers(struct by_object *b, const struct workflow *w, const struct plan *plan,
+                            bool with_start)
+{
     b->off = mem_new_zero(uint32_t, (size_t)w->nobjects + 1);
     b->route = mem_new(struct route, plan->transfers.n);
     if (with_start)
@@ -140,7 +144,6 @@ static bool index_transfers(struct by_object *b, const struct workflow *w, const
     for (uint32_t o = w->nobjects; o > 0; o--)
         b->off[o] = b->off[o - 1];
     b->off[0] = 0;
-    return true;
 }
 
 struct demand_build {
@@ -149,7 +152,6 @@ struct demand_build {
     const struct platform *p;
     const struct plan *plan;
     struct by_object transfers;
-    uint32_t *copy_node; /* parallel to copy[]: its node, near its neighbours by task */
     uint32_t *of_node; /* the demand of the object at hand on this node, if >= the object's first */
     size_t cap;
 };
@@ -175,12 +177,15 @@ static uint32_t add_demand(struct demand_build *b, uint32_t object, uint32_t nod
     return d->n++;
 }
 
+/* The node of an entry of copy[]. */
+static uint32_t copy_node(const struct demand_build *b, uint32_t c)
+{
+    return b->plan->placements.at[b->d->copy[c]].node;
+}
+
 static bool has_copy_on(const struct demand_build *b, uint32_t task, uint32_t node)
 {
-    for (uint32_t c = b->d->copy_off[task]; c < b->d->copy_off[task + 1]; c++)
-        if (b->copy_node[c] == node)
-            return true;
-    return false;
+    return demands_copy_on(b->d, b->plan, task, node) != NONE;
 }
 
 /* Where each demand of the object comes from: as a transfer of the plan says, else its own node
@@ -239,12 +244,8 @@ static bool add_object(struct demand_build *b, uint32_t object, struct error *er
     uint32_t count = 0;
     const uint32_t *consumers = workflow_consumers(w, object, &count);
     for (uint32_t i = 0; i < count; i++)
-        for (uint32_t c = d->copy_off[consumers[i]]; c < d->copy_off[consumers[i] + 1]; c++) {
-            uint32_t placement = d->copy[c];
-            uint32_t x = add_demand(b, object, b->copy_node[c]);
-            d->at[x].first++;
-            d->missing[placement]++;
-        }
+        for (uint32_t c = d->copy_off[consumers[i]]; c < d->copy_off[consumers[i] + 1]; c++)
+            d->at[add_demand(b, object, copy_node(b, c))].first++;
     if (!set_sources(b, object, err))
         return false;
     /* counts to places, filled from the back so that `first` ends where it belongs */
@@ -253,11 +254,68 @@ static bool add_object(struct demand_build *b, uint32_t object, struct error *er
         d->at[x].first = total += d->at[x].first;
     for (uint32_t i = count; i-- > 0;)
         for (uint32_t c = d->copy_off[consumers[i] + 1]; c-- > d->copy_off[consumers[i]];) {
-            uint32_t x = b->of_node[b->copy_node[c]];
+            uint32_t x = b->of_node[copy_node(b, c)];
             d->waiters[--d->at[x].first] = d->copy[c];
         }
     d->nwaiters = total;
     return true;
+}
+
+/* The demands of all objects, after the transfers if they are grouped, else as if the plan stated none. */
+static bool add_objects(struct demand_build *b, struct error *err)
+{
+    struct demands *d = b->d;
+    d->n = d->nwaiters = 0;
+    for (uint32_t i = 0; i < b->p->nnodes; i++)
+        b->of_node[i] = NONE;
+    for (uint32_t o = 0; o < b->w->nobjects; o++) {
+        d->off[o] = d->n;
+        if (b->w->producer[o] != NONE && !add_object(b, o, err))
+            return false;
+    }
+    d->off[b->w->nobjects] = d->n;
+    return true;
+}
+
+/* Where each demand comes from, by a look at the transfers in their own order. False, and the demands
+ * are then made anew from grouped transfers: the plan relays, or sends an object to where nobody reads
+ * it, or an object has so many demands that looking for one costs more than grouping. */
+static bool settle_transfers(struct demand_build *b)
+{
+    struct demands *d = b->d;
+    size_t patience = 8 * b->plan->transfers.n + 64;
+    for (size_t i = 0; i < b->plan->transfers.n; i++) {
+        const struct transfer *t = &b->plan->transfers.at[i];
+        uint32_t producer = b->w->producer[t->object], x = d->off[t->object],
+                 end = d->off[t->object + 1];
+        if (producer == NONE)
+            continue; /* it is everywhere */
+        for (; x < end && d->at[x].node != t->to && patience; x++)
+            patience--;
+        if (x == end || !patience || !has_copy_on(b, producer, t->from))
+            return false;
+        if (d->at[x].source != NONE && d->at[x].source != t->to)
+            continue; /* stated twice: the first counts */
+        d->at[x].source = t->from;
+        if (d->priority)
+            d->priority[x] = t->start;
+    }
+    return true;
+}
+
+/* What every placement waits for: the inputs that some task makes, and ordering predecessors. How many
+ * waiters there will be is known before any is written: one allocation, and the limit of 32-bit offsets
+ * is checked in time. */
+static uint64_t count_missing(struct demands *d, const struct workflow *w, const struct plan *plan)
+{
+    uint64_t waiters = 0;
+    d->missing = mem_new(uint32_t, plan->placements.n);
+    for (size_t i = 0; i < plan->placements.n; i++) {
+        uint32_t t = plan->placements.at[i].task;
+        d->missing[i] = w->pred_off[t + 1] - w->pred_off[t];
+        waiters += d->missing[i];
+    }
+    return waiters;
 }
 
 bool demands_build(struct demands *d, const struct workflow *w, const struct platform *p,
@@ -267,47 +325,25 @@ bool demands_build(struct demands *d, const struct workflow *w, const struct pla
     struct demand_build b = {.d = d, .w = w, .p = p, .plan = plan};
     bool good = plan->placements.n < UINT32_MAX / 2 ||
                 error_set(err, ERROR_INPUT, "the plan has more than 2^31 placements");
-    good = good && index_copies(d, w, p, plan, err) &&
-           index_transfers(&b.transfers, w, p, plan, with_priority, err);
-    if (!good) {
-        demands_free(d);
-        return false;
-    }
-    d->missing = mem_new_zero(uint32_t, plan->placements.n);
-    /* How many waiters there will be is known before any is written: one allocation, and the limit
-     * of 32-bit offsets is checked in time. Ordering edges have no demand; they only count as
-     * missing. */
-    uint64_t waiters = 0;
-    for (uint32_t t = 0; t < w->ntasks; t++) {
-        uint64_t copies = d->copy_off[t + 1] - d->copy_off[t];
-        for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
-            if (w->pred_object[e] != NONE)
-                waiters += copies;
-            else
-                for (uint32_t c = d->copy_off[t]; c < d->copy_off[t + 1]; c++)
-                    d->missing[d->copy[c]]++;
-    }
+    good = good && index_copies(d, w, p, plan, err) && check_transfers(w, p, plan, err);
+    uint64_t waiters = good ? count_missing(d, w, plan) : 0;
     if (waiters >= UINT32_MAX)
         good = error_set(err, ERROR_INPUT, "the plan has more than 2^32 data dependences");
-    else {
+    if (good) {
         d->waiters = mem_new(uint32_t, (size_t)waiters);
         d->off = mem_new(uint32_t, (size_t)w->nobjects + 1);
-        b.copy_node = mem_new(uint32_t, plan->placements.n);
-        for (size_t i = 0; i < plan->placements.n; i++)
-            b.copy_node[i] = plan->placements.at[d->copy[i]].node;
         b.of_node = mem_new(uint32_t, p->nnodes);
-        for (uint32_t i = 0; i < p->nnodes; i++)
-            b.of_node[i] = NONE;
-        b.cap = (size_t)w->nobjects + 64;
+        /* no more than there are waiters; mostly two an object are enough, and what is not touched is free */
+        b.cap =
+            (waiters < 2 * (uint64_t)w->nobjects ? (size_t)waiters : 2 * (size_t)w->nobjects) + 64;
         d->at = mem_new(struct demand, b.cap);
         if (with_priority)
             d->priority = mem_new(double, b.cap);
-        for (uint32_t o = 0; o < w->nobjects && good; o++) {
-            d->off[o] = d->n;
-            if (w->producer[o] != NONE)
-                good = add_object(&b, o, err);
+        good = add_objects(&b, err);
+        if (good && !settle_transfers(&b)) {
+            index_transfers(&b.transfers, w, plan, with_priority);
+            good = add_objects(&b, err);
         }
-        d->off[w->nobjects] = d->n;
         d->at = mem_resize(d->at, d->n);
         d->state = mem_new_zero(uint8_t, d->n);
     }
@@ -315,7 +351,6 @@ bool demands_build(struct demands *d, const struct workflow *w, const struct pla
     free(b.transfers.off);
     free(b.transfers.route);
     free(b.transfers.start);
-    free(b.copy_node);
     if (!good)
         demands_free(d);
     return good;
