@@ -106,26 +106,20 @@ static bool bad_transfer(const struct transfer *t, const struct workflow *w,
         object, platform_node_name(p, t->to), t->start, t->finish);
 }
 
-static bool check_transfers(const struct workflow *w, const struct platform *p,
-                            const struct plan *plan, struct error *err)
+static bool is_transfer(const struct transfer *t, const struct workflow *w,
+                        const struct platform *p)
 {
-    if (plan->transfers.n > UINT32_MAX)
-        return error_set(err, ERROR_INPUT, "the plan has more than 2^32 transfers");
-    for (size_t i = 0; i < plan->transfers.n; i++) {
-        const struct transfer *t = &plan->transfers.at[i];
-        bool good = t->object < w->nobjects && t->from < p->nnodes && t->to < p->nnodes &&
-                    t->from != t->to && t->start >= 0 && t->finish >= t->start &&
-                    t->finish < INFINITY;
-        if (!good)
-            return bad_transfer(t, w, p, err);
-    }
-    return true;
+    return t->object < w->nobjects && t->from < p->nnodes && t->to < p->nnodes &&
+           t->from != t->to && t->start >= 0 && t->finish >= t->start && t->finish < INFINITY;
 }
 
 /* Group the plan's transfers by object (counting sort, stable). */
-static void index_transfers(struct by_object *b, const struct workflow *w, const struct plan *plan,
-                            bool with_start)
+static bool index_transfers(struct by_object *b, const struct workflow *w, const struct platform *p,
+                            const struct plan *plan, bool with_start, struct error *err)
 {
+    for (size_t i = 0; i < plan->transfers.n; i++)
+        if (!is_transfer(&plan->transfers.at[i], w, p))
+            return bad_transfer(&plan->transfers.at[i], w, p, err);
     b->off = mem_new_zero(uint32_t, (size_t)w->nobjects + 1);
     b->route = mem_new(struct route, plan->transfers.n);
     if (with_start)
@@ -144,6 +138,7 @@ static void index_transfers(struct by_object *b, const struct workflow *w, const
     for (uint32_t o = w->nobjects; o > 0; o--)
         b->off[o] = b->off[o - 1];
     b->off[0] = 0;
+    return true;
 }
 
 struct demand_build {
@@ -278,7 +273,7 @@ static bool add_objects(struct demand_build *b, struct error *err)
 }
 
 /* Where each demand comes from, by a look at the transfers in their own order. False, and the demands
- * are then made anew from grouped transfers: the plan relays, or sends an object to where nobody reads
+ * are then made anew from grouped transfers: one is wrong, the plan relays, or sends an object to where nobody reads
  * it, or an object has so many demands that looking for one costs more than grouping. */
 static bool settle_transfers(struct demand_build *b)
 {
@@ -286,6 +281,8 @@ static bool settle_transfers(struct demand_build *b)
     size_t patience = 8 * b->plan->transfers.n + 64;
     for (size_t i = 0; i < b->plan->transfers.n; i++) {
         const struct transfer *t = &b->plan->transfers.at[i];
+        if (!is_transfer(t, b->w, b->p))
+            return false;
         uint32_t producer = b->w->producer[t->object], x = d->off[t->object],
                  end = d->off[t->object + 1];
         if (producer == NONE)
@@ -325,7 +322,9 @@ bool demands_build(struct demands *d, const struct workflow *w, const struct pla
     struct demand_build b = {.d = d, .w = w, .p = p, .plan = plan};
     bool good = plan->placements.n < UINT32_MAX / 2 ||
                 error_set(err, ERROR_INPUT, "the plan has more than 2^31 placements");
-    good = good && index_copies(d, w, p, plan, err) && check_transfers(w, p, plan, err);
+    good = good && index_copies(d, w, p, plan, err);
+    if (good && plan->transfers.n > UINT32_MAX)
+        good = error_set(err, ERROR_INPUT, "the plan has more than 2^32 transfers");
     uint64_t waiters = good ? count_missing(d, w, plan) : 0;
     if (waiters >= UINT32_MAX)
         good = error_set(err, ERROR_INPUT, "the plan has more than 2^32 data dependences");
@@ -340,10 +339,9 @@ bool demands_build(struct demands *d, const struct workflow *w, const struct pla
         if (with_priority)
             d->priority = mem_new(double, b.cap);
         good = add_objects(&b, err);
-        if (good && !settle_transfers(&b)) {
-            index_transfers(&b.transfers, w, plan, with_priority);
-            good = add_objects(&b, err);
-        }
+        if (good && !settle_transfers(&b))
+            good = index_transfers(&b.transfers, w, p, plan, with_priority, err) &&
+                   add_objects(&b, err);
         d->at = mem_resize(d->at, d->n);
         d->state = mem_new_zero(uint8_t, d->n);
     }

@@ -9,8 +9,9 @@
 /* Files can claim any number of cores; these keep memory below 400 MB and 2 GB. */
 enum { MOST_LANES = 1 << 24, MOST_SLOTS = 1 << 29 };
 
-/* Plans come from files: every number is checked before it is used as an index. */
-static bool check_placements(const struct workflow *w, const struct platform *p,
+/* Plans come from files: every number is checked before it is used as an index. Notes in node_first[n + 1]
+ * how many cores of node n are in use. */
+static bool check_placements(struct lanes *l, const struct workflow *w, const struct platform *p,
                              const struct plan *plan, struct error *err)
 {
     for (size_t i = 0; i < plan->placements.n; i++) {
@@ -20,21 +21,24 @@ static bool check_placements(const struct workflow *w, const struct platform *p,
                              "the plan does not belong to this workflow: it places task number %u "
                              "of %u",
                              x->task, w->ntasks);
-        const char *task = workflow_task_name(w, x->task);
         if (x->node >= p->nnodes)
             return error_set(err, ERROR_INPUT,
                              "the plan does not belong to this platform: task '%s' is on node "
                              "number %u of %u",
-                             task, x->node, p->nnodes);
+                             workflow_task_name(w, x->task), x->node, p->nnodes);
         if (x->core >= p->cores[x->node] || w->cores[x->task] > p->cores[x->node] - x->core)
             return error_set(
                 err, ERROR_INPUT,
-                "task '%s' needs %u core(s) from core %u on of node '%s', which has %u", task,
-                w->cores[x->task], x->core, platform_node_name(p, x->node), p->cores[x->node]);
+                "task '%s' needs %u core(s) from core %u on of node '%s', which has %u",
+                workflow_task_name(w, x->task), w->cores[x->task], x->core,
+                platform_node_name(p, x->node), p->cores[x->node]);
         if (!isfinite(x->start) || !isfinite(x->finish) || x->start < 0 || x->finish < x->start)
             return error_set(err, ERROR_INPUT,
-                             "task '%s' is planned from %g to %g: not a span of time", task,
-                             x->start, x->finish);
+                             "task '%s' is planned from %g to %g: not a span of time",
+                             workflow_task_name(w, x->task), x->start, x->finish);
+        uint32_t end = x->core + w->cores[x->task];
+        if (l->node_first[x->node + 1] < end)
+            l->node_first[x->node + 1] = end;
     }
     return true;
 }
@@ -77,15 +81,11 @@ bool lanes_build(struct lanes *l, const struct workflow *w, const struct platfor
                  const struct plan *plan, struct error *err)
 {
     *l = (struct lanes){0};
-    if (!check_placements(w, p, plan, err))
-        return false;
     /* Lanes only for the cores in use: a node may claim a billion cores. */
     l->node_first = mem_new_zero(uint32_t, (size_t)p->nnodes + 1);
-    for (size_t i = 0; i < plan->placements.n; i++) {
-        const struct placement *x = &plan->placements.at[i];
-        uint32_t end = x->core + w->cores[x->task];
-        if (l->node_first[x->node + 1] < end)
-            l->node_first[x->node + 1] = end;
+    if (!check_placements(l, w, p, plan, err)) {
+        lanes_free(l);
+        return false;
     }
     uint64_t total = 0;
     for (uint32_t i = 0; i < p->nnodes; i++) {
