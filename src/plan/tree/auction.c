@@ -14,6 +14,7 @@
  * Each round ends with a mapping: the heaviest subtree wanted to the fastest processor that holds
  * it, what is left over joins the top. The shortest is carried out. */
 #include "plan/tree/auction.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include <stdlib.h>
 
@@ -410,8 +411,8 @@ static void auction_critical(struct auction *a, struct partition *p, uint32_t *c
     }
 }
 
-void auction_mappings(const struct tree_setting *s, double known, struct snapshot *out,
-                      uint32_t *found, uint32_t most)
+void auction_mappings(const struct tree_setting *s, double known, double deadline,
+                      struct snapshot *out, uint32_t *found, uint32_t most)
 {
     if (s->nprocs < 2 || s->t->n < 2)
         return;
@@ -420,7 +421,7 @@ void auction_mappings(const struct tree_setting *s, double known, struct snapsho
     uint32_t *critical = mem_new(uint32_t, s->nprocs + 1);
     struct rng rng;
     rng_seed(&rng, 1);
-    for (uint32_t k = 0; k < a->nkinds && k < MOST_TOPS; k++) {
+    for (uint32_t k = 0; k < a->nkinds && k < MOST_TOPS && clock_seconds() < deadline; k++) {
         struct auction_terms terms = {.rounds = FEW_ROUNDS, .rng = &rng};
         while (a->kind_of[terms.top] != k)
             terms.top++;

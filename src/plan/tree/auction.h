@@ -28,6 +28,7 @@ bool auction_piece(struct auction *a, struct partition *p, uint32_t i,
 /* The whole tree, with each kind of processor as the top's and for many deadlines; then on along the
  * critical path while processors are idle. `known`: a makespan that is reached already; tops that come
  * nowhere near it are left early. Valid mappings are added to out[*found], the shortest
- * first, at most `most` and only of different makespan. Deterministic. */
-void auction_mappings(const struct tree_setting *s, double known, struct snapshot *out,
-                      uint32_t *found, uint32_t most);
+ * first, at most `most` and only of different makespan; none is begun after `deadline`
+ * (clock_seconds(); INFINITY: the same answer every time). */
+void auction_mappings(const struct tree_setting *s, double known, double deadline,
+                      struct snapshot *out, uint32_t *found, uint32_t most);

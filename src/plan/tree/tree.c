@@ -1,11 +1,12 @@
-/* `tree`: the shortest mapping that hetpart2, an auction of the processors and searches find; small
- * trees exactly.
+/* `tree`: the shortest mapping that hetpart2, a ladder of deadlines, an auction of the processors and
+ * searches find; small trees exactly.
  *
- *    hetpart2 ───┬─▶ 4 searches ─▶ the best ─▶ 4 searches, cooler ─┬─▶ the shortest
+ *    hetpart2 ───┐
+ *    ladder ─────┼─▶ 4 searches ─▶ the best ─▶ 4 searches, cooler ─┬─▶ the shortest
  *    auction ────┼─▶ overhauls  ─────────────▶ overhauls ──────────┘
  *    small.c ────┴─▶ proven: nothing to search
  *
- * Up to four different mappings of hetpart2 are the starts of four searches side by side (round 1);
+ * The four shortest different mappings of hetpart2 and the ladder are the starts of four searches side by side (round 1);
  * then all four search from the best, cooler (round 2). Beside them overhauls go on from the best of
  * everything and from the auction's mapping. With a budget in moves the answer is the same on every
  * machine and number of cores: searches do not see each other, and results are compared in order. */
@@ -15,6 +16,7 @@
 #include "plan/tree/auction.h"
 #include "plan/tree/bound.h"
 #include "plan/tree/hetpart.h"
+#include "plan/tree/ladder.h"
 #include "plan/tree/search.h"
 #include "plan/tree/small.h"
 #include <inttypes.h>
@@ -27,6 +29,8 @@ enum { STREAMS = 4, SEARCHES = 6, ROUNDS = 2, SMALL_STEPS = 1000000 };
 static const double HEAT[ROUNDS] = {0.01, 0.0025};
 /* So much shorter than what the others have, and they all go on from there. */
 static const double AHEAD = 0.98;
+/* Of a budget in seconds, for the ladder and as much for the auction. */
+static const double STARTS_SHARE = 0.25;
 
 static const struct option options[] = {
     {"budget", OPTION_TEXT, "2000000moves", NULL, 0, 0,
@@ -144,6 +148,21 @@ static void search_all(struct tree_run *run)
     cut_levels_free(run->levels);
 }
 
+/* What the ladder and the auction find, beside hetpart2's; of a time they take no more than half. */
+static void find_starts(struct tree_run *run)
+{
+    bool timed = !run->budget.moves;
+    double share = run->budget.seconds * STARTS_SHARE;
+    uint32_t found = 0;
+    ladder_mappings(run->setting, run->best.n ? run->best.makespan : INFINITY,
+                    timed ? run->begun + share : INFINITY, run->start, &run->nstarts, STREAMS);
+    if (run->nstarts)
+        take_best(run, &run->start[0]);
+    auction_mappings(run->setting, run->best.n ? run->best.makespan : INFINITY,
+                     timed ? run->begun + 2 * share : INFINITY, &run->auctioned, &found, 1);
+    take_best(run, &run->auctioned);
+}
+
 /* The shortest mapping found for a setting into run->best. `known` may be NULL, else a valid mapping.
  * `p` holds the last attempt of hetpart2. */
 static void solve_tree(struct tree_run *run, struct partition *p, const struct snapshot *known)
@@ -164,12 +183,8 @@ static void solve_tree(struct tree_run *run, struct partition *p, const struct s
         take_best(run, &best);
         snapshot_free(&best);
     }
-    if (!run->proven) {
-        uint32_t found = 0;
-        auction_mappings(run->setting, run->best.n ? run->best.makespan : INFINITY, &run->auctioned,
-                         &found, 1);
-        take_best(run, &run->auctioned);
-    }
+    if (!run->proven)
+        find_starts(run);
     if (run->best.n && !run->nstarts)
         snapshot_copy(&run->start[run->nstarts++], &run->best);
     run->begun = clock_seconds();
