@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Six real pipelines (examples/pipelines) in weft and in Snakemake, in one run: bench_pipelines [--json FILE] [--images N] [NAME...].
+The last row, `nothing`: the 3,301 tasks of `images` when all of them are done, in 50 ms at most.
 
 For each: the same result? Time of a first run and of one that has nothing to do, with two jobs at once. `beyond` is processor time beyond
 that of the commands alone, which tests/support/pipelines_by_hand.sh runs one after the other: what the tool itself takes. It is
@@ -47,6 +48,40 @@ def compare(name, work, environment):
     return row
 
 
+# Does nothing of what ImageMagick does, and in no time: the row is about what has been done.
+STAND_IN = """#!/bin/sh
+for last; do :; done
+case $last in info:-) printf 'area 1\\ndeviation 0\\n' ;; *) cp "$1" "$last" ;; esac
+"""
+
+
+def compare_nothing(work, environment):
+    """Seconds of a run of 3,301 tasks that are all done. Snakemake gets the files that weft made, which it takes as up to date by their times."""
+    weft, snake = (os.path.join(work, "nothing", tool) for tool in ("weft", "snakemake"))
+    shutil.copytree(f"{SOURCE}/examples/pipelines/images", weft)
+    os.makedirs(f"{weft}/images", exist_ok=True)
+    for i in range(100):
+        with open(f"{weft}/images/img{i:03}.png", "w") as file:
+            file.write(f"image {i}\n")
+    os.mkdir(f"{work}/nothing/bin")
+    with open(f"{work}/nothing/bin/convert", "w") as file:
+        file.write(STAND_IN)
+    os.chmod(f"{work}/nothing/bin/convert", 0o755)
+    environment = dict(environment, PATH=f"{work}/nothing/bin:{environment['PATH']}")
+    run = [WEFT, "run", "flow.yaml", "-j2", "-q"]
+    measured(run, weft, environment)
+    shutil.copytree(weft, snake, ignore=shutil.ignore_patterns(".weft"))
+    row = {"tasks": 100 * (3 + 6 + 12 + 12) + 1}
+    for tool, command, folder, times in (("weft", run, weft, 20), ("snakemake", ["snakemake", "-j2", "-q"], snake, 3)):
+        both = [measured(command, folder, environment) for _ in range(times)]
+        row[tool], row[f"{tool}_processor"] = min(wall for wall, _ in both), min(cpu for _, cpu in both)
+    row["enough"] = row["weft"] <= 0.05
+    print(f"nothing   {row['tasks']} tasks, all of them done: {row['weft']:.3f} s ({row['weft_processor']:.3f} s of a processor), Snakemake"
+          f" {row['snakemake']:.2f} s ({row['snakemake_processor']:.2f}), {row['snakemake'] / row['weft']:.0f}x; at most 0.050 s:"
+          f" {'yes' if row['enough'] else 'NO'}", flush=True)
+    return row
+
+
 def main():
     arguments, out, images = sys.argv[1:], None, 100
     while arguments and arguments[0].startswith("--"):
@@ -69,7 +104,10 @@ def main():
                 os.unlink(f"{work}/{tool}/images/images/{name}")
         print("six pipelines, two jobs at once; Snakemake beside, in this run")
         print(f"{'pipeline':9} {'lines':>9} {'run s':>15} {'ratio':>6} {'beyond the commands s':>22} {'ratio':>6} {'nothing to do s':>16} {'ratio':>6}  result")
-        for name in arguments or RESULTS:
+        for name in arguments or [*RESULTS, "nothing"]:
+            if name == "nothing":
+                rows[name] = compare_nothing(work, environment)
+                continue
             r = rows[name] = compare(name, work, environment)
             w, s = r["weft"], r["snakemake"]
             good = good and r["same"]

@@ -87,6 +87,12 @@ fi
 commands=$("$prefix/bin/weft" help | sed -nE 's/^  ([a-z]+) .*/\1/p' | grep -vxE 'help|version')
 there share/man/man1/weft.1
 there share/man/man3/weft.3
+# what at least four commands have is common
+shared=$(for command in $commands; do "$prefix/bin/weft" help "$command" | grep -oE '^ +(-[a-z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u; done | sort | uniq -c | awk '$1 >= 4 { print $2 }')
+for option in $shared; do
+    grep -qF -- "${option//-/\\-}" "$prefix/share/man/man1/weft.1" || echo "$option is not in weft(1)"
+done >"$work/out"
+[ ! -s "$work/out" ]; ok $? "weft(1) tells every option that many commands have"
 for command in $commands; do
     there "share/man/man1/weft-$command.1"
     grep -qE "^.BR $command \" \(\" weft" "$prefix/share/man/man1/weft.1"; ok $? "weft(1) lists $command"
