@@ -39,7 +39,7 @@ struct workflow *growth_whole(const struct workflow *w)
     struct error ignored = {0}; /* it was checked part by part */
     uint8_t *all = mem_new(uint8_t, w->ntasks);
     memset(all, 1, w->ntasks);
-    struct workflow *whole = workflow_part(w, all, &ignored);
+    struct workflow *whole = workflow_part(w, all, NULL, &ignored);
     free(all);
     return whole;
 }

@@ -103,6 +103,7 @@ struct part_copy {
     struct builder *b;
     uint32_t *task;   /* its number in the part; NONE: left out */
     uint32_t *object; /* the same; NONE: not met yet */
+    const uint8_t *asked;
 };
 
 /* The object in the part, made on first use, with what is known about it. */
@@ -115,7 +116,8 @@ static uint32_t part_object(struct part_copy *c, uint32_t o)
         c->object[o] = builder_object(c->b, name, strlen(name));
         if (w->size[o] > 0)
             builder_size(c->b, c->object[o], w->size[o], 0);
-        if (workflow_is_temporary(w, o))
+        bool asked = c->asked && w->producer[o] != NONE && c->asked[w->producer[o]];
+        if (workflow_is_temporary(w, o) && !asked)
             builder_temporary(c->b, c->object[o]);
     }
     return c->object[o];
@@ -200,9 +202,11 @@ static void copy_head(struct builder *b, const struct workflow *w)
 }
 
 /* Tasks first: edges may lead to a later one. O(tasks, edges and files that are left). */
-struct workflow *workflow_part(const struct workflow *w, const uint8_t *marks, struct error *err)
+struct workflow *workflow_part(const struct workflow *w, const uint8_t *marks, const uint8_t *asked,
+                               struct error *err)
 {
     struct part_copy c = {.w = w,
+                          .asked = asked,
                           .b = builder_new(workflow_text(w, w->file), workflow_text(w, w->format))};
     c.task = mem_new(uint32_t, w->ntasks);
     c.object = mem_new(uint32_t, w->nobjects);
@@ -238,10 +242,13 @@ struct workflow *workflow_select(const struct workflow *w, const char *const *ta
                                  const char *const *since, struct error *err)
 {
     uint8_t *needed = mem_new_zero(uint8_t, w->ntasks), *later = mem_new_zero(uint8_t, w->ntasks);
+    uint8_t *asked = mem_new_zero(uint8_t, w->ntasks);
     struct workflow *part = NULL;
     bool good = true, wanted = targets && *targets, begun = since && *since;
-    if (wanted && (good = mark_all(w, targets, needed, err)))
+    if (wanted && (good = mark_all(w, targets, needed, err))) {
+        memcpy(asked, needed, w->ntasks);
         select_ancestors(w, needed);
+    }
     if (begun && good && (good = mark_all(w, since, later, err)))
         select_descendants(w, later);
     uint32_t count = 0;
@@ -253,7 +260,8 @@ struct workflow *workflow_select(const struct workflow *w, const char *const *ta
         error_set(err, ERROR_INPUT, "%s: no task is both needed for the targets and after --since",
                   workflow_text(w, w->file));
     else if (good)
-        part = workflow_part(w, needed, err);
+        part = workflow_part(w, needed, asked, err);
+    free(asked);
     free(needed);
     free(later);
     return part;

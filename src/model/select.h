@@ -12,8 +12,10 @@ bool select_named(const struct workflow *w, const char *name, uint8_t *marks, st
 /* Mark also all that marked tasks need, or all that need them. O(tasks + edges). */
 void select_ancestors(const struct workflow *w, uint8_t *marks);
 void select_descendants(const struct workflow *w, uint8_t *marks);
-/* The marked tasks as a workflow. */
-struct workflow *workflow_part(const struct workflow *w, const uint8_t *marks, struct error *err);
+/* The marked tasks as a workflow. What those in `asked` (NULL: none) make is what somebody wants to have:
+ * it is not temporary there. */
+struct workflow *workflow_part(const struct workflow *w, const uint8_t *marks, const uint8_t *asked,
+                               struct error *err);
 
 /* What is asked for by name: the targets with what they need [everything], of it what depends on
  * `since` [everything]. Both end with NULL, or are NULL. NULL: an error; `w` stays the caller's. */

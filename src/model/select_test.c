@@ -60,7 +60,7 @@ static void test_parts(void)
         struct error err = {0};
         uint8_t all[12];
         memset(all, 1, sizeof all);
-        struct workflow *whole = workflow_part(w, all, &err);
+        struct workflow *whole = workflow_part(w, all, NULL, &err);
         same += whole && workflow_equal(w, whole, &err);
         workflow_free(whole);
         uint32_t target = rng_below(&rng, 12), since = rng_below(&rng, 12);

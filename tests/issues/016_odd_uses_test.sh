@@ -102,5 +102,24 @@ weft run "$work/whole/../whole/flow.yaml" "$work/whole/./d//a" && [ -e d/a ] && 
 ok $? "a target by its whole name, however it is spelled"
 weft run flow.yaml -n --since "$work/whole/d/a" && grep -q "would run 1 of 2" "$work/out"
 ok $? "and with --since"
+
+# ---- a temporary file that somebody asks for ----
+place temporary
+cat >flow.yaml <<'E'
+weft: 1
+lists: { r: { rows: [{ s: a, l: 1 }, { s: a, l: 2 }] } }
+tasks:
+  make: { each: r, run: "echo {s}{l} > {out}", out: { name: "soft/{s}{l}", temporary: true } }
+  use: { run: "cat {in} > {out}", in: "soft/{s}{l}", out: all }
+E
+weft run flow.yaml && [ ! -e soft/a1 ] && weft run flow.yaml soft/a1 && [ "$(cat soft/a1)" = a1 ] && [ ! -e soft/a2 ]
+ok $? "a temporary file that is a target is made, and stays"
+weft run flow.yaml soft/a1 && grep -q "nothing to do" "$work/out" && weft run flow.yaml && grep -q "nothing to do" "$work/out"
+ok $? "then there is nothing to do, neither for it nor for the rest"
+weft run flow.yaml --until make && [ -e soft/a1 ] && [ -e soft/a2 ]
+ok $? "those of a family as well"
+weft run flow.yaml -p s=a
+[ $? = 2 ] && grep -qF "it is a variable of the list 'r', whose variables go together" "$work/err"
+ok $? "a column cannot be given by itself"
 echo "1..$count"
 exit $failed

@@ -179,8 +179,19 @@ static char *unknown_given(const struct native_reading *r, const char *name)
         names[i] = intern_text(known, i);
     const char *near = suggest_nearest(name, names, known->n);
     struct strbuf out = {0};
-    strbuf_printf(&out, "there is no parameter and no list of that name%s%s%s",
-                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    uint32_t column = lists_find_variable(&r->lists, name, strlen(name));
+    if (column != UINT32_MAX) {
+        const char *list =
+            lists_name(&r->lists, r->lists.at.at[r->lists.variables.at[column].list].name);
+        strbuf_printf(
+            &out,
+            "it is a variable of the list '%s', whose variables go together: give all of it, "
+            "by --params and a file with `%s: { table: FILE }` or `%s: { rows: [...] }`",
+            list, list, list);
+    } else {
+        strbuf_printf(&out, "there is no parameter and no list of that name%s%s%s",
+                      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    }
     free(names);
     return strbuf_steal(&out);
 }
