@@ -182,6 +182,17 @@ bool weft_story_origin(const struct weft_story *s, size_t i, struct weft_origin 
 bool weft_story_input(const struct weft_story *s, size_t i, size_t k,
                       struct weft_origin_input *out);
 
+/* The lineage of a file over all runs on record: back to the inputs that it was made of, forward to all
+ * that was made of it. */
+struct weft_lineage;
+struct weft_lineage *weft_history_lineage(struct weft_history *h, const char *path,
+                                          struct weft_error *error);
+void weft_lineage_free(struct weft_lineage *l);
+/* As a workflow: tasks "name (run 3)", objects are files. It belongs to the lineage. */
+const struct weft_workflow *weft_lineage_graph(const struct weft_lineage *l);
+/* Task `i` of it: its run, and whether it comes before the file. False: there are no more. */
+bool weft_lineage_task(const struct weft_lineage *l, uint32_t i, int64_t *run, bool *before);
+
 /* ---- predictions ---- */
 
 struct weft_predictions;

@@ -503,6 +503,55 @@ EXPORT bool weft_story_input(const struct weft_story *s, size_t i, size_t k,
     return true;
 }
 
+EXPORT struct weft_lineage *weft_history_lineage(struct weft_history *h, const char *path,
+                                                 struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct file_story story = {0};
+        struct weft_lineage *l = mem_new_zero(struct weft_lineage, 1);
+        /* of the runs that left something at this path: the newest, unless the file is an older one's */
+        bool ok = story_find(h->model, path, 0, &story, &call.err);
+        size_t at = 0;
+        while (ok && at + 1 < story.found.n && !story.origins[at].current)
+            at++;
+        at = ok && story.origins[at].current ? at : 0;
+        if (ok && lineage_find(h->model, &story.found.at[at], &l->model, &call.err)) {
+            l->graph = api_workflow(l->model.graph);
+            l->model.graph = NULL;
+            call.result = l;
+        } else {
+            lineage_free(&l->model);
+            free(l);
+        }
+        story_free(&story);
+    }
+    return api_result(&call);
+}
+
+EXPORT void weft_lineage_free(struct weft_lineage *l)
+{
+    if (!l)
+        return;
+    weft_workflow_free(l->graph);
+    lineage_free(&l->model);
+    free(l);
+}
+
+EXPORT const struct weft_workflow *weft_lineage_graph(const struct weft_lineage *l)
+{
+    return l->graph;
+}
+
+EXPORT bool weft_lineage_task(const struct weft_lineage *l, uint32_t i, int64_t *run, bool *before)
+{
+    if (i >= l->model.run.n)
+        return false;
+    *run = l->model.run.at[i];
+    *before = i < l->model.nback;
+    return true;
+}
+
 /* ---- predictions ---- */
 
 EXPORT struct weft_predictions *weft_workflow_predictions(const struct weft_workflow *w,

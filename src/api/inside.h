@@ -5,6 +5,7 @@
 #include "history/changes.h"
 #include "model/check.h"
 #include "report/history_view.h"
+#include "session/lineage.h"
 #include "sim/order.h"
 #include "sim/queue.h"
 #include "sim/repeat.h"
@@ -53,6 +54,10 @@ struct weft_changes {
 };
 struct weft_story {
     struct file_story model;
+};
+struct weft_lineage {
+    struct lineage model;        /* but for the graph */
+    struct weft_workflow *graph; /* has it */
 };
 struct weft_predictions {
     struct forecast *model; /* owned */

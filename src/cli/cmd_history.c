@@ -4,7 +4,9 @@
 #include "base/file.h"
 #include "base/quantity.h"
 #include "cli/cli.h"
+#include "report/graph_svg.h"
 #include "report/history_view.h"
+#include "report/lineage_view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +21,8 @@ static const struct cli_option options[] = {
     {"limit", 0, "N", "at most so many (default 20; 0: all)"},
     {"compare", 0, NULL, "two runs side by side: what got slower, by kind and by task"},
     {"file", 0, "PATH", "where a file comes from: run, task and inputs"},
+    {"lineage", 0, "FILE", "what a file was made of, back to the inputs, and all that came of it"},
+    {"svg", 0, "OUT", "draw the lineage into this file"},
     {"tag", 0, "WORD", "mark RUN with a word"},
     {"note", 0, "TEXT", "write down a note on RUN"},
     {"name", 0, "NAME", "give RUN a name, by which commands know it"},
@@ -36,6 +40,8 @@ static const struct cli_rule history_rules[] = {
     {"tag note name", "RUN", "compare file export json limit import"},
     {"tag note name", NULL, "tag note name"}, /* one at a time: each is a step that may fail */
     {"unsay", "tag note name", NULL},
+    {"lineage", NULL, "RUN compare file limit import tag note name workflow failed since where"},
+    {"svg", "lineage", "json export"},
     {"limit", NULL, "RUN compare"},
     {"file", NULL, "compare RUN"},
     {"import", NULL, "RUN compare file export workflow failed since limit json"},
@@ -169,14 +175,41 @@ static int history_show_file(const struct arguments *a, struct weft_history *h, 
     return 0;
 }
 
+static int history_show_lineage(const struct arguments *a, struct weft_history *h, bool json,
+                                struct strbuf *out)
+{
+    struct weft_error error;
+    struct error err = {0};
+    const char *svg = arguments_value(a, "svg");
+    struct weft_lineage *l = weft_history_lineage(h, arguments_value(a, "lineage"), &error);
+    if (!l)
+        return cli_failed(&error);
+    const struct workflow *w = inside_workflow(l->graph);
+    struct strbuf picture = {0};
+    int status = 0;
+    if (json)
+        lineage_view_json(w, l->model.focus, l->model.nback, l->model.cut, l->model.run.at, out);
+    else if (!svg)
+        lineage_view(w, l->model.focus, l->model.nback, l->model.cut, out);
+    if (svg) {
+        report_graph_svg(w, &picture, &(struct graph_svg_options){.no_critical = true});
+        status = cli_write_text(svg, &picture, &err) ? 0 : cli_fail(&err);
+    }
+    strbuf_free(&picture);
+    weft_lineage_free(l);
+    return status;
+}
+
 /* What cannot be asked together. */
 static bool history_question_good(const struct arguments *a, int exported, struct error *err)
 {
     const char *file = arguments_value(a, "file");
     bool both = arguments_flag(a, "compare");
-    if (exported == 0 && (file || both))
+    if (exported == 0 && (file || both || arguments_value(a, "lineage")))
         return error_set(err, ERROR_INPUT, "--%s is exported as .json only",
-                         file ? "file" : "compare");
+                         file   ? "file"
+                         : both ? "compare"
+                                : "lineage");
     if (both && a->noperands != 2)
         return error_set(err, ERROR_INPUT,
                          "--compare needs two runs: weft history --compare 3 last");
@@ -213,6 +246,8 @@ static int history_answer(const struct arguments *a, struct weft_history *h, int
     for (const char *const *sort = history_sayings; *sort; sort++)
         if (arguments_value(a, *sort))
             return history_say_it(a, h, *sort);
+    if (arguments_value(a, "lineage"))
+        return history_show_lineage(a, h, json, out);
     if (arguments_value(a, "file"))
         return history_show_file(a, h, arguments_value(a, "file"), json, out);
     if (!a->noperands)

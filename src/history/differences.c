@@ -116,25 +116,14 @@ static const struct record_file **files_by_path(const struct run_record *r)
 static bool file_before(struct history *h, const struct run_record *r, const char *path,
                         struct digest *out, struct error *err)
 {
-    struct mem_guard guard;
-    *out = (struct digest){0};
-    sqlite3_stmt *s = database_query(
-        h, &guard,
-        "SELECT f.digest FROM folders d JOIN paths p ON p.hash = path_hash(d.id, ?2)"
-        " AND p.folder = d.id AND p.path = ?2 JOIN files f ON f.path = p.id AND f.id < ?3"
-        " WHERE d.path = ?1 ORDER BY f.id DESC LIMIT 1",
-        err);
-    if (!s)
-        return false;
-    database_bind_text(s, 1, r->folder ? r->folder : "");
-    database_bind_text(s, 2, path);
-    sqlite3_bind_int64(s, 3, database_row(r->run + 1, 0));
-    int row = database_step(h, s, err);
-    const void *blob = row == 1 ? sqlite3_column_blob(s, 0) : NULL;
-    if (blob && sqlite3_column_bytes(s, 0) == sizeof out->at)
-        memcpy(out->at, blob, sizeof out->at);
-    database_close_query(s, &guard);
-    return row >= 0;
+    struct history_origin o = {0};
+    int found = history_file_at(h, r->folder, path, r->run, &o, err);
+    *out = o.file.digest;
+    free(o.name);
+    free(o.folder);
+    free(o.maker);
+    free(o.file.path);
+    return found >= 0;
 }
 
 static void difference_of_file(struct history_changes *c, const char *path, const struct digest *a,

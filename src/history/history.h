@@ -148,6 +148,14 @@ typedef ARRAY(struct history_origin) history_origins;
 /* `path` is absolute, without "." and "..". At most `limit` rows (0: all). */
 bool history_file(struct history *h, const char *path, size_t limit, history_origins *out,
                   struct error *err);
+/* The newest record of the path (as workflows have it) in this folder up to a run: 1 it is in `out`, whose
+ * texts the caller frees, 0 there is none, -1 an error. */
+int history_file_at(struct history *h, const char *folder, const char *path, int64_t run,
+                    struct history_origin *out, struct error *err);
+/* Runs in the folder of this record from its own to the last before the path got another content, oldest
+ * first: those that found it there. At most `most` of them. */
+bool history_holders(struct history *h, const struct history_origin *o, int64_t *runs, size_t most,
+                     size_t *n, struct error *err);
 /* Every file on record with this content, whatever its path, newest run first. */
 bool history_content(struct history *h, const struct digest *content, size_t limit,
                      history_origins *out, struct error *err);

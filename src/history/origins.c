@@ -102,6 +102,62 @@ bool history_file(struct history *h, const char *path, size_t limit, history_ori
     return true;
 }
 
+int history_file_at(struct history *h, const char *folder, const char *path, int64_t run,
+                    struct history_origin *out, struct error *err)
+{
+    struct mem_guard guard;
+    history_origins found = {0};
+    sqlite3_stmt *s = database_query(
+        h, &guard,
+        ORIGIN_COLUMNS
+        " FROM folders d JOIN paths p ON p.hash = path_hash(d.id, ?2) AND p.folder = d.id"
+        " AND p.path = ?2 JOIN files f ON f.path = p.id AND f.id < ?3"
+        " JOIN runs r ON r.id = f.id >> 32 LEFT JOIN tasks t ON t.id = (r.workflow << 32) + f.task"
+        " WHERE d.path = ?1 ORDER BY f.id DESC LIMIT 1",
+        err);
+    if (!s)
+        return -1;
+    database_bind_text(s, 1, folder ? folder : "");
+    database_bind_text(s, 2, path);
+    sqlite3_bind_int64(s, 3, database_row(run + 1, 0));
+    int row = origins_rows(h, s, &found, err);
+    database_close_query(s, &guard);
+    int result = row < 0 ? -1 : (int)found.n;
+    if (found.n)
+        *out = found.at[0];
+    array_free(&found); /* its texts are the caller's */
+    return result;
+}
+
+bool history_holders(struct history *h, const struct history_origin *o, int64_t *runs, size_t most,
+                     size_t *n, struct error *err)
+{
+    struct mem_guard guard;
+    *n = 0;
+    sqlite3_stmt *s = database_query(
+        h, &guard,
+        "SELECT id FROM runs WHERE folder = ?1 AND id >= ?3 AND id < ifnull("
+        " (SELECT f.id >> 32 FROM folders d JOIN paths p ON p.hash = path_hash(d.id, ?2)"
+        " AND p.folder = d.id AND p.path = ?2 JOIN files f ON f.path = p.id AND f.id >= ?4"
+        " WHERE d.path = ?1 AND f.digest IS NOT ?5 ORDER BY f.id LIMIT 1), 9223372036854775807)"
+        " ORDER BY id LIMIT ?6",
+        err);
+    if (!s)
+        return false;
+    database_bind_text(s, 1, o->folder ? o->folder : "");
+    database_bind_text(s, 2, o->file.path);
+    sqlite3_bind_int64(s, 3, o->run);
+    sqlite3_bind_int64(s, 4, database_row(o->run + 1, 0));
+    if (!digest_is_zero(&o->file.digest))
+        sqlite3_bind_blob(s, 5, o->file.digest.at, sizeof o->file.digest.at, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 6, (int64_t)most);
+    int row;
+    while ((row = database_step(h, s, err)) == 1)
+        runs[(*n)++] = sqlite3_column_int64(s, 0);
+    database_close_query(s, &guard);
+    return row == 0;
+}
+
 /* The index has six bytes of each digest: the rest is compared. */
 bool history_content(struct history *h, const struct digest *content, size_t limit,
                      history_origins *out, struct error *err)

@@ -245,6 +245,8 @@ history||--failed|-
 history||--since 1d|-
 history||--limit 2|-
 history||--where tasks>0|-
+history||--lineage a.txt|-
+history||--svg l.svg|--lineage a.txt
 history|1|--tag good|-
 history|1|--note words|-
 history|1|--name first|-

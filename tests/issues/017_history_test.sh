@@ -89,10 +89,35 @@ ok $? "and nothing that does not"
 say run "$flow" -q -p sigma=10 --force && say history --compare 3 last && grep -q "no parameter, value, command or file differs" "$work/out"
 ok $? "the same again: no difference"
 
+# ---- lineage: a file made here is copied, renamed and read by another workflow elsewhere ----
+mkdir "$work/g" && cp "$work/f/score.txt" "$work/g/taken.txt"
+cat >"$work/g/next.yaml" <<'YAML'
+weft: 1
+name: next
+tasks:
+  sum: { run: "cksum < {in} > {out}", in: taken.txt, out: sum.txt }
+  last: { run: "cat {in} > {out}", in: sum.txt, out: last.txt }
+YAML
+say run "$work/g/next.yaml" -q && say history --lineage "$work/g/last.txt" && [ "$(grep -c "^  " "$work/out")" = 4 ] && grep -q "^  data (run 5): -> $work/f/n.txt$" "$work/out" &&
+    grep -q "^  score (run 5): $work/f/n.txt -> $work/f/score.txt$" "$work/out" && grep -q "^  sum (run 6): $work/f/score.txt -> sum.txt$" "$work/out" && grep -q "Nothing was made of it" "$work/out"
+ok $? "back to the first input, across a copy and a reused file"
+cp "$work/f/n.txt" "$work/f/n.bak" && say run "$flow" -q -p sigma=1 && say history --lineage "$work/f/n.txt" --json && python3 - "$work/out" <<'PY'
+import json, sys
+d = json.load(open(sys.argv[1]))
+side = lambda s: sorted((t["run"], t["task"]) for t in d["tasks"] if t["side"] == s)
+assert d["whole"] and side("back") == [(5, "data")], side("back")
+score = [(r, t) for r, t in side("forward") if t == "score"]
+assert score == [(1, "score"), (2, "score"), (3, "score"), (5, "score"), (7, "score")], score
+assert (6, "sum") in side("forward") and (6, "last") in side("forward") and not [x for x in side("forward") if x[0] == 2 and x[1] != "score"]
+PY
+ok $? "forward to every result of every run, also elsewhere, and to nothing that was only found"
+say history --lineage "$work/g/taken.txt" --svg "$work/l.svg" && grep -q "score (run 5)" "$work/l.svg"
+ok $? "as a picture"
+
 # ---- one of an older weft ----
 if command -v sqlite3 >/dev/null; then
     sqlite3 "$work/history.db" "BEGIN; DROP INDEX files_by_digest; DROP TABLE facts; DROP TABLE names; ALTER TABLE runs DROP COLUMN system; ALTER TABLE runs DROP COLUMN version; PRAGMA user_version = 5; COMMIT"
-    say history "$work/renamed.dat" && grep -q "made by task alone" "$work/out" && say run "$flow" -q -p sigma=2 && [ "$(runs 'sigma = 2')" = "6 " ]
+    say history "$work/renamed.dat" && grep -q "made by task alone" "$work/out" && say run "$flow" -q -p sigma=2 && [ "$(runs 'sigma = 2')" = "8 " ]
     ok $? "is brought up to date: its files are found by content, new runs by parameters"
 fi
 echo "1..$count"
