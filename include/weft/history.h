@@ -78,6 +78,11 @@ int64_t weft_history_find(struct weft_history *h, const char *text, struct weft_
 bool weft_history_say(struct weft_history *h, int64_t run, const char *sort, const char *text,
                       bool unsay, struct weft_error *error);
 
+/* The graph of a run as it was, with its parameters and commands: to look at, to write, to run again
+ * (weft_run_open_recorded() does that where it ran). */
+struct weft_workflow *weft_history_workflow(struct weft_history *h, int64_t run,
+                                            struct weft_error *error);
+
 struct weft_record; /* one run with everything that was recorded */
 struct weft_record *weft_history_run(struct weft_history *h, int64_t run, struct weft_error *error);
 void weft_record_free(struct weft_record *r);

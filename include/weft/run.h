@@ -181,6 +181,10 @@ struct weft_run_options {
 /* A workflow's file, and what is known about its folder. NULL: an error; options may be NULL. */
 struct weft_run *weft_run_open(const char *path, const struct weft_run_options *options,
                                struct weft_error *error);
+/* The graph of a run on record, as it was: parameters, lists and commands of that day. `which` is its
+ * number, "last" or its name; without a folder in the options it runs where it did. */
+struct weft_run *weft_run_open_recorded(const char *which, const struct weft_run_options *options,
+                                        struct weft_error *error);
 /* The same for a workflow that is built or read already; the run has a copy. Without a folder in the
  * options it is the current one. */
 struct weft_run *weft_run_open_workflow(const struct weft_workflow *w,

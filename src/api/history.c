@@ -153,6 +153,18 @@ EXPORT bool weft_history_say(struct weft_history *h, int64_t run, const char *so
     return api_end(&call);
 }
 
+EXPORT struct weft_workflow *weft_history_workflow(struct weft_history *h, int64_t run,
+                                                   struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        char *folder = NULL;
+        call.result = api_workflow(recorded_graph(h->model, run, &folder, &call.err));
+        free(folder);
+    }
+    return api_result(&call);
+}
+
 /* ---- one run ---- */
 
 EXPORT struct weft_record *weft_history_run(struct weft_history *h, int64_t run,

@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "exec/child.h"
 #include "formats/format.h"
+#include "session/recorded.h"
 #include "session/cleaning.h"
 #include "session/log_tail.h"
 #include "session/resources.h"
@@ -281,6 +282,32 @@ static bool run_open_model(struct weft_run *run, const struct workflow *w,
     return true;
 }
 
+/* The name that it was recorded under stands for its file, as it does for built ones. */
+static bool run_open_recorded(struct weft_run *run, const char *which,
+                              const struct weft_run_options *options, struct error *err)
+{
+    struct history *h = recorded_require(err);
+    struct mem_guard guard;
+    int64_t number = 0;
+    char *folder = NULL;
+    mem_guard_enter(&guard, recorded_abandon, h);
+    struct workflow *w = h && recorded_number(h, which, &number, err)
+                             ? recorded_graph(h, number, &folder, err)
+                             : NULL;
+    mem_guard_leave(&guard);
+    history_close(h);
+    bool ok = false;
+    if (w) {
+        struct weft_run_options own = WEFT_RUN_OPTIONS_INIT;
+        ok = api_options(&own, options, err);
+        own.folder = own.folder ? own.folder : folder;
+        ok = ok && run_open_model(run, w, &own, err);
+    }
+    workflow_free(w);
+    free(folder);
+    return ok;
+}
+
 /* A failed opening is taken apart again, in the order of weft_run_close(). When memory ran out in it
  * the structures may be half made: their blocks are lost, but nothing keeps the folder. */
 static struct weft_run *run_opened(struct run_call *call, struct weft_run *run)
@@ -323,6 +350,20 @@ EXPORT struct weft_run *weft_run_open_workflow(const struct weft_workflow *w,
     {
         run = run_handle_new(options, &call.err);
         call.good = run && run_open_model(run, w->model, options, &call.err);
+    }
+    return run_opened(&call, run);
+}
+
+EXPORT struct weft_run *weft_run_open_recorded(const char *which,
+                                               const struct weft_run_options *options,
+                                               struct weft_error *error)
+{
+    struct weft_run *volatile run = NULL;
+    bool broken = false;
+    RUN_CALL(call, error, &broken)
+    {
+        run = run_handle_new(options, &call.err);
+        call.good = run && run_open_recorded(run, which, options, &call.err);
     }
     return run_opened(&call, run);
 }

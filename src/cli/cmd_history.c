@@ -30,7 +30,10 @@ static const struct cli_option options[] = {
     {"import", 0, "FILE",
      "take a run that another system recorded: a WfFormat execution, Nextflow's trace.txt, or what "
      "sacct -P prints"},
-    {"export", 0, "FILE", "write to FILE.csv or FILE.json: the runs, or the attempts of RUN"},
+    {"export", 0, "FILE",
+     "write to FILE.csv or FILE.json: the runs, or the attempts of RUN; to FILE.yaml, .dot ...: "
+     "the "
+     "graph of RUN as it was"},
     OPTION_JSON,
     OPTION_END,
 };
@@ -71,20 +74,26 @@ static bool history_since(const struct arguments *a, double *out, struct error *
     return true;
 }
 
-/* json: 1 JSON, 0 CSV, -1 neither is asked for. */
-static bool history_export_kind(const struct arguments *a, int *json, struct error *err)
+enum { EXPORT_NONE = -1, EXPORT_CSV, EXPORT_JSON, EXPORT_GRAPH };
+
+/* By the suffix; of a run, any that a format of workflows has. */
+static bool history_export_kind(const struct arguments *a, int *kind, struct error *err)
 {
     const char *path = arguments_value(a, "export");
-    *json = -1;
+    *kind = EXPORT_NONE;
     if (!path)
         return true;
     const char *dot = strrchr(file_basename(path), '.');
     if (dot && strcmp(dot, ".json") == 0)
-        *json = 1;
+        *kind = EXPORT_JSON;
     else if (dot && strcmp(dot, ".csv") == 0)
-        *json = 0;
+        *kind = EXPORT_CSV;
+    else if (dot && a->noperands == 1 && !arguments_flag(a, "compare"))
+        *kind = EXPORT_GRAPH;
     else
-        return error_set(err, ERROR_INPUT, "--export %s: expected a name in .csv or .json", path);
+        return error_set(err, ERROR_INPUT,
+                         "--export %s: expected a name in .csv or .json; of a RUN also .yaml",
+                         path);
     return true;
 }
 
@@ -136,6 +145,17 @@ static int history_show_run(const struct arguments *a, struct weft_history *h, i
         history_view_run(&r->run, &r->tasks, cli_colour(), out);
     weft_record_free(r);
     return 0;
+}
+
+/* Written by the format's own rules: a suffix that none has is its error. */
+static int history_export_graph(const struct arguments *a, struct weft_history *h)
+{
+    struct weft_error error;
+    int64_t run = weft_history_find(h, a->operand[0], &error);
+    struct weft_workflow *w = run >= 0 ? weft_history_workflow(h, run, &error) : NULL;
+    bool ok = w && weft_workflow_write(w, arguments_value(a, "export"), NULL, &error);
+    weft_workflow_free(w);
+    return ok ? 0 : cli_failed(&error);
 }
 
 static int history_show_changes(const struct arguments *a, struct weft_history *h, bool json,
@@ -288,8 +308,12 @@ static int history_command(const struct arguments *a)
     if (!history_export_kind(a, &exported, &err))
         return cli_fail(&err);
     struct weft_history *h = weft_history_open(NULL, &error);
-    int status = h ? history_answer(a, h, exported, &out) : cli_failed(&error);
-    if (!status && exported < 0)
+    int status = !h                         ? cli_failed(&error)
+                 : exported == EXPORT_GRAPH ? history_export_graph(a, h)
+                                            : history_answer(a, h, exported, &out);
+    if (exported == EXPORT_GRAPH)
+        ; /* is written */
+    else if (!status && exported < 0)
         status = cli_print(&out);
     else if (!status && !cli_write_text(arguments_value(a, "export"), &out, &err))
         status = cli_fail(&err);

@@ -7,6 +7,8 @@
 static const struct cli_option run_command_options[] = {
     RUN_OPTIONS,
     {"why", 0, "TASK", "say why this task (or the maker of this file) would run, and run nothing"},
+    {"of", 0, "RUN",
+     "instead of FLOW: the graph of this run of the history, as it was and where it was"},
     {"plan", 0, "FILE", "follow the order of this plan"},
     {"order", 0, "PLANNER", "follow the order that this planner makes (ic)"},
     {"with", 0, "PLANNER", "plan first, on predicted times, and follow the plan"},
@@ -31,6 +33,7 @@ static const struct cli_option run_command_options[] = {
 static const struct cli_rule run_rules[] = {
     {"set seed", "with order", NULL},
     {"with plan order", NULL, "with plan order"}, /* each gives an order, and there can be one */
+    {"of", NULL, "from read param params"},       /* they are how a file is read */
     {"store-may-lose", "store on=cluster", NULL},
     {"store insecure-store key submit policy shared no-shared later priority", "on", NULL},
     {"insecure-store", "store on=cluster", NULL}, /* own agents have a store of their own */
@@ -82,9 +85,15 @@ static int run_command(const struct arguments *a)
     const char *why = arguments_value(a, "why");
     if (!run_screen_options(&s, a, &o, &err))
         return run_screen_close(&s, cli_fail(&err));
-    run_screen_part(&s, &o);
+    const char *of = arguments_value(a, "of");
+    if (!of && !a->noperands) {
+        error_set(&err, ERROR_INPUT,
+                  "weft run needs a FLOW, or --of RUN; usage: weft run FLOW [TARGET...]");
+        return run_screen_close(&s, cli_fail(&err));
+    }
+    run_screen_part(&s, &o, of ? 0 : 1);
     o.on = arguments_value(a, "on");
-    s.run = weft_run_open(a->operand[0], &o, &error);
+    s.run = of ? weft_run_open_recorded(of, &o, &error) : weft_run_open(a->operand[0], &o, &error);
     int status = s.run ? run_choose_order(&s) : cli_failed(&error);
     if (status == 0 && why)
         status = run_screen_why(&s, why);
@@ -98,7 +107,7 @@ static int run_command(const struct arguments *a)
 const struct command command_run = {
     .name = "run",
     .operands = "FLOW [TARGET...]",
-    .least = 1,
+    .least = 0,
     .most = SIZE_MAX,
     .summary = "run a workflow of commands, here or on other machines",
     .details =
@@ -120,6 +129,7 @@ const struct command command_run = {
         "  weft run flow.yaml total.txt align     these, and what they need; -f: again\n"
         "  weft run flow.yaml -j 4 --memory 8G --disk 50G\n"
         "  weft run flow.yaml --with heft         plan on predicted times, follow that\n"
+        "  weft run --of 17                       the graph of run 17 again, as it was\n"
         "  weft run flow.yaml --json | jq .       events as they happen\n"
         "  weft run flow.yaml -q --log weft.log   in a crontab\n"
         "  weft run flow.yaml --on ssh:a,b,c      on other machines\n"

@@ -96,7 +96,7 @@ static int submit_command(const struct arguments *a)
     struct weft_submitted in;
     if (!run_screen_options(&s, a, &o, &err))
         return run_screen_close(&s, cli_fail(&err));
-    run_screen_part(&s, &o);
+    run_screen_part(&s, &o, 1);
     o.on = "cluster";
     s.run = weft_run_open(a->operand[0], &o, &error);
     bool good = s.run != NULL;

@@ -76,9 +76,9 @@ static const char **screen_names(const struct arguments *a, const char *option, 
     return names;
 }
 
-void run_screen_part(struct run_screen *s, struct weft_run_options *o)
+void run_screen_part(struct run_screen *s, struct weft_run_options *o, size_t first)
 {
-    o->targets = s->targets = screen_names(s->a, "until", 1);
+    o->targets = s->targets = screen_names(s->a, "until", first);
     o->since = s->since = screen_names(s->a, "since", s->a->noperands);
 }
 

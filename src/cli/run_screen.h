@@ -105,8 +105,8 @@ struct run_screen {
 /* What the user said, for the library; events come to the screen. False: an error. */
 bool run_screen_options(struct run_screen *s, const struct arguments *a, struct weft_run_options *o,
                         struct error *err);
-/* FLOW TARGET..., --until and --since, for commands with OPTION_PART. */
-void run_screen_part(struct run_screen *s, struct weft_run_options *o);
+/* TARGET... from operand `first` on, --until and --since, for commands with OPTION_PART. */
+void run_screen_part(struct run_screen *s, struct weft_run_options *o, size_t first);
 /* A weft_event_function; its context is the screen. */
 void run_screen_event(void *screen, const struct weft_event *event);
 /* Start the open run, show it, sum it up. The exit status. */

@@ -82,6 +82,34 @@ struct workflow *recorded_workflow(struct history *h, int64_t run)
     return w;
 }
 
+struct workflow *recorded_graph(struct history *h, int64_t run, char **folder, struct error *err)
+{
+    struct run_record head;
+    struct workflow *w = NULL;
+    size_t n = 0;
+    *folder = NULL;
+    if (!history_head(h, run, &head, err))
+        return NULL;
+    char *text = history_workflow_text(h, head.run, &n, err);
+    if (text) {
+        /* its name and its file's stand in what is recorded of the next run */
+        struct format_source source = {.path = head.file ? head.file : head.name,
+                                       .text = text,
+                                       .length = n,
+                                       .folder = head.folder};
+        w = format_find("native")->read_workflow(&source, err);
+        *folder = head.folder ? mem_copy_string(head.folder) : NULL;
+    } else {
+        error_set(err, ERROR_INPUT,
+                  "the graph of run %lld was not kept: its text is longer than %zu MB, or it came "
+                  "from another system",
+                  (long long)head.run, HISTORY_TEXT_LIMIT >> 20);
+    }
+    free(text);
+    record_free(&head);
+    return w;
+}
+
 /* A text that no longer has as many tasks as ran is another workflow's, and is left out. */
 bool recorded_load(struct history *h, int64_t run, struct run_record *out, struct error *err)
 {

@@ -17,6 +17,9 @@ bool recorded_number(struct history *h, const char *text, int64_t *run, struct e
  * reads). */
 bool recorded_load(struct history *h, int64_t run, struct run_record *out, struct error *err);
 struct workflow *recorded_workflow(struct history *h, int64_t run);
+/* The graph of a run as it was, to be run again: an error when its text was not kept. `folder` is where it
+ * ran, which the caller frees. */
+struct workflow *recorded_graph(struct history *h, int64_t run, char **folder, struct error *err);
 /* A run for a report: as the user names it, in the standard history, with a workflow of names and
  * kinds where the text was not kept. Free with record_free(). */
 bool recorded_show(const char *which, struct run_record *out, struct error *err);

@@ -75,6 +75,7 @@ run|flow.yaml|--overwrite|-
 run|flow.yaml|--no-limits|-
 run|flow.yaml|--retry-delay 1s|-
 run|flow.yaml|--no-history|-
+run||--of last -n|-
 run|flow.yaml|--wait|-
 run|flow.yaml|--why first|-
 run|flow.yaml|--plan plan.json|-

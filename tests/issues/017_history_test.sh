@@ -114,10 +114,19 @@ ok $? "forward to every result of every run, also elsewhere, and to nothing that
 say history --lineage "$work/g/taken.txt" --svg "$work/l.svg" && grep -q "score (run 5)" "$work/l.svg"
 ok $? "as a picture"
 
+# ---- an old graph again ----
+sed -i 's/seq 20/seq 30/' "$flow"
+say run --of 2 -q && [ "$(cat "$work/f/score.txt" 2>/dev/null | head -n 1)" = "f1 0.92" ] && [ "$(wc -l <"$work/f/n.txt")" = 20 ] && (cd / && say run --of 2 -n) && grep -q "nothing to do\|up to date" "$work/out" "$work/err"
+ok $? "run as it was, where it was, though its file has changed and from wherever one stands"
+say history 2 --export "$work/old.yaml" && grep -q "sigma: 2" "$work/old.yaml" && grep -q "seq 20" "$work/old.yaml" && say run "$work/old.yaml" -n
+ok $? "written as a file that runs"
+say run --of best score.txt -n && ! say run --of 2 -p sigma=3 && grep -q "does nothing beside" "$work/err" && ! say run --of 99 && grep -q "there is no run 99" "$work/err" && ! say run && grep -q "needs a FLOW, or --of" "$work/err"
+ok $? "by its name, with targets; what does nothing is refused"
+
 # ---- one of an older weft ----
 if command -v sqlite3 >/dev/null; then
     sqlite3 "$work/history.db" "BEGIN; DROP INDEX files_by_digest; DROP TABLE facts; DROP TABLE names; ALTER TABLE runs DROP COLUMN system; ALTER TABLE runs DROP COLUMN version; PRAGMA user_version = 5; COMMIT"
-    say history "$work/renamed.dat" && grep -q "made by task alone" "$work/out" && say run "$flow" -q -p sigma=2 && [ "$(runs 'sigma = 2')" = "8 " ]
+    say history "$work/renamed.dat" && grep -q "made by task alone" "$work/out" && say run "$flow" -q -p sigma=2 --force && [ "$(runs 'sigma = 2')" = "9 " ]
     ok $? "is brought up to date: its files are found by content, new runs by parameters"
 fi
 echo "1..$count"
