@@ -170,6 +170,10 @@ struct weft_run_options {
     /* On agents: weft_run_add() will be called. The run is held open for that, until this program has heard of
      * the end of every task and has added no more; here that is so without being asked for */
     bool adds;
+    /* How a plan is followed (weft_run_follow(), _follow_file(), _plan()): "strict": placements, the order
+     * on each core, waits; "order": its order among ready tasks and waits for other tasks, and no core
+     * idles for more; "hint": priorities alone [NULL: strict for a plan under constraints, else order] */
+    const char *follow;
 };
 #define WEFT_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \
@@ -203,10 +207,14 @@ const struct weft_workflow *weft_run_workflow(const struct weft_run *run);
 const char *weft_run_name(const struct weft_run *run);   /* of the workflow, for people */
 const char *weft_run_folder(const struct weft_run *run); /* where the files are */
 
-/* Prefer tasks in the order of a plan of this workflow, or of one in a file. Before the start. */
+/* Follow a plan of this workflow, or one in a file, as the options say. Before the start. One that cannot
+ * be followed so is WEFT_BAD_INPUT (it is of another workflow) or WEFT_INFEASIBLE. After the run every
+ * constraint is asked of what happened; a requirement that did not hold makes the run fail. */
 bool weft_run_follow(struct weft_run *run, const struct weft_plan *plan, struct weft_error *error);
 bool weft_run_follow_file(struct weft_run *run, const char *path, struct weft_error *error);
-/* Plan first, on predicted times, and follow the plan. `options` is NULL or a list of "name=value"
+/* Plan first, on predicted times, and follow the plan. `planner` NULL: `constraints`, if the workflow has
+ * some (`assert:`), else nothing is done; who starts such a run without asking for it gets the same.
+ * `options` is NULL or a list of "name=value"
  * that ends with NULL. `order_only`: the planner has to be one that makes orders. */
 bool weft_run_plan(struct weft_run *run, const char *planner, const char *const *options,
                    uint64_t seed, bool order_only, struct weft_error *error);

@@ -120,6 +120,12 @@ struct weft_run *run_handle_new(const struct weft_run_options *options, struct e
     if (!api_options(&o, options, err))
         return NULL;
     struct strbuf resources = {0};
+    enum plan_follow follow = FOLLOW_DEFAULT;
+    if (o.follow && !plan_follow_parse(o.follow, &follow)) {
+        error_set(err, ERROR_INPUT, "--follow is '%.100s'; expected strict, order or hint",
+                  o.follow);
+        return NULL;
+    }
     if (!run_resources(&o, &resources, err)) {
         strbuf_free(&resources);
         return NULL;
@@ -129,6 +135,7 @@ struct weft_run *run_handle_new(const struct weft_run_options *options, struct e
     strbuf_free(&resources);
     run->to = (struct event_target){o.event, o.context};
     run->planning = o.planning;
+    run->follow = follow;
     run->on_agents = o.on != NULL;
     run->place = (struct remote_options){
         .place = {.store = run_keep_text(run, o.store),
@@ -154,6 +161,7 @@ void run_handle_free(struct weft_run *run)
     for (size_t i = 0; i < run->texts.n; i++)
         free(run->texts.at[i]);
     array_free(&run->texts);
+    weft_platform_free(run->platform);
     free(run->failures);
     free(run->task_state);
     strbuf_free(&run->said);
@@ -444,6 +452,8 @@ static bool run_start(struct weft_run *run, struct error *err)
     if (s->o.look)
         return error_set(err, ERROR_FAILED, "the run was opened to look only");
     if (!run->attached && !session_surround(s, err)) /* before anybody is started for it */
+        return false;
+    if (!run->attached && !run_plan_asserted(run, err))
         return false;
     if (run->on_agents && !run->attached && s->needs.run && /* nothing to do needs nobody */
         !remote_open(&run->remote, s, &run->place, err))

@@ -4,33 +4,40 @@
 #include "base/strbuf.h"
 #include "formats/format.h"
 #include "plan/planner.h"
+#include "session/following.h"
 #include "session/machine.h"
 #include "session/past.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- orders ---- */
 
-/* Streams have no order of tasks: each item passes through all of them. */
-static bool run_follow_plan(struct weft_run *run, const struct plan *plan, const char *path,
-                            struct error *err)
+/* The plan is of these tasks, under these numbers. */
+static bool run_is_plan_of(const struct workflow *planned, const struct workflow *w,
+                           struct error *err)
 {
-    if (plan->kind == PLAN_STREAM)
-        return error_set(err, ERROR_INPUT,
-                         "%s: a plan for a stream of items; `weft run` runs a workflow once", path);
-    session_follow(&run->session, plan);
+    for (uint32_t t = 0; t < planned->ntasks || t < w->ntasks; t++)
+        if (t >= w->ntasks || t >= planned->ntasks ||
+            strcmp(workflow_task_name(planned, t), workflow_task_name(w, t)) != 0)
+            return error_set(err, ERROR_INPUT,
+                             "the plan is of another workflow: task %u is not the same", t + 1);
     return true;
 }
 
+/* The plan's platform stays with the run: constraints ask about it afterwards. */
 EXPORT bool weft_run_follow(struct weft_run *run, const struct weft_plan *plan,
                             struct weft_error *error)
 {
     RUN_CALL(call, error, &run->broken)
     {
-        if (plan->workflow->model->ntasks != run->session.w->ntasks)
-            error_set(&call.err, ERROR_INPUT, "the plan is of another workflow");
-        else
-            call.good = run_follow_plan(run, plan->model, "the plan", &call.err);
+        struct weft_platform *kept = api_platform_keep(plan->platform);
+        weft_platform_free(run->platform);
+        run->platform = kept;
+        run->planned = true;
+        call.good = run_is_plan_of(plan->workflow->model, run->session.w, &call.err) &&
+                    following_take(&run->session, plan_copy(plan->model), kept->model, true,
+                                   run->follow, &call.err);
     }
     return run_call_end(&call);
 }
@@ -41,15 +48,19 @@ static bool run_follow_file(struct weft_run *run, const char *path, struct error
     struct plan_file *f = plan_file_open(path, err);
     if (!f)
         return false;
-    /* the order counts, not the nodes: any platform that the plan names will do */
     const char *on = plan_file_platform(f);
     struct platform *p = on ? machine_named(on, err) : session_platform(&run->session, err);
     struct plan *plan = p ? plan_file_read(f, run->session.w, p, err) : NULL;
     plan_file_close(f);
-    bool good = plan && run_follow_plan(run, plan, path, err);
-    plan_free(plan);
-    platform_free(p);
-    return good;
+    run->planned = true;
+    if (!plan) {
+        platform_free(p);
+        return false;
+    }
+    struct error why = {0};
+    if (following_take(&run->session, plan, p, false, run->follow, &why))
+        return true;
+    return error_set(err, why.kind, "%s: %s", path, why.text);
 }
 
 EXPORT bool weft_run_follow_file(struct weft_run *run, const char *path, struct weft_error *error)
@@ -59,35 +70,63 @@ EXPORT bool weft_run_follow_file(struct weft_run *run, const char *path, struct 
     return run_call_end(&call);
 }
 
+/* A plan that is to be kept to must not be made of guesses. */
+static bool run_knows_times(const struct weft_run *run, const struct planner *planner,
+                            struct error *err)
+{
+    const struct session *s = &run->session;
+    uint32_t unknown = 0, first = NONE;
+    bool strict = run->follow == FOLLOW_STRICT ||
+                  (run->follow == FOLLOW_DEFAULT && planner == planner_find("constraints"));
+    for (uint32_t t = 0; strict && t < s->w->ntasks; t++) {
+        bool seen = s->predicted && s->predicted[t].samples;
+        if (seen || s->w->flags[t] & TASK_HAS_WORK || !s->w->command[t])
+            continue;
+        first = unknown++ ? first : t;
+    }
+    if (!unknown)
+        return true;
+    return error_set(err, ERROR_INFEASIBLE,
+                     "%s: nobody knows how long task '%.100s' takes%s, so that a plan would be a "
+                     "guess; state its `work:` in seconds, or run once with --follow hint, which "
+                     "measures it",
+                     s->flow, workflow_task_name(s->w, first), unknown > 1 ? " (and others)" : "");
+}
+
 /* Planned on the times that are expected (session_predict), not on those that the file states. */
 static bool run_plan_by(struct weft_run *run, const struct planner *planner,
                         const struct plan_request *request, struct error *err)
 {
     struct session *s = &run->session;
     struct plan_request mine = *request;
-    /* the session owns its workflow: its times may be set without anybody else seeing it */
+    bool processors = strcmp(planner->name, "constraints") == 0;
     session_predict(s);
+    if (!run_knows_times(run, planner, err))
+        return false;
+    /* the session owns its workflow: its times may be set without anybody else seeing it */
     workflow_set_work(s->w, s->seconds, NULL);
-    struct platform *p = session_platform(s, err);
+    struct platform *p = following_platform(s, processors, err);
     struct progress progress = {run_events_planning, run};
     mine.workflow = s->w;
     mine.platform = p;
     mine.progress = run->planning ? &progress : NULL;
-    struct plan *plan = p ? planner_run(planner, &mine, err) : NULL;
+    bool named = !p || !processors || following_names_nodes(s, p, err);
+    struct plan *plan = p && named ? planner_run(planner, &mine, err) : NULL;
     if (plan)
-        session_follow(s, plan);
-    bool good = plan != NULL;
-    plan_free(plan);
+        return following_take(s, plan, p, false, run->follow, err);
     platform_free(p);
-    return good;
+    return false;
 }
 
 /* The planner is looked at before anything is predicted: a wrong word costs no time. */
 static bool run_plan(struct weft_run *run, const char *name, const char *const *options,
                      uint64_t seed, bool order_only, struct error *err)
 {
-    const struct planner *planner = planner_find(name);
+    const struct planner *planner = planner_find(name ? name : "constraints");
     struct api_pairs pairs;
+    run->planned = true;
+    if (!name && !run->session.w->nassertions)
+        return true;
     if (!planner)
         return planner_unknown(name, err);
     if (planner->accepts & ACCEPTS_STREAM)
@@ -103,6 +142,11 @@ static bool run_plan(struct weft_run *run, const char *name, const char *const *
         &(struct plan_request){.options = pairs.at, .noptions = pairs.n, .seed = seed}, err);
     api_pairs_free(&pairs);
     return good;
+}
+
+bool run_plan_asserted(struct weft_run *run, struct error *err)
+{
+    return run->planned || run_plan(run, NULL, NULL, 1, false, err);
 }
 
 EXPORT bool weft_run_plan(struct weft_run *run, const char *planner, const char *const *options,

@@ -9,6 +9,7 @@
  * the connections stay until the process ends. */
 #pragma once
 #include "api/api.h"
+#include "model/guide.h"
 #include "session/expand.h"
 #include "session/remote.h"
 #include "session/session.h"
@@ -49,6 +50,9 @@ struct weft_run {
     ARRAY(char *) texts;
     struct event_target to;
     weft_progress planning;
+    enum plan_follow follow;
+    struct weft_platform *platform; /* of a plan that a caller gave; NULL: none */
+    bool planned;                   /* a plan was chosen, or is not wanted */
     struct weft_counts counts;
     uint8_t *task_state; /* per task: enum in run_events.c */
     struct weft_workflow view;
@@ -85,6 +89,9 @@ void run_handle_opened(struct weft_run *run);
 /* A workflow of one's own: the model of a handle is frozen and others may read it, while a session
  * learns times into its own. By way of its native text; NULL: an error. */
 struct workflow *run_copy_workflow(const struct workflow *w, const char *folder, struct error *err);
+
+/* run_ahead.c: a workflow with constraints of its own is planned, unless a plan was chosen. */
+bool run_plan_asserted(struct weft_run *run, struct error *err);
 
 /* run_events.c: listen to the session and report; count progress. */
 void run_events_listen(struct weft_run *run);

@@ -1,4 +1,5 @@
 /* `weft run`: a workflow of commands, here or on other machines. */
+#include "api/inside_run.h"
 #include "base/mem.h"
 #include "cli/run_screen.h"
 
@@ -9,10 +10,11 @@ static const struct cli_option run_command_options[] = {
     {"why", 0, "TASK", "say why this task (or the maker of this file) would run, and run nothing"},
     {"of", 0, "RUN",
      "instead of FLOW: the graph of this run of the history, as it was and where it was"},
-    {"plan", 0, "FILE", "follow the order of this plan"},
+    {"plan", 0, "FILE", "follow this plan"},
     {"order", 0, "PLANNER", "follow the order that this planner makes (ic)"},
     {"with", 0, "PLANNER", "plan first, on predicted times, and follow the plan"},
     {"set", 0, "NAME=VALUE", "an option of that planner; may be repeated"},
+    OPTION_FOLLOW,
     {"on", 0, "WHERE", "run on agents: local:N, ssh:HOST,HOST..., slurm, or cluster (at --store)"},
     {"nodes", 0, "N", "slurm: at most so many nodes (default 1), asked for as tasks get ready"},
     OPTION_STORE,
@@ -48,7 +50,19 @@ static const struct cli_rule run_rules[] = {
     RULES_END,
 };
 
-/* --plan, --order or --with. The exit status; 0: go on. */
+/* Only the workflow says whether there is one without being asked for. */
+static int run_has_no_plan(const struct arguments *a)
+{
+    struct error err = {0};
+    if (!arguments_value(a, "follow"))
+        return 0;
+    error_set(&err, ERROR_INPUT,
+              "--follow does nothing without a plan: --plan, --with, --order, or a workflow with "
+              "`assert:`");
+    return cli_fail(&err);
+}
+
+/* --plan, --order or --with, or the workflow's own constraints. The exit status; 0: go on. */
 static int run_choose_order(struct run_screen *s)
 {
     const struct arguments *a = s->a;
@@ -59,8 +73,8 @@ static int run_choose_order(struct run_screen *s)
     int64_t seed;
     if (plan)
         return weft_run_follow_file(s->run, plan, &error) ? 0 : cli_failed(&error);
-    if (!order && !with)
-        return 0;
+    if (!order && !with && !inside_run(s->run)->w->nassertions)
+        return run_has_no_plan(a);
     if (!arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err))
         return cli_fail(&err);
     const char **options = cli_list(a, "set", &err);
@@ -121,7 +135,11 @@ const struct command command_run = {
         "-j and -m are then an agent's. If this command dies, the run goes on: `weft attach`.\n\n"
         "Ctrl-C once: nothing new starts. Twice: everything is ended now. `weft run` again goes "
         "on.\n"
-        "Exit status: 0 all is done, 1 a task failed or the run was stopped, 2 bad input.\n\n"
+        "A plan (--plan, --with, or the workflow's own `assert:`) is followed as --follow says;\n"
+        "afterwards every constraint is asked of what happened, and the summary tells.\n"
+        "Exit status: 0 all is done, 1 a task failed, the run was stopped or a required "
+        "constraint\n"
+        "did not hold in what happened, 2 bad input, 3 it cannot be run or followed.\n\n"
         "examples:\n"
         "  weft run flow.yaml\n"
         "  weft run flow.yaml -n                  what would run, and why; -v: commands\n"

@@ -122,6 +122,7 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
     if (!arguments_integer(a, "priority", 0, -20, 20, &priority, err))
         return false;
     o->priority = (double)priority;
+    o->follow = arguments_value(a, "follow");
     o->has = arguments_value(a, "has");
     o->resources = cli_joined(a, "resources", &s->resources);
     o->program = s->program;

@@ -34,6 +34,13 @@ struct run_screen {
         "since", 0, "NAME", "only what depends on this task, family or file; may be repeated"      \
     }
 
+#define OPTION_FOLLOW                                                                              \
+    {                                                                                              \
+        "follow", 0, "HOW",                                                                        \
+            "strict: placements, order on each core, waits; order: its order, no core idles; "     \
+            "hint: priorities (default: strict under constraints, else order)"                     \
+    }
+
 #define OPTION_LOG                                                                                 \
     {                                                                                              \
         "log", 0, "FILE", "append what happens to this file, with the time: -q --log for cron"     \

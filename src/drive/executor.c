@@ -176,6 +176,7 @@ struct sched_config executor_sched_config(const struct executor *x)
         .disk = o->disk,
         .task_disk = o->task_disk ? o->task_disk : x->task_disk,
         .priority = x->priority,
+        .not_before = x->w->not_before,
         .task_retries = x->retries,
         .retry_first = first,
         .retry_most = o->retry_most > 0 ? o->retry_most : retry_most,

@@ -31,6 +31,7 @@
     WORKFLOW_ARRAY(needs, (size_t)w->ntasks) \
     WORKFLOW_ARRAY(asks, (size_t)w->ntasks) \
     WORKFLOW_ARRAY(amount, (size_t)w->nasks * THING_SORTS) \
+    WORKFLOW_ARRAY(not_before, (size_t)w->ntasks) \
     WORKFLOW_ARRAY(time_off, (size_t)w->ntasks + 1) \
     WORKFLOW_ARRAY(time, w->time_off ? (size_t)w->time_off[w->ntasks] : 0) \
     WORKFLOW_ARRAY(more_off, (size_t)w->ntasks + 1) \

@@ -73,6 +73,54 @@ void plan_free(struct plan *p)
     free(p);
 }
 
+static char *plan_copy_text(const char *text)
+{
+    return text ? mem_copy_string(text) : NULL;
+}
+
+/* An array whose entries own nothing. */
+#define PLAN_COPY_ARRAY(name)                                                                      \
+    do {                                                                                           \
+        c->name = (__typeof__(c->name)){0};                                                        \
+        for (size_t i = 0; i < p->name.n; i++)                                                     \
+            array_push(&c->name, p->name.at[i]);                                                   \
+    } while (0)
+#define PLAN_COPY_TEXTS(name)                                                                      \
+    do {                                                                                           \
+        c->name = (__typeof__(c->name)){0};                                                        \
+        for (size_t i = 0; i < p->name.n; i++)                                                     \
+            array_push(&c->name, mem_copy_string(p->name.at[i]));                                  \
+    } while (0)
+
+struct plan *plan_copy(const struct plan *p)
+{
+    struct plan *c = plan_new(p->kind);
+    *c = *p;
+    c->planner = plan_copy_text(p->planner);
+    c->workflow_name = plan_copy_text(p->workflow_name);
+    c->workflow_file = plan_copy_text(p->workflow_file);
+    c->platform_name = plan_copy_text(p->platform_name);
+    c->platform_file = plan_copy_text(p->platform_file);
+    c->verdict = plan_copy_text(p->verdict);
+    c->proof = plan_copy_text(p->proof);
+    c->options = (__typeof__(c->options)){0};
+    for (size_t i = 0; i < p->options.n; i++)
+        plan_set_option(c, p->options.at[i].name, p->options.at[i].value);
+    PLAN_COPY_ARRAY(placements);
+    PLAN_COPY_ARRAY(transfers);
+    PLAN_COPY_ARRAY(pins);
+    PLAN_COPY_ARRAY(waits);
+    PLAN_COPY_ARRAY(parts);
+    PLAN_COPY_ARRAY(clusters);
+    PLAN_COPY_ARRAY(tasks);
+    PLAN_COPY_ARRAY(nodes);
+    PLAN_COPY_ARRAY(order);
+    PLAN_COPY_ARRAY(eligible);
+    PLAN_COPY_TEXTS(constraints);
+    PLAN_COPY_TEXTS(notes);
+    return c;
+}
+
 /* Set again, the value is replaced. */
 void plan_set_objective(struct plan *p, const char *name, double value)
 {

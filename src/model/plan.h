@@ -121,6 +121,7 @@ struct plan {
 
 struct plan *plan_new(enum plan_kind kind);
 void plan_free(struct plan *p); /* NULL is fine */
+struct plan *plan_copy(const struct plan *p);
 void plan_set_objective(struct plan *p, const char *name, double value);
 /* NAN when the plan claims none of that name. */
 double plan_objective(const struct plan *p, const char *name);

@@ -34,6 +34,9 @@ void record_free(struct run_record *r)
             free(texts[k]);
     }
     array_free(&r->failures);
+    for (size_t i = 0; i < r->constraints.n; i++)
+        free(r->constraints.at[i].text);
+    array_free(&r->constraints);
     *r = (struct run_record){0};
 }
 

@@ -47,6 +47,14 @@ struct record_fact {
     char *name, *value;
 };
 
+/* A constraint of the user's, asked of what happened. */
+struct record_constraint {
+    char *text; /* where it stands, and what it says */
+    bool requirement, held;
+    bool wish;      /* a preference that holds or does not; others are more or less well met */
+    double measure; /* its value, or its failed tests; NAN: unknown */
+};
+
 struct run_record {
     int64_t run;  /* its number in the history; 0: none */
     char *name;   /* of the workflow */
@@ -75,6 +83,7 @@ struct run_record {
     ARRAY(struct record_fact) facts; /* by sort, item and name */
     ARRAY(struct record_failure)
     failures; /* of a real run, at most a thousand; cancelled ones not */
+    ARRAY(struct record_constraint) constraints; /* of a run that is just over; none: not judged */
 };
 
 void record_free(struct run_record *r);          /* what it owns; not the struct */

@@ -107,7 +107,10 @@ struct workflow {
     uint64_t
         *needs;     /* attributes of a node that it needs: a mask over attribute[]; NULL: no task */
     uint32_t *asks; /* what it holds of its node: a row of amount[], 0: nothing; NULL: no task */
-    uint32_t *amount;   /* nasks rows of THING_SORTS (model/things.h), the first all 0 */
+    uint32_t *amount; /* nasks rows of THING_SORTS (model/things.h), the first all 0 */
+    double
+        *not_before; /* seconds of the run before which it does not start: a plan's (model/guide.h),
+                           never the file's; NULL: no task */
     uint32_t *time_off; /* ntasks + 1: the task's own times, time[] */
     struct node_time *time;
     uint32_t *more_off;  /* ntasks + 1: memory for the attempts after the first, more_memory[] */

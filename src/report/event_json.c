@@ -223,6 +223,16 @@ struct trace_sink event_json_sink(struct event_json *e)
     return (struct trace_sink){event_on_event, e, on_file, on_node};
 }
 
+static void event_constraint(struct json_writer *j, const struct record_constraint *c)
+{
+    json_write_object(j);
+    json_put_string(j, "text", c->text);
+    json_put_bool(j, "required", c->requirement);
+    json_put_bool(j, "held", c->held);
+    json_put_number(j, "measure", c->measure);
+    json_write_end_object(j);
+}
+
 void event_json_done(struct event_json *e, const struct run_record *r)
 {
     struct json_writer j = event_line_of(e, "done");
@@ -241,6 +251,13 @@ void event_json_done(struct event_json *e, const struct run_record *r)
     json_put_number(&j, "predicted_seconds", r->predicted_seconds);
     json_put_number(&j, "predicted_memory", r->predicted_memory);
     json_put_number(&j, "predicted_disk", r->predicted_disk);
+    if (r->constraints.n) {
+        json_write_key(&j, "constraints");
+        json_write_array(&j);
+        for (size_t i = 0; i < r->constraints.n; i++)
+            event_constraint(&j, &r->constraints.at[i]);
+        json_write_end_array(&j);
+    }
     end_line(e, &j, INFINITY);
 }
 

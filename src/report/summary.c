@@ -433,6 +433,37 @@ static void summary_places(struct summary *s)
     }
 }
 
+/* Which constraints held in what happened: those that did in a line, the others by name. */
+static void summary_constraints(struct summary *s)
+{
+    const struct run_record *r = s->r;
+    uint32_t held = 0, judged = 0;
+    for (size_t i = 0; i < r->constraints.n; i++) {
+        const struct record_constraint *c = &r->constraints.at[i];
+        judged += c->requirement || c->wish;
+        held += (c->requirement || c->wish) && c->held;
+    }
+    if (!r->constraints.n)
+        return;
+    summary_label(s, "constraints");
+    strbuf_printf(s->out, "%u of %u held in what happened\n", held, judged);
+    for (size_t i = 0; i < r->constraints.n; i++) {
+        const struct record_constraint *c = &r->constraints.at[i];
+        if (c->requirement ? c->held : c->wish && c->held)
+            continue;
+        if (c->requirement && s->colour)
+            strbuf_add(s->out, "\033[1;31m");
+        if (c->requirement || c->wish)
+            strbuf_printf(s->out, "    %s", c->requirement ? "BROKEN  " : "not met ");
+        else
+            strbuf_printf(s->out, "    %-8.6g", c->measure);
+        if (c->requirement && s->colour)
+            strbuf_add(s->out, "\033[0m");
+        utf8_add_visible(s->out, c->text);
+        strbuf_add_char(s->out, '\n');
+    }
+}
+
 void report_summary(const struct run_record *r, const struct summary_options *options,
                     struct strbuf *out)
 {
@@ -447,6 +478,7 @@ void report_summary(const struct run_record *r, const struct summary_options *op
     critical_path(&s);
     summary_places(&s);
     slowest_kinds(&s);
+    summary_constraints(&s);
     summary_failures(&s);
     figures_free(&s.f);
 }

@@ -157,6 +157,14 @@ void fit_send_on(struct sched *s, uint32_t slot)
 
 void task_enqueue(struct sched *s, uint32_t slot, enum sched_place place)
 {
+    uint32_t task = slot_at(s, slot)->task;
+    double start = s->config.not_before ? s->config.not_before[task] : 0;
+    if (start >
+        s->now) { /* as after a failure, but that nothing has failed: the same timer ends it */
+        place_enter(s, slot, SCHED_BACKOFF);
+        timer_add(s, start - s->now, TIMER_RETRY, task);
+        return;
+    }
     if (gang_is_wide(s, slot_at(s, slot)->task))
         gang_enqueue(s, slot);
     else if (fit_here(s, slot_at(s, slot)->task) &&

@@ -83,6 +83,7 @@ void sched_grow(struct sched *s, const struct sched_config *config)
     s->config.task_disk = config->task_disk;
     s->config.task_retries = config->task_retries;
     s->config.priority = config->priority;
+    s->config.not_before = config->not_before;
     if (config->task_nodes && !s->gangs)
         gangs_init(s);
     fit_grow(s, config); /* they may ask for things that nobody has asked for so far */

@@ -53,6 +53,7 @@ struct sched_config {
     /* The same as a function of the task, where an array of all tasks would be too large [none] */
     double (*priority_of)(const void *context, uint32_t task);
     const void *priority_context;
+    const double *not_before;     /* a task that is ready earlier waits [0 each] */
     const uint32_t *task_retries; /* [retries] */
     uint32_t retries;             /* attempts after the first [0] */
     double retry_first; /* seconds before the second attempt, doubled each time [at once] */
@@ -274,7 +275,7 @@ enum sched_place {
     SCHED_RUNNING,
     SCHED_COMPLETEQ, /* ran; the store has not yet said that this counts */
     SCHED_MOVING,    /* sent to another node that has not yet said that it holds it */
-    SCHED_BACKOFF,   /* failed; will be tried again */
+    SCHED_BACKOFF,   /* failed; will be tried again. Or its time has not come (not_before) */
     SCHED_UNFIT,     /* ready, and no node that is there has what it asks for: waits for one */
     SCHED_WIDEQ,     /* ready, and spans several nodes: waits for its turn to gather them */
     SCHED_GATHERING, /* its nodes are asked for, one after the other */

@@ -24,6 +24,7 @@
 #include "formats/open_end.h"
 #include "model/future.h"
 #include "model/select.h"
+#include "session/following.h"
 #include "session/growing.h"
 #include "session/place.h"
 #include "session/hooks.h"
@@ -303,6 +304,7 @@ void session_close(struct session *s)
     session_drop_prediction(s);
     free(s->priority);
     free(s->planner);
+    following_free(s->following);
     free(s->name);
     free(s->flow);
     session_free_names(s->targets);
@@ -562,7 +564,7 @@ bool session_go(struct session *s, struct error *err)
             s->state = SESSION_OVER;
         }
     } else {
-        s->run = run_open(&o, &s->failure);
+        s->run = following_begin_here(s, &s->failure) ? run_open(&o, &s->failure) : NULL;
         if (!s->run)
             s->state = SESSION_OVER;
     }
@@ -628,6 +630,7 @@ bool session_finish(struct session *s, struct error *err)
     s->run = NULL;
     if (good)
         growing_conclude(s);
+    bool held = following_end(s, good, &s->failure);
     recording_end(s, good);
     session_remark_skipped(s);
     workspace_clear_sandboxes(&s->ws);
@@ -636,6 +639,7 @@ bool session_finish(struct session *s, struct error *err)
     hooks_end(s->hooks); /* they may look at the history, and start a run of their own elsewhere */
     s->hooks = NULL;
     s->state = SESSION_ENDED;
-    return good || error_set(err, s->failure.kind == ERROR_NONE ? ERROR_FAILED : s->failure.kind,
-                             "%s", s->failure.text);
+    return (good && held) ||
+           error_set(err, s->failure.kind == ERROR_NONE ? ERROR_FAILED : s->failure.kind, "%s",
+                     s->failure.text);
 }

@@ -107,6 +107,7 @@ struct session {
     struct prediction *predicted;  /* per task; NULL: no history */
     double *priority;              /* NULL before something asked for an order */
     char *planner;                 /* whose order; NULL: depth first */
+    struct following *following;   /* a plan to keep to (session/following.h); NULL: none */
     struct run_forecast ahead;
 
     /* while it runs */

@@ -82,6 +82,7 @@ run|flow.yaml|--plan plan.json|-
 run|flow.yaml|--order ic|-
 run|flow.yaml|--with heft|-
 run|flow.yaml|--set budget=1s|--with auto -n
+run|flow.yaml|--follow hint|--plan plan.json
 run|flow.yaml|--on local:1|-
 run|flow.yaml|--nodes 2|--on slurm -n
 run|flow.yaml|--store redis://127.0.0.1:1|--on local:1 -n

@@ -14,48 +14,6 @@
 
 const struct planner planner_constraints;
 
-static const char *text_option(const struct plan_request *r, const char *name)
-{
-    const char *text = request_text(r, &planner_constraints, name);
-    return text ? text : "";
-}
-
-/* What the workflow file itself asks for. Messages name the file, the line of the text in it, and
- * the place within the text. */
-static bool read_workflow_rules(struct space *s, struct error *err)
-{
-    const struct workflow *w = s->w;
-    const char *file = workflow_text(w, w->file);
-    struct strbuf name = {0};
-    bool good = true;
-    for (uint32_t i = 0; i < w->nassertions && good; i++) {
-        strbuf_clear(&name);
-        strbuf_add(&name, *file ? file : "<workflow>");
-        if (w->assertion_line[i])
-            strbuf_printf(&name, ":%u", w->assertion_line[i]);
-        strbuf_printf(&name, " (assert %u)", i + 1);
-        good = query_read(s->query, strbuf_text(&name), workflow_text(w, w->assertion[i]), err);
-    }
-    strbuf_free(&name);
-    return good;
-}
-
-/* The default constraints go first; a file replaces them unless the user says otherwise. */
-static bool read_rules(struct space *s, struct error *err)
-{
-    const struct plan_request *r = s->request;
-    const char *file = text_option(r, "rules"), *more = text_option(r, "assert");
-    const char *name = text_option(r, "rules-name"), *defaults = text_option(r, "defaults");
-    bool wanted = strcmp(defaults, "auto") == 0 ? !*file : strcmp(defaults, "yes") == 0;
-    if (wanted && !query_read(s->query, SPACE_DEFAULT_RULES, constraints_default_rules, err))
-        return false;
-    if (*file && !query_read(s->query, *name ? name : "<rules>", file, err))
-        return false;
-    if (!read_workflow_rules(s, err))
-        return false;
-    return !*more || query_read(s->query, "--assert", more, err);
-}
-
 /* Proof that there is none, with the constraint to blame: exit 3. */
 static void say_none(const struct space *s, const struct ways_result *w, struct error *err)
 {
@@ -281,7 +239,7 @@ static struct space *open_space(const struct plan_request *request,
     s->insertion = request_bool(request, &planner_constraints, "insertion");
     s->manner = *manner;
     query_set_deadline(s->query, deadline);
-    if (read_rules(s, err) &&
+    if (constraints_read_rules(s, err) &&
         space_begin(s, request_number(request, &planner_constraints, "p1"), err))
         return s;
     space_free(s);
@@ -339,7 +297,7 @@ static struct plan *search_space(struct space *s, double begun, struct error *er
 {
     const struct plan_request *request = s->request;
     bool optimal = request_bool(request, &planner_constraints, "optimal");
-    bool published = strcmp(text_option(request, "requirements"), "auto") != 0;
+    bool published = strcmp(constraints_option(request, "requirements"), "auto") != 0;
     struct constraints_limits limits = {
         .seconds = request_number(request, &planner_constraints, "limit"),
         .states = (uint64_t)request_integer(request, &planner_constraints, "states")};
@@ -370,8 +328,8 @@ static struct plan *run_constraints(const struct plan_request *request, struct e
 {
     double begun = clock_seconds();
     double limit = request_number(request, &planner_constraints, "limit");
-    struct space_manner manner = {.goal_only =
-                                      strcmp(text_option(request, "requirements"), "goal") == 0};
+    struct space_manner manner = {
+        .goal_only = strcmp(constraints_option(request, "requirements"), "goal") == 0};
     struct space *s = open_space(request, &manner, begun + limit, err);
     struct plan *plan = s ? search_space(s, begun, err) : NULL;
     space_free(s);

@@ -1,0 +1,40 @@
+/* A plan that a run keeps to (model/guide.h), from when it is chosen until what happened was judged.
+ *
+ *     following_take()        before the start: can it be followed at all?
+ *     following_begin_...()   the guide becomes edges of the session's workflow; nothing has started
+ *     following_end()         the workflow is as it was; every constraint is asked of what happened
+ *
+ * The history has the workflow without the guide: a plan is how it ran, not what it is. */
+#pragma once
+#include "model/guide.h"
+#include "plan/constraints/happened.h"
+#include "session/session.h"
+
+struct following {
+    struct plan *plan;         /* owned */
+    struct platform *platform; /* that it was made for */
+    bool lent;                 /* the platform is somebody else's */
+    enum plan_follow follow;   /* never the default */
+    struct guide guide;
+    uint32_t *agent; /* by node: the number of the agent; NULL: all of it is this machine */
+    bool begun;      /* the guide is in the workflow */
+};
+
+/* Takes plan and platform (unless that is `lent`) over, also when it fails; one that was chosen before is
+ * forgotten. False: it cannot be followed so. */
+bool following_take(struct session *s, struct plan *plan, struct platform *platform, bool lent,
+                    enum plan_follow follow, struct error *err);
+void following_free(struct following *f); /* NULL is fine */
+
+/* On this machine. Without a plan nothing happens, here and below. */
+bool following_begin_here(struct session *s, struct error *err);
+/* The run is over (`good`: all is done): did the constraints hold? False: a requirement did not. What is
+ * found goes into the record. */
+bool following_end(struct session *s, bool good, struct error *err);
+
+/* Nodes for a plan of a run on this machine: one with all cores, or for constraints, which speak of
+ * processors, one for each core. */
+struct platform *following_platform(const struct session *s, bool processors, struct error *err);
+/* Do the workflow's constraints name only processors that are there? One that is not would be a wish about
+ * nothing, and hold. False: ERROR_INFEASIBLE, with the name. */
+bool following_names_nodes(const struct session *s, const struct platform *p, struct error *err);
