@@ -519,6 +519,9 @@ struct weft_experiment_options {
     weft_event_function event; /* remarks only */
     weft_progress planning;    /* may be NULL */
     void *context;
+    /* Constraints on the schedule beside those of the two files, ends with NULL; they name tasks of the
+     * merged workflow. With any, the planner is "constraints" unless another is named. */
+    const char *const *assertions;
 };
 #define WEFT_EXPERIMENT_OPTIONS_INIT                                                               \
     {                                                                                              \

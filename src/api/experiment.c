@@ -34,12 +34,14 @@ static bool experiment_open(struct weft_experiment *x, const char *path,
         .seed = o->seed,
         .format = format,
         .read = x->read.at,
+        .assertions = o->assertions,
         .progress = o->planning ? &x->planning : NULL,
         .no_history = o->no_history,
         .remarks = api_remarks(&x->to),
     };
     /* planner and platform are looked up now and kept as models */
     bool good = expansion_open(&x->e, path, &x->o, err);
+    x->o.assertions = NULL;
     x->o.planner = x->o.platform = NULL; /* the caller's texts: not needed again */
     return good;
 }
@@ -207,7 +209,8 @@ static bool experiment_run(struct weft_experiment *x, struct weft_run *run, bool
         return false;
     x->e.merged->workflow = run->session.w; /* for agents it was read again, out of its text */
     run_handle_opened(run);
-    if (!planned)
+    /* constraints are wishes for the run, not for a figure */
+    if (!planned && !run->session.w->nassertions)
         return true;
     struct plan *plan = expansion_plan(&x->e, run->session.w, err);
     if (plan)

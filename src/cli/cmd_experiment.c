@@ -5,6 +5,7 @@
 #include "cli/run_screen.h"
 #include "report/experiment_output.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct cli_option experiment_options[] = {
@@ -15,6 +16,9 @@ static const struct cli_option experiment_options[] = {
     RUN_OPTIONS,
     OPTION_ON,
     {"with", 0, "PLANNER", "predict with this planner (default auto); a run follows its plan"},
+    {"assert", 0, "CONSTRAINT",
+     "a constraint on the schedule of the merged workflow, beside those of the files; may be "
+     "repeated"},
     OPTION_SEED,
     OPTION_LOG,
     OPTION_FROM,
@@ -32,7 +36,7 @@ static const struct cli_rule experiment_rules[] = {
      NULL, "plan-only list output"},
     {"verbose", "dry-run", "json"},
     {"log", NULL, "dry-run plan-only list output"},
-    {"on seed", "with plan-only list output", NULL},
+    {"on seed", "with assert plan-only list output", NULL},
     {"on seed with", NULL, "output=-"},
     {"plan-only", NULL, "output=-"},
     RULES_END,
@@ -118,6 +122,16 @@ static int experiment_report(struct run_screen *s, struct weft_experiment *x)
     return status;
 }
 
+/* As they were given, ends with NULL; the caller frees the list. */
+static const char **experiment_assertions(const struct arguments *a)
+{
+    const char **list = mem_new_zero(const char *, a->ngiven + 1);
+    size_t n = 0, at = 0;
+    for (const char *text; (text = arguments_next(a, "assert", &at));)
+        list[n++] = text;
+    return list;
+}
+
 /* Read and merged first: every way of asking needs that. Then either figures or the run. */
 static int experiment_command(const struct arguments *a)
 {
@@ -137,10 +151,13 @@ static int experiment_command(const struct arguments *a)
     xo.platform = arguments_value(a, "on");
     xo.seed = (uint64_t)seed;
     xo.no_history = o.no_history;
+    const char **assertions = experiment_assertions(a);
+    xo.assertions = assertions;
     xo.event = experiment_event;
     xo.planning = s.quiet ? NULL : experiment_show_planning;
     xo.context = &s;
     struct weft_experiment *x = weft_experiment_open(a->operand[0], &xo, &error);
+    free(assertions);
     int status;
     if (x)
         inside_experiment(x)->values = arguments_value(a, "values");
@@ -170,6 +187,8 @@ const struct command command_experiment = {
                "examples:\n"
                "  weft experiment edges.exp.yaml --plan-only --on 9\n"
                "  weft experiment edges.exp.yaml --list\n"
+               "  weft experiment edges.exp.yaml --assert 'assert value requirement (\n"
+               "      function = (select max(task-finish-time) from task), max = 60)'\n"
                "  weft experiment edges.exp.yaml -o merged.yaml\n",
     .options = experiment_options,
     .rules = experiment_rules,

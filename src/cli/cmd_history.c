@@ -195,6 +195,7 @@ static int history_show_file(const struct arguments *a, struct weft_history *h, 
     return 0;
 }
 
+/* The picture takes the place of the text; JSON is for programs, which draw their own. */
 static int history_show_lineage(const struct arguments *a, struct weft_history *h, bool json,
                                 struct strbuf *out)
 {

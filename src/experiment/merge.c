@@ -323,6 +323,9 @@ static void merge_start(struct merging *m)
         const char *text = workflow_text(w, w->assertion[i]);
         builder_assertion(m->out, text, strlen(text), 0);
     }
+    for (size_t i = 0; i < x->assertions.n; i++)
+        builder_assertion(m->out, x->assertions.at[i].text, strlen(x->assertions.at[i].text),
+                          x->assertions.at[i].line);
     for (int i = 0; i < WORKFLOW_HOOKS; i++)
         if (w->hook[i])
             builder_hook(m->out, (enum workflow_hook)i, workflow_text(w, w->hook[i]),

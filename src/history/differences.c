@@ -64,6 +64,7 @@ static struct fact_key *fact_keys(const struct run_record *r, size_t *n)
     return keys;
 }
 
+/* The same fact in both runs, whatever its value. */
 static int fact_key_compare(const struct fact_key *x, const struct fact_key *y)
 {
     if (x->fact->sort != y->fact->sort)
@@ -138,6 +139,7 @@ static void difference_of_file(struct history_changes *c, const char *path, cons
                         digest_is_zero(b) ? NULL : second);
 }
 
+/* A merge of two sorted lists. Only paths that one of them lacks cost a question. */
 bool differences_files(struct history *h, struct history_changes *c, const struct run_record *a,
                        const struct run_record *b, struct error *err)
 {

@@ -34,6 +34,7 @@ static void stated_add(stated_list *out, const char *name, size_t n, const char 
         array_push(out, ((struct stated){mem_copy_bytes(name, n), mem_copy_bytes(value, length)}));
 }
 
+/* As people write them; "12M" and "nan" are words. */
 static bool stated_is_number(const char *text, size_t n)
 {
     double ignored;
@@ -126,6 +127,7 @@ static void stated_object(const struct json *j, json_ref object, struct strbuf *
     }
 }
 
+/* Whatever is wrong with the file is no error: it then states nothing, and the run goes on. */
 void stated_read(const char *path, stated_list *out)
 {
     struct text text;

@@ -64,6 +64,7 @@ static const char *const where_words[] = {
     "text",   "true",    "false",  "distinct", "from", "collate", "nocase",
 };
 
+/* Of the language, whatever its case: SQL does not tell AND from and. */
 static bool where_is_word(const char *text, size_t n)
 {
     for (size_t i = 0; i < sizeof where_words / sizeof *where_words; i++)
@@ -127,6 +128,7 @@ static bool where_name(struct history *h, struct where *w, const char *name, boo
     return true;
 }
 
+/* How many bytes of a name stand here; 0: none begins. Letters of other alphabets are letters. */
 static size_t where_name_length(const char *text)
 {
     size_t n = 0;
@@ -216,6 +218,8 @@ bool where_translate(struct history *h, const char *text, struct where *out, str
 
 /* ---- asking ---- */
 
+/* Asked by SQLite while it prepares a statement, for each table, column and function in it: before a
+ * single row is read. */
 static int where_authorize(void *context, int action, const char *a, const char *b,
                            const char *database, const char *inner)
 {
@@ -236,6 +240,7 @@ static int where_authorize(void *context, int action, const char *a, const char 
     }
 }
 
+/* Not 0 ends the question with SQLITE_INTERRUPT, which database_error() puts into words. */
 static int where_too_long(void *context)
 {
     const struct history *h = context;

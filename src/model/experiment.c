@@ -2,6 +2,8 @@
  * room `experiment`. The struct owns all its texts. */
 #include "model/experiment.h"
 
+#include "base/mem.h"
+
 #include <string.h>
 
 /* Defaults of the file format: all combinations, seed 1. */
@@ -10,6 +12,12 @@ void experiment_init(struct experiment *x)
     memset(x, 0, sizeof *x);
     x->combine = COMBINE_ALL;
     x->seed = 1;
+}
+
+void experiment_assert(struct experiment *x, const char *text, size_t length, uint32_t line)
+{
+    struct experiment_assertion a = {mem_copy_bytes(text, length), line};
+    array_push(&x->assertions, a);
 }
 
 static void free_change(struct task_change *c)
@@ -37,6 +45,9 @@ void experiment_free(struct experiment *x)
     }
     array_free(&x->substitutions);
     array_free(&x->listed);
+    for (size_t i = 0; i < x->assertions.n; i++)
+        free(x->assertions.at[i].text);
+    array_free(&x->assertions);
     free(x->file);
     free(x->name);
     free(x->workflow);

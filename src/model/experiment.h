@@ -41,6 +41,12 @@ enum combination_choice { COMBINE_ALL, COMBINE_LISTED, COMBINE_SAMPLE };
 
 #define CHOICE_ORIGINAL UINT32_MAX /* what the workflow itself has stays */
 
+/* A constraint on the schedule of all combinations together (docs/constraints.md). */
+struct experiment_assertion {
+    char *text;
+    uint32_t line; /* in the experiment's file; 0: it came from outside */
+};
+
 struct experiment {
     char *file;     /* for messages */
     char *name;     /* "": none stated */
@@ -51,9 +57,12 @@ struct experiment {
     ARRAY(uint32_t)
     listed; /* a row a combination: the number of the alternative, per substitution */
     uint64_t sample, seed;
+    ARRAY(struct experiment_assertion) assertions; /* beside those of the workflow */
 };
 
 void experiment_init(struct experiment *x);
+/* One more; takes a copy. */
+void experiment_assert(struct experiment *x, const char *text, size_t length, uint32_t line);
 void experiment_free(struct experiment *x); /* what it owns; not the struct */
 
 /* "Is the result of this computation there already?": what has been run answers, cli passes it in.

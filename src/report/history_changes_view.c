@@ -38,6 +38,7 @@ static void changes_put_rows(struct json_writer *j, const char *key,
     json_write_end_array(j);
 }
 
+/* All of them: null where one of the runs has no such thing. */
 static void changes_put_differences(struct json_writer *j, const struct history_changes *c)
 {
     json_write_key(j, "differences");

@@ -15,6 +15,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_UNMERGED = 200000 }; /* tasks: past them the plan without reuse is not made */
 
@@ -50,10 +51,20 @@ bool expansion_open(struct expansion *e, const char *path, const struct expand_o
     if (!experiment_file_read(path, &e->x, err) || !expansion_read_workflow(e, o, err))
         return false;
     e->platform = machine_named(o->platform ? o->platform : "this-machine", err);
+    for (size_t i = 0; o->assertions && o->assertions[i]; i++)
+        experiment_assert(&e->x, o->assertions[i], strlen(o->assertions[i]), 0);
     double started = clock_seconds();
     e->merged = e->platform ? experiment_merge(&e->x, e->original, true, err) : NULL;
     e->seconds = clock_seconds() - started;
-    return e->merged != NULL;
+    if (!e->merged)
+        return false;
+    /* who names no planner gets the one that looks at constraints, if there are any */
+    if (e->merged->workflow->nassertions && !o->planner)
+        e->planner = "constraints";
+    else if (e->merged->workflow->nassertions && strcmp(e->planner, "constraints") != 0)
+        remark(&o->remarks, REMARK_WARNING,
+               "%s does not look at the constraints; --with constraints does", e->planner);
+    return true;
 }
 
 void expansion_free(struct expansion *e)
@@ -182,8 +193,9 @@ bool expansion_predict(struct expansion *e, const struct expand_options *o, stru
     if (!o->no_history && e->measured)
         expansion_learn(e, apart->workflow);
     e->work_without = expansion_sum_work(apart->workflow);
-    bool good =
-        !stated || expansion_makespan(e, apart->workflow, o->progress, &e->time_without, err);
+    /* constraints name tasks of the merged workflow: without reuse they have other names */
+    bool good = !stated || w->nassertions ||
+                expansion_makespan(e, apart->workflow, o->progress, &e->time_without, err);
     merged_free(apart);
     return good;
 }

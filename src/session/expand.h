@@ -12,6 +12,7 @@ struct expand_options {
     uint64_t seed;               /* of the planner */
     const struct format *format; /* of the workflow [by its content] */
     const struct option_value *read;
+    const char *const *assertions;   /* more constraints on the schedule, ends with NULL [none] */
     const struct progress *progress; /* while planning; may be NULL */
     bool no_history;                 /* predict from what the file states alone */
     struct remarks remarks;

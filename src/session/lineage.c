@@ -268,6 +268,8 @@ static bool walk_place(struct lineage_walk *k, const struct history_origin *o, u
     return ok;
 }
 
+/* Every place at which this content was read. Copies count from when they were found; what another task
+ * made with the same content is another file, with a lineage of its own. */
 static bool walk_forward(struct lineage_walk *k, uint32_t n, struct error *err)
 {
     const struct history_origin o = k->file.at[n].origin;
@@ -311,6 +313,8 @@ static void walk_free(struct lineage_walk *k)
     intern_free(&k->edges);
 }
 
+/* Back first, so that the tasks that made the file have the low numbers; then forward, which skips them:
+ * a file that was made again out of itself would go round. */
 bool lineage_find(struct history *h, const struct history_origin *of, struct lineage *out,
                   struct error *err)
 {

@@ -144,6 +144,7 @@ static void recorded_compare_commands(const struct workflow *a, const struct wor
     }
 }
 
+/* A graph that was not kept has no commands to compare; the rest stands. */
 bool recorded_compare(struct history *h, int64_t first, int64_t second, struct history_changes *out,
                       struct error *err)
 {

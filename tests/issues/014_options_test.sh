@@ -235,6 +235,7 @@ experiment|try.exp.yaml|--has ssd|-
 experiment|try.exp.yaml|--resources gpu=0,1|-
 experiment|try.exp.yaml|--on 2|--plan-only
 experiment|try.exp.yaml|--with heft|-
+experiment|try.exp.yaml|--assert assert|refused by the reader
 experiment|try.exp.yaml|--seed 3|--with heft
 experiment|try.exp.yaml|--log run.log|-
 experiment|try.exp.yaml|--from native|-

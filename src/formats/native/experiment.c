@@ -506,13 +506,36 @@ static bool read_folder(struct experiment_reading *r, yaml_ref v)
     return true;
 }
 
+static bool read_assertion(struct experiment_reading *r, yaml_ref v)
+{
+    const char *text;
+    size_t length;
+    if (!native_text(&r->file, v, "assert", &text, &length))
+        return false;
+    experiment_assert(r->x, text, length, (uint32_t)yaml_line(&r->file.y, v));
+    return true;
+}
+
+/* A text or a list of them, as in a workflow. */
+static bool read_assertions(struct experiment_reading *r, yaml_ref v)
+{
+    const struct yaml *y = &r->file.y;
+    bool ok = true;
+    if (yaml_type(y, v) != YAML_SEQUENCE)
+        return yaml_is_null(y, v) || read_assertion(r, v);
+    for (yaml_ref e = yaml_first(y, v); ok && e != YAML_NONE; e = yaml_next(y, v, e))
+        ok = read_assertion(r, e);
+    return ok;
+}
+
 /* The substitutions are read before `combine`, which refers to them, wherever the two stand. */
 static bool read_top(struct experiment_reading *r)
 {
     static const char *const keys[] = {"weft",    "experiment", "workflow", "substitute",
-                                       "combine", "results",    NULL};
+                                       "combine", "results",    "assert",   NULL};
     const struct yaml *y = &r->file.y;
-    yaml_ref value[6] = {YAML_NONE, YAML_NONE, YAML_NONE, YAML_NONE, YAML_NONE, YAML_NONE};
+    yaml_ref value[7] = {YAML_NONE, YAML_NONE, YAML_NONE, YAML_NONE,
+                         YAML_NONE, YAML_NONE, YAML_NONE};
     const char *text;
     size_t length;
     for (yaml_ref k = yaml_first(y, 0); k != YAML_NONE; k = yaml_next(y, 0, k)) {
@@ -539,7 +562,8 @@ static bool read_top(struct experiment_reading *r)
         r->x->results = mem_copy_string("results");
     else if (!read_folder(r, value[5]))
         return false;
-    return read_substitutions(r, value[3]) && (value[4] == YAML_NONE || read_combine(r, value[4]));
+    return (value[6] == YAML_NONE || read_assertions(r, value[6])) &&
+           read_substitutions(r, value[3]) && (value[4] == YAML_NONE || read_combine(r, value[4]));
 }
 
 /* After a failure there is nothing to free. */
