@@ -20,12 +20,34 @@ static bool keep_one(struct executor *x, uint32_t object, bool copied, struct er
     return good;
 }
 
+/* A task that was computed again for one lost output makes them all, and others may be reading those
+ * that were not lost: another file in their place would void what they do. So it is on an agent with
+ * whatever came there from elsewhere while a task that makes it ran on. Not what is damaged. */
+static bool stands_well(struct executor *x, uint32_t object)
+{
+    struct needs *n = x->o->needs;
+    char label[512];
+    struct digest now;
+    double size;
+    struct error err = {0};
+    if ((!x->o->node && n->task[n->w->producer[object]] != NEED_RESTORE) || !n->present[object] ||
+        digest_is_zero(&n->content[object]))
+        return false;
+    path_in(x->o->folder, workflow_object_label(x->w, object, label, sizeof label), &x->path);
+    return memo_digest(n->memo, x->path.at, false, &now, &size, &err) &&
+           digest_equal(&now, &n->content[object]);
+}
+
 /* What weft made is replaced, and what has the same content; the rest is moved out of the way. */
-bool executor_clear_way(void *executor, uint32_t object, const char *from, struct error *err)
+enum sandbox_verdict executor_clear_way(void *executor, uint32_t object, const char *from,
+                                        struct error *err)
 {
     struct executor *x = executor;
-    return standing_at(x->o->needs, object) < STANDING_CHANGED ||
-           standing_is_same(x->o->needs, object, from) || keep_one(x, object, false, err);
+    if (stands_well(x, object))
+        return SANDBOX_LEAVES;
+    bool clear = x->o->overwrite || standing_at(x->o->needs, object) < STANDING_CHANGED ||
+                 standing_is_same(x->o->needs, object, from) || keep_one(x, object, false, err);
+    return clear ? SANDBOX_REPLACES : SANDBOX_FAILS;
 }
 
 /* Does the task write it itself, at its place? */

@@ -16,6 +16,7 @@
 #include "drive/holding.h"
 #include "exec/calls.h"
 #include "exec/child.h"
+#include "exec/sandbox.h"
 #include "memo/inputs.h"
 #include "model/shell.h"
 
@@ -256,7 +257,8 @@ bool executor_take_lost(struct executor *x, const struct child_result *c);
 
 /* executor_outputs.c */
 bool executor_keep_standing(struct executor *x, uint32_t task, bool sandboxed, struct error *err);
-bool executor_clear_way(void *executor, uint32_t object, const char *from, struct error *err);
+enum sandbox_verdict executor_clear_way(void *executor, uint32_t object, const char *from,
+                                        struct error *err);
 void executor_own_leftovers(struct executor *x, uint32_t task, bool sandboxed);
 
 /* executor_call.c */

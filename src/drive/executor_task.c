@@ -508,10 +508,9 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     if (event.outcome == TRACE_DONE) { /* outputs into place, then on record; else it has failed */
         struct strbuf remarks = {0};
         struct sandbox_way way = {executor_clear_way, x};
-        bool asks = x->o->needs && !x->o->overwrite;
         bool good =
             !executor_has_files(x->w, e->id) ||
-            sandbox_take(sandbox, x->o->folder, x->w, e->id, asks ? &way : NULL, &remarks, &err);
+            sandbox_take(sandbox, x->o->folder, x->w, e->id, x->o->needs ? &way : NULL, &remarks, &err);
         if (good && x->o->needs)
             good = need_done(x->o->needs, e->id, &err);
         if (!good) {

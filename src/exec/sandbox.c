@@ -463,9 +463,12 @@ static bool move_one(const char *from, const char *to, uint32_t object,
         if (rename_new(from, to))
             return true;
     }
-    if (way && lstat(to, &s) == 0 && !way->clear(way->context, object, from, err))
-        return false;
-    return replace_by(from, to, err);
+    enum sandbox_verdict verdict = way && lstat(to, &s) == 0
+                                       ? way->clear(way->context, object, from, err)
+                                       : SANDBOX_REPLACES;
+    if (verdict == SANDBOX_LEAVES) /* else it would count as left undeclared */
+        tree_remove(from);
+    return verdict == SANDBOX_REPLACES ? replace_by(from, to, err) : verdict == SANDBOX_LEAVES;
 }
 
 /* Always false: the message guesses at a misspelt name by showing what else is there. */

@@ -26,10 +26,16 @@ bool sandbox_make(const char *path, const char *folder, const struct workflow *w
 bool sandbox_make_again(const char *path, const char *folder, const struct workflow *w,
                         uint32_t task, const uint8_t *absent, struct error *err);
 
-/* Something stands where an output belongs. `from` is the output. True: it may be replaced, or is out
- * of the way; false: an error, and nothing more is moved. */
+/* What becomes of something that stands where an output belongs. */
+enum sandbox_verdict {
+    SANDBOX_REPLACES, /* it may be replaced, or is out of the way */
+    SANDBOX_LEAVES,   /* it is as good as the output, which is dropped */
+    SANDBOX_FAILS,    /* an error, and nothing more is moved */
+};
+/* Who decides about it. `from` is the output. */
 struct sandbox_way {
-    bool (*clear)(void *context, uint32_t object, const char *from, struct error *err);
+    enum sandbox_verdict (*clear)(void *context, uint32_t object, const char *from,
+                                  struct error *err);
     void *context;
 };
 

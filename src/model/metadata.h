@@ -130,6 +130,19 @@ struct meta_item {
     double all_size, max_size; /* bytes of all inputs; of the largest one from one parent */
 };
 
+/* Of an item in a message with which tasks change nodes, when it was passed on: the nodes that failed
+ * it, a bit each by their number modulo 64. Holder and waiting parents say nothing there. */
+static inline void meta_item_set_failed_at(struct meta_item *item, uint64_t nodes)
+{
+    item->holder = (uint32_t)nodes;
+    item->waiting = (uint32_t)(nodes >> 32);
+}
+
+static inline uint64_t meta_item_failed_at(const struct meta_item *item)
+{
+    return item->holder | (uint64_t)item->waiting << 32;
+}
+
 struct meta_answer {
     uint8_t kind, outcome, status; /* status: of the task, after the operation */
     uint8_t doomed;        /* GET: a parent has failed or was removed: the task can never run */

@@ -9,7 +9,11 @@
  *   A1. Nothing waits for a node that is set aside: with nobody better, it runs what it holds. So a
  *       cluster of sick nodes fails its tasks, and does not hang.
  *   A2. A task is passed on at most PASSED_MOST times, and the count goes with it: one that makes nodes
- *       sick comes to an end. */
+ *       sick comes to an end.
+ *   A3. What a node has failed stays with whom it was passed on to, and does not come back to who failed
+ *       it while there is another: the one that could run it is busy, those that cannot are idle, and
+ *       would steal it until it may be passed on no more. So no thief gets it (READY_PASSED), and the
+ *       nodes that failed it go with it. */
 #include "sched/gang.h"
 
 enum {
@@ -46,11 +50,45 @@ bool sched_may_pass_on(const struct sched *s, uint32_t task, uint32_t cost)
            aside_has_others(s, task);
 }
 
+/* ---- who has failed it ---- */
+
+/* O(such tasks held): few. NONE: no node has. */
+static size_t find_failed(const struct sched *s, uint32_t task)
+{
+    for (size_t i = 0; i < s->failed_at.n; i++)
+        if (s->failed_at.at[i].task == task)
+            return i;
+    return SIZE_MAX;
+}
+
+uint64_t aside_failed_at(const struct sched *s, uint32_t task)
+{
+    size_t i = find_failed(s, task);
+    return i == SIZE_MAX ? 0 : s->failed_at.at[i].nodes;
+}
+
+void aside_note_failed(struct sched *s, uint32_t task, uint64_t nodes)
+{
+    size_t i = find_failed(s, task);
+    if (i != SIZE_MAX)
+        s->failed_at.at[i].nodes |= nodes;
+    else
+        array_push(&s->failed_at, ((struct sched_failed){task, nodes}));
+}
+
+void aside_forget_failed(struct sched *s, uint32_t task)
+{
+    size_t i = find_failed(s, task);
+    if (i != SIZE_MAX)
+        s->failed_at.at[i] = array_pop(&s->failed_at);
+}
+
 /* The node failed it. The slot is nowhere. */
 void aside_pass_on(struct sched *s, uint32_t slot, uint32_t cost)
 {
     struct slot *task = slot_at(s, slot);
     task->passed = (uint8_t)(task->passed + cost < UINT8_MAX ? task->passed + cost : UINT8_MAX);
+    aside_note_failed(s, task->task, UINT64_C(1) << s->config.node % 64);
     if (!gang_is_wide(s, task->task) && aside_has_others(s, task->task))
         fit_send_on(s, slot);
     else

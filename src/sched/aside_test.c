@@ -122,9 +122,52 @@ static void test_thief(void)
     bed_free(&b);
 }
 
+/* A busy node has what idle ones have failed: they do not get it by stealing. */
+static void test_thief_that_failed(void)
+{
+    struct bed b = bed_new((struct sched_config){.node = 0, .nodes = 2, .cores = 1});
+    struct meta_item item = {.task = 9, .epoch = 3, .max_node = NONE, .passed = 5};
+    meta_item_set_failed_at(&item, 1 << 1);
+    submit(&b, 0, 1);
+    message(&b, (struct sched_message){.kind = SCHED_TASKS, .from = 1, .to = 0, .count = 1}, &item);
+    answer(&b);
+    is_int(look(&b).at[SCHED_SREADYQ], 1, "it waits here, where it can run");
+    struct sched_message query = {.kind = SCHED_LOAD_QUERY, .from = 1, .to = 0, .round = 1};
+    message(&b, query, NULL);
+    ok(b.out.sends.n == 1 && b.out.sends.at[0].load == 0, "a thief does not hear of it");
+    query.kind = SCHED_STEAL;
+    message(&b, query, NULL);
+    ok(b.out.sends.n == 1 && b.out.sends.at[0].count == 0, "nor does it get it");
+    submit(&b, 1, 2);
+    message(&b, query, NULL);
+    ok(b.out.sends.n == 1 && b.out.sends.at[0].count == 1, "of others it gets its share");
+    bed_free(&b);
+}
+
+/* Not back to whom it came from, as long as there is another; then to whoever is left. */
+static void test_other_way(void)
+{
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        struct bed b =
+            bed_new((struct sched_config){.node = 1, .nodes = 4, .cores = 1, .seed = seed});
+        struct meta_item item = {.task = 9, .epoch = 3, .max_node = 0, .passed = 1};
+        meta_item_set_failed_at(&item, 1 << 0 | 1 << 2);
+        message(&b, (struct sched_message){.kind = SCHED_TASKS, .from = 0, .to = 1, .count = 1},
+                &item);
+        answer(&b);
+        fail_node(&b, b.out.starts.at[0], 1);
+        uint32_t to = given_to(&b, 9, &item);
+        bool told = meta_item_failed_at(&item) == (1 << 0 | 1 << 1 | 1 << 2);
+        ok(to == 3 && told, "seed %d: to the one that has not failed it", (int)seed);
+        bed_free(&b);
+    }
+}
+
 int main(void)
 {
     static const struct tap_case cases[] = {TAP_CASE(test_passed_on), TAP_CASE(test_too_often),
-                                            TAP_CASE(test_set_aside), TAP_CASE(test_thief)};
+                                            TAP_CASE(test_set_aside), TAP_CASE(test_thief),
+                                            TAP_CASE(test_thief_that_failed),
+                                            TAP_CASE(test_other_way)};
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

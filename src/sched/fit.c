@@ -91,13 +91,13 @@ uint8_t fit_group(struct sched *s, uint32_t task)
         const struct capacity *d = &s->demands.at[i];
         if (s->demand_asks.at[i] == row && d->cores == asks.cores && d->memory == asks.memory &&
             d->has == asks.has && d->seconds == asks.seconds)
-            return (uint8_t)(i + 1);
+            return (uint8_t)(i + READY_DEMANDS);
     }
     for (uint32_t i = 0; row && i < THING_SORTS; i++) {
         asks.thing[i] = k->amount[(size_t)row * THING_SORTS + i];
         asks.things |= (uint32_t)(asks.thing[i] > 0) << i;
     }
-    if (s->demands.n < READY_GROUPS - 1) {
+    if (s->demands.n < READY_GROUPS - READY_DEMANDS) {
         array_push(&s->demands, asks);
         array_push(&s->demand_asks, row);
     } else {
@@ -105,7 +105,7 @@ uint8_t fit_group(struct sched *s, uint32_t task)
         *last = capacity_most(last, &asks);
         array_last(&s->demand_asks) = NONE;
     }
-    return (uint8_t)s->demands.n;
+    return (uint8_t)(s->demands.n - 1 + READY_DEMANDS);
 }
 
 uint64_t fit_groups_of(const struct sched *s, uint32_t node, uint32_t without)
@@ -118,28 +118,32 @@ uint64_t fit_groups_of(const struct sched *s, uint32_t node, uint32_t without)
         groups |= (uint64_t)(capacity_fits(c, &s->demands.at[i]) &&
                              !(s->demands.at[i].things & without) &&
                              (!(c->ends > 0) || s->now + s->demands.at[i].seconds <= c->ends))
-                  << (i + 1);
+                  << (i + READY_DEMANDS);
     return groups;
 }
 
 /* ---- elsewhere ---- */
 
-/* Where its data are, if it fits there; else the next that lives, from a random one on; one that is set
- * aside if there is no other. O(nodes) when few fit. */
+/* Where its data are, if it fits there; else the next that lives, from a random one on. One that has
+ * failed it if there is no other, one that is set aside if there is none but such. O(nodes) when few
+ * fit. */
 static uint32_t fit_find_node(struct sched *s, const struct slot *task)
 {
     uint32_t n = s->config.nodes, near = task->max_node;
-    if (near < n && aside_is_usable(s, task->task, near))
+    if (near < n && aside_is_usable(s, task->task, near) && !aside_has_failed(s, task, near))
         return near;
-    uint32_t at = n > 2 ? (uint32_t)rng_below(&s->rng, n) : 0, last = NONE;
+    uint32_t at = n > 2 ? (uint32_t)rng_below(&s->rng, n) : 0, last = NONE, worst = NONE;
     for (uint32_t i = 0; i < n; i++, at = at + 1 < n ? at + 1 : 0) {
         if (at == s->config.node || !fit_at(s, task->task, at) || node_is_down(s, at))
             continue;
-        if (!s->aside.n || !node_is_aside(s, at))
+        if (s->aside.n && node_is_aside(s, at))
+            worst = at;
+        else if (aside_has_failed(s, task, at))
+            last = at;
+        else
             return at;
-        last = at;
     }
-    return last;
+    return last != NONE ? last : worst;
 }
 
 /* The taker puts it into its SReadyQ, as if it
@@ -206,7 +210,7 @@ static void fit_sort_ready(struct sched *s)
         }
         if (place != SCHED_LREADYQ && place != SCHED_SREADYQ)
             continue;
-        if (fit_here(s, task->task) && fit_ready_group(s, task->task) == task->group)
+        if (fit_here(s, task->task) && fit_ready_group(s, task) == task->group)
             continue;
         place_leave(s, slot);
         task_enqueue(s, slot, place);

@@ -19,9 +19,9 @@
 #define ADOPT_LIMIT 1024
 
 /* A task as it goes into a message: with the epoch at which it leaves. */
-static struct meta_item move_item_of(const struct slot *slot)
+static struct meta_item move_item_of(const struct sched *s, const struct slot *slot)
 {
-    return (struct meta_item){
+    struct meta_item item = {
         .task = slot->task,
         .epoch = slot->epoch,
         .holder = NONE,
@@ -30,6 +30,9 @@ static struct meta_item move_item_of(const struct slot *slot)
         .passed = slot->passed,
         .all_size = slot->all_size,
         .max_size = slot->max_size};
+    if (slot->passed)
+        meta_item_set_failed_at(&item, aside_failed_at(s, slot->task));
+    return item;
 }
 
 /* Ask the store for it. The life goes along: should we be thought dead and begin another, this
@@ -49,7 +52,7 @@ void move_give(struct sched *s, uint32_t slot, enum sched_message_kind kind, uin
     task->bucket = to;
     task->since = s->now + s->config.reply_timeout;
     place_enter(s, slot, SCHED_MOVING);
-    struct meta_item item = move_item_of(task);
+    struct meta_item item = move_item_of(s, task);
     send_item(s, kind, to, round, &item);
     if (!s->moving_set) {
         s->moving_set = true;
@@ -78,6 +81,8 @@ void move_accept(struct sched *s, uint32_t from, const struct meta_item *item, b
     task->epoch = item->epoch;
     task->attempts = item->attempts;
     task->passed = (uint8_t)item->passed;
+    if (item->passed)
+        aside_note_failed(s, item->task, meta_item_failed_at(item));
     task->bucket = from;
     task->flags = (uint8_t)(SLOT_TAKEN | (pushed ? SLOT_PUSHED : 0));
     move_hold(s, slot);

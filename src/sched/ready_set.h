@@ -2,7 +2,8 @@
  * only what fits it, without looking through what does not.
  *
  *     group 0       fits every node that is known; anybody may take it
- *     group 1 ...   a demand that some node cannot meet (fit.c has the demands); a queue each
+ *     group 1       a node has failed it, whatever it asks for: for no thief (aside.c)
+ *     group 2 ...   a demand that some node cannot meet (fit.c has the demands); a queue each
  *
  * A set of groups is a mask. While everything fits everywhere there is group 0 alone, and nothing here
  * costs more than the one queue. Of equal keys the picky groups come first: others can run the rest. */
@@ -11,6 +12,8 @@
 #include "sched/slots.h"
 
 #define READY_GROUPS 64
+#define READY_PASSED 1
+#define READY_DEMANDS 2 /* the first of them */
 #define READY_ALL UINT64_MAX
 
 struct ready_set {

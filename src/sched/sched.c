@@ -103,6 +103,7 @@ void sched_free(struct sched *s)
     things_free(s->things);
     array_free(&s->down);
     array_free(&s->aside);
+    array_free(&s->failed_at);
     array_free(&s->scratch);
     free(s);
 }
@@ -141,7 +142,7 @@ void place_enter(struct sched *s, uint32_t slot, enum sched_place place)
     } else if (place == SCHED_WIDEQ) {
         gang_queue(s, slot, true);
     } else if (place == SCHED_LREADYQ || place == SCHED_SREADYQ) {
-        task->group = fit_ready_group(s, task->task);
+        task->group = fit_ready_group(s, task);
         readyset_push(place == SCHED_LREADYQ ? &s->local : &s->shared, s->tasks.slots.at, slot,
                       policy_key(s, task));
     } else if (place == SCHED_RUNNING) {
@@ -187,10 +188,18 @@ void place_leave(struct sched *s, uint32_t slot)
         gang_left(s, slot, place);
 }
 
+/* It is nowhere, and its slot another's from now on. */
+static void task_drop(struct sched *s, uint32_t slot)
+{
+    if (slot_at(s, slot)->passed)
+        aside_forget_failed(s, slot_at(s, slot)->task);
+    slots_drop(&s->tasks, slot);
+}
+
 void task_forget(struct sched *s, uint32_t slot)
 {
     place_leave(s, slot);
-    slots_drop(&s->tasks, slot);
+    task_drop(s, slot);
 }
 
 /* The sizes and the place of the inputs, which Algorithm 1 asks for. */
@@ -418,7 +427,7 @@ static void task_attempt_ended(struct sched *s, const struct sched_ended *e)
     bool broken = s->gangs && gang_is_broken(s, e->slot);
     place_leave(s, e->slot);
     if (task->flags & SLOT_CANCELLED) {
-        slots_drop(&s->tasks, e->slot);
+        task_drop(s, e->slot);
         return;
     }
     task->flags &= (uint8_t)~SLOT_SETTLED;

@@ -28,6 +28,11 @@ struct sched_down {
     uint32_t node, life; /* the life that is over; 0: whatever it is; SCHED_NOT_YET */
 };
 
+struct sched_failed {
+    uint32_t task;
+    uint64_t nodes; /* a bit each, by their number modulo 64 */
+};
+
 struct sched {
     struct sched_config config;
     struct rng rng;
@@ -50,7 +55,7 @@ struct sched {
     struct capacity own, standard, least; /* of this node now and at first; of the smallest */
     bool uneven;                          /* some node has less than this one had at first */
     ARRAY(struct capacity) others;        /* by node; past the end: as `standard` */
-    ARRAY(struct capacity) demands;       /* of the groups after 0 */
+    ARRAY(struct capacity) demands;       /* of the groups from READY_DEMANDS on */
     ARRAY(uint32_t) demand_asks;          /* of the same: rows of `amount`; NONE: mixed */
 
     /* things that running tasks hold (fit.c); NULL: no task asks for any */
@@ -74,6 +79,7 @@ struct sched {
     ARRAY(struct sched_down) down; /* nodes known to be dead */
     ARRAY(uint32_t) aside;         /* nodes that others come before */
     bool self_aside;               /* this one is among them */
+    ARRAY(struct sched_failed) failed_at; /* tasks held here that nodes have failed */
 
     bool monitor_set, wait_set, moving_set, adopt_set; /* a timer of this kind is on its way */
     ARRAY(uint32_t) scratch;
@@ -122,9 +128,13 @@ bool fit_at(const struct sched *s, uint32_t task, uint32_t node);
 uint8_t fit_group(struct sched *s,
                   uint32_t task); /* of a task that fits here; where nodes are uneven */
 /* The group of a ready task: ready_set.h. Where all nodes are alike and it holds nothing, 0. */
-static inline uint8_t fit_ready_group(struct sched *s, uint32_t task)
+static inline uint8_t fit_ready_group(struct sched *s, const struct slot *task)
 {
-    return s->uneven || (s->config.task_asks && s->config.task_asks[task]) ? fit_group(s, task) : 0;
+    if (task->passed)
+        return READY_PASSED;
+    return s->uneven || (s->config.task_asks && s->config.task_asks[task->task])
+               ? fit_group(s, task->task)
+               : 0;
 }
 /* Groups that all fit there and ask for none of the things in `without`, a mask. */
 uint64_t fit_groups_of(const struct sched *s, uint32_t node, uint32_t without);
@@ -166,6 +176,14 @@ static inline bool aside_is_better_elsewhere(const struct sched *s, uint32_t tas
     return s->self_aside && aside_has_others(s, task);
 }
 void aside_pass_on(struct sched *s, uint32_t slot, uint32_t cost);
+/* Which nodes have failed it: a bit each, by their number modulo 64. Only of a task with `passed`. */
+uint64_t aside_failed_at(const struct sched *s, uint32_t task);
+void aside_note_failed(struct sched *s, uint32_t task, uint64_t nodes);
+void aside_forget_failed(struct sched *s, uint32_t task); /* it is held here no more */
+static inline bool aside_has_failed(const struct sched *s, const struct slot *task, uint32_t node)
+{
+    return task->passed && aside_failed_at(s, task->task) >> node % 64 & 1;
+}
 void aside_changed(struct sched *s, uint32_t node, bool aside);
 void aside_give_ready(struct sched *s);
 

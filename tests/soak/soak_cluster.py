@@ -215,6 +215,13 @@ class Round:
         """Agents that others took for dead while they lived: a busy machine does that, and it says so."""
         return {a.name for a in self.agents + self.retired if "joining again" in a.said()}
 
+    def is_made_for(self, task, then, run, begun):
+        """A temporary file goes when all have read it. When what one of those made dies with its agent, both are made again: the file
+        first, then what is read from it."""
+        made = {o for t in self.graph.tasks if t.name == task for o in t.outputs} & self.graph.temporaries()
+        readers = [t.name for t in self.graph.tasks if made & set(t.inputs)]
+        return any(at > then for r in readers for at, _ in begun.get((run, r), [])[1:])
+
     def check_repeats(self):
         """Every earlier execution of a task of a run was on an agent that was hurt between its start and that of the later one."""
         begun, hurts, confused, found = {}, {}, self.confused(), []
@@ -233,7 +240,7 @@ class Round:
             for (at, agent), (then, other) in zip(times, times[1:]):
                 # nor need the later one know yet that it was given up meanwhile: what it does is not taken
                 excused = any(a <= then and b >= at for a, b in hurts.get(agent, []) + hurts.get(other, []))
-                if not (excused or {agent, other} & confused or task in self.may_repeat):
+                if not (excused or {agent, other} & confused or task in self.may_repeat or self.is_made_for(task, then, run, begun)):
                     found.append(f"run {run}: {task} on {agent} (line {at + 1}), again on {other} (line {then + 1})")
         self.again = sum(len(t) - 1 for t in begun.values())
         if found and not self.shared:

@@ -4,7 +4,10 @@
  * look at each other one keeps it.
  *
  * I1. One batch of candidates at a time; it is decided when all its questions are answered.
- * I2. What a task here reads, or waits to read (`used`), stays. So does what is a result. */
+ * I2. What a task here reads, or waits to read (`used`), stays. So does what is a result.
+ * I3. What was computed again stays where it was: whoever needs it reads it in order to compute
+ *     something again, too, and of that the store knows nothing (its readers are done). Dropped, it
+ *     would be computed once more for the next of them, and perhaps for ever. */
 #include "cluster/agent/agent_state.h"
 
 #include "base/tree.h"
@@ -16,6 +19,32 @@ enum {
     EVICT_OF_TEMPORARY =
         65536, /* the same of a temporary file, which is big, or nobody would say so */
 };
+
+/* I3. */
+static bool was_restored(const struct job *j, uint32_t object)
+{
+    const struct eviction *v = &j->eviction;
+    return object < v->restored_room && v->restored[object / 64] >> object % 64 & 1;
+}
+
+/* Rare, so there are no bits before the first; a run that grows gets more of them. */
+void evict_never(struct job *j, uint32_t object)
+{
+    struct eviction *v = &j->eviction;
+    if (object >= v->restored_room) {
+        size_t before = v->restored_room / 64, words = (size_t)j->w->nobjects / 64 + 1;
+        v->restored = mem_resize(v->restored, words);
+        memset(v->restored + before, 0, (words - before) * sizeof *v->restored);
+        v->restored_room = (uint32_t)(words * 64);
+    }
+    v->restored[object / 64] |= UINT64_C(1) << object % 64;
+}
+
+void evict_free(struct job *j)
+{
+    array_free(&j->eviction.candidates);
+    free(j->eviction.restored);
+}
 
 /* Tasks that read it, at most one more than `most`. */
 static uint32_t count_readers(const struct workflow *w, uint32_t object, uint32_t most)
@@ -56,7 +85,7 @@ static uint32_t oldest_objects(const struct job *j, struct aged_object oldest[EV
     const struct workflow *w = j->w;
     uint32_t n = 0;
     for (uint32_t o = 0; o < w->nobjects; o++) {
-        if (!depot_has(j->depot, o) || j->supply.used[o] ||
+        if (!depot_has(j->depot, o) || j->supply.used[o] || was_restored(j, o) ||
             (w->producer[o] != NONE && !workflow_is_intermediate(w, o)))
             continue;
         uint32_t at = n < EVICT_BATCH ? n++ : NONE;
@@ -119,7 +148,8 @@ static void evict_decide(struct job *j, const struct candidate *x)
 /* Of a shared folder only what was made here: each file has one agent that removes it. */
 static bool temporary_is_here(const struct job *j, uint32_t object)
 {
-    if (!workflow_is_temporary(j->w, object) || !workflow_is_intermediate(j->w, object))
+    if (!workflow_is_temporary(j->w, object) || !workflow_is_intermediate(j->w, object) ||
+        was_restored(j, object))
         return false;
     return j->depot ? depot_has(j->depot, object) && !j->supply.used[object]
                     : j->needs.present && j->needs.present[object];

@@ -21,7 +21,13 @@ struct eviction {
     ARRAY(struct candidate) candidates; /* none: nothing is asked */
     uint32_t next;                      /* the object from which temporary ones are looked for */
     uint64_t dropped;                   /* objects, over all */
+    uint64_t *restored;                 /* a bit an object: it was computed again here; NULL: none */
+    uint32_t restored_room;             /* objects that there are bits for */
 };
+
+/* It was computed again here: it stays (evict.c, I3). */
+void evict_never(struct job *j, uint32_t object);
+void evict_free(struct job *j);
 
 /* There is too much: ask what may go. Not while candidates are being asked about. */
 void evict_begin(struct job *j);

@@ -432,7 +432,7 @@ static void job_free(struct job *j)
     supply_free(j);
     gang_free(j);
     growth_close(j);
-    array_free(&j->eviction.candidates);
+    evict_free(j);
     array_free(&j->without);
     run_result_free(&j->result);
     array_free(&j->watchers);

@@ -488,6 +488,8 @@ static void supply_produced(struct job *j, uint32_t task, bool copies)
         if (!j->needs.present || !j->needs.present[o])
             continue;
         supply_say_copy(j, o);
+        if (copies)
+            evict_never(j, o);
         if (!copies && j->needs.bytes[o] != w->size[o])
             job_ask(j, META_OBJECT, o, NONE)->bytes = j->needs.bytes[o];
         j->supply.touched[o] = job_now(j);
