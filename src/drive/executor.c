@@ -232,6 +232,7 @@ void executor_end_all(struct executor *x)
 void executor_tick(struct executor *x)
 {
     children_tick(x->children);
+    executor_settle_doubts(x);
     executor_retry_waiting(x);
     executor_give_calls_up(x);
     if (x->o->node && x->ticks++ % TICKS_A_SECOND == 0)
@@ -412,6 +413,8 @@ void executor_free(struct executor *x)
     strbuf_free(&x->path);
     strbuf_free(&x->source);
     array_free(&x->parked);
+    array_free(&x->doubted);
+    array_free(&x->doubted_calls);
     strbuf_free(&x->variables);
     array_free(&x->words);
     strbuf_free(&x->logs);

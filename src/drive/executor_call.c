@@ -25,7 +25,7 @@ static struct call_arguments *call_take_arguments(struct executor *x, uint32_t *
     return x->arguments.at[*number];
 }
 
-static void call_give_back(struct executor *x, uint32_t number)
+void executor_give_arguments(struct executor *x, uint32_t number)
 {
     struct call_arguments *a = x->arguments.at[number];
     for (uint32_t i = 0; a->paths && i < a->task.nin + a->task.nout; i++)
@@ -91,7 +91,7 @@ void executor_start_call(struct executor *x, const struct sched_start *s, uint32
     }
     if (executor_has_files(w, s->task)) {
         if (!executor_make_room(x, s->task, "c", number, &a->sandbox, &a->inputs, &err)) {
-            call_give_back(x, number);
+            executor_give_arguments(x, number);
             executor_refuse(x, s, &err);
             return;
         }
@@ -134,6 +134,8 @@ void executor_call_ended(struct executor *x, const struct call_result *c)
     struct call_arguments *a = x->arguments.at[c->slot];
     if (call_ended_quietly(x, c, a))
         return;
+    if (x->o->gang && a->paths && executor_doubts_call(x, c))
+        return;
     struct trace_event e = {.kind = TRACE_TASK,
                             .id = c->task,
                             .lane = c->lane,
@@ -148,7 +150,7 @@ void executor_call_ended(struct executor *x, const struct call_result *c)
                                   .outcome = (enum trace_outcome)e.outcome,
                                   .status = c->status};
     executor_task_over(x, &e, a->slot, a->cores, a->sandbox, &a->inputs, failure);
-    call_give_back(x, c->slot);
+    executor_give_arguments(x, c->slot);
 }
 
 void executor_free_calls(struct executor *x)
@@ -157,7 +159,7 @@ void executor_free_calls(struct executor *x)
         struct call_arguments *a = x->arguments.at[i];
         if (a->sandbox)
             tree_remove(a->sandbox);
-        call_give_back(x, (uint32_t)i);
+        executor_give_arguments(x, (uint32_t)i);
         free(a);
     }
     array_free(&x->arguments);

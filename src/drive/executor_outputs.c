@@ -20,9 +20,10 @@ static bool keep_one(struct executor *x, uint32_t object, bool copied, struct er
     return good;
 }
 
-/* A task that was computed again for one lost output makes them all, and others may be reading those
- * that were not lost: another file in their place would void what they do. So it is on an agent with
- * whatever came there from elsewhere while a task that makes it ran on. Not what is damaged. */
+/* A task that an agent computes again for one lost output makes them all, and others may be reading those
+ * that were not lost: another file in their place would void what they do. So it is with whatever came
+ * from elsewhere while a task that makes it ran on here. Not what is damaged. On one machine who reads
+ * them waits for whoever makes them. */
 static bool stands_well(struct executor *x, uint32_t object)
 {
     struct needs *n = x->o->needs;
@@ -30,8 +31,7 @@ static bool stands_well(struct executor *x, uint32_t object)
     struct digest now;
     double size;
     struct error err = {0};
-    if ((!x->o->node && n->task[n->w->producer[object]] != NEED_RESTORE) || !n->present[object] ||
-        digest_is_zero(&n->content[object]))
+    if (!x->o->node || !n->present[object] || digest_is_zero(&n->content[object]))
         return false;
     path_in(x->o->folder, workflow_object_label(x->w, object, label, sizeof label), &x->path);
     return memo_digest(n->memo, x->path.at, false, &now, &size, &err) &&

@@ -109,7 +109,9 @@ struct executor {
     uint32_t *retries;             /* per task; NULL: none has any */
     double *priority, *task_disk;  /* task_disk: NULL when the options give one, or disk is free */
 
-    ARRAY(struct child_result) parked;   /* ended badly, and nobody knows why (executor_wide.c) */
+    ARRAY(struct child_result) parked;  /* ended badly, and nobody knows why (executor_wide.c) */
+    ARRAY(struct child_result) doubted; /* ended, perhaps as another node's (executor_doubt.c) */
+    ARRAY(struct call_result) doubted_calls;
     struct strbuf variables;             /* scratch: of a command that spans several nodes */
     ARRAY(struct changed_input) changed; /* first come first */
 
@@ -255,6 +257,15 @@ bool executor_is_wide(const struct executor *x, uint32_t task);
 bool executor_excuse(struct executor *x, const struct child_result *c);
 bool executor_take_lost(struct executor *x, const struct child_result *c);
 
+void executor_child_lost(struct executor *x, const struct child_result *c);
+
+/* executor_doubt.c */
+/* True: it is, or may be, another node's, and is dealt with. */
+bool executor_doubts(struct executor *x, const struct child_result *c);
+bool executor_doubts_call(struct executor *x, const struct call_result *c);
+void executor_settle_doubts(struct executor *x);               /* ten times a second */
+void executor_lose_doubted(struct executor *x, uint32_t task); /* NONE: all */
+
 /* executor_outputs.c */
 bool executor_keep_standing(struct executor *x, uint32_t task, bool sandboxed, struct error *err);
 enum sandbox_verdict executor_clear_way(void *executor, uint32_t object, const char *from,
@@ -264,4 +275,5 @@ void executor_own_leftovers(struct executor *x, uint32_t task, bool sandboxed);
 /* executor_call.c */
 void executor_start_call(struct executor *x, const struct sched_start *s, uint32_t cores);
 void executor_call_ended(struct executor *x, const struct call_result *c);
-void executor_free_calls(struct executor *x); /* after the threads are gone */
+void executor_give_arguments(struct executor *x, uint32_t number); /* its call is over */
+void executor_free_calls(struct executor *x);                      /* after the threads are gone */

@@ -448,6 +448,7 @@ void executor_stop_task(struct executor *x, uint32_t task)
         if (x->active[lane].used && x->active[lane].task == task)
             child_stop(x->children, lane, x->stop == EXECUTOR_ENDS_NOW);
     executor_judge(x, task, false);
+    executor_lose_doubted(x, task);
     executor_cancel_waiting(x, task);
 }
 
@@ -508,9 +509,9 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     if (event.outcome == TRACE_DONE) { /* outputs into place, then on record; else it has failed */
         struct strbuf remarks = {0};
         struct sandbox_way way = {executor_clear_way, x};
-        bool good =
-            !executor_has_files(x->w, e->id) ||
-            sandbox_take(sandbox, x->o->folder, x->w, e->id, x->o->needs ? &way : NULL, &remarks, &err);
+        bool good = !executor_has_files(x->w, e->id) ||
+                    sandbox_take(sandbox, x->o->folder, x->w, e->id, x->o->needs ? &way : NULL,
+                                 &remarks, &err);
         if (good && x->o->needs)
             good = need_done(x->o->needs, e->id, &err);
         if (!good) {
@@ -667,7 +668,7 @@ void executor_child_over(struct executor *x, const struct child_result *c)
 
 void executor_child_ended(struct executor *x, const struct child_result *c)
 {
-    if (x->o->gang && (executor_take_lost(x, c) || executor_excuse(x, c)))
+    if (x->o->gang && (executor_take_lost(x, c) || executor_doubts(x, c) || executor_excuse(x, c)))
         return;
     executor_child_over(x, c);
 }

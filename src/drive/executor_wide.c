@@ -55,7 +55,7 @@ static bool executor_was_killed(const struct child_result *c)
            c->status == 128 + SIGHUP;
 }
 
-static void executor_child_lost(struct executor *x, const struct child_result *c)
+void executor_child_lost(struct executor *x, const struct child_result *c)
 {
     struct active *a = &x->active[c->slot];
     double began = driver_began(x->driver);
@@ -131,6 +131,7 @@ void executor_lose_all(struct executor *x)
 {
     while (x->parked.n)
         executor_judge(x, x->parked.at[0].task, true);
+    executor_lose_doubted(x, NONE);
     for (uint32_t lane = 0; lane < x->o->cores; lane++)
         x->active[lane].lost = x->active[lane].used;
     executor_return_waiting(x);
@@ -141,6 +142,7 @@ void executor_lose_task(struct executor *x, uint32_t task)
 {
     if (executor_judge(x, task, true))
         return;
+    executor_lose_doubted(x, task);
     for (uint32_t lane = 0; lane < x->o->cores; lane++)
         if (x->active[lane].used && x->active[lane].task == task)
             x->active[lane].lost = true;

@@ -29,13 +29,23 @@ enum run_blame {
     RUN_BLAMES_NODE, /* a node that goes, or is gone: the task goes back, and no attempt was made */
 };
 
-/* What an agent knows of the other nodes of tasks that span several, and of its own end. */
+/* Whose is a task that has ended here? */
+enum run_holding {
+    RUN_HOLDS,
+    RUN_DOUBTS, /* not yet known: asked again ten times a second */
+    RUN_LOST,   /* another node's, which took this one for dead */
+};
+
+/* What an agent knows of the other nodes of tasks that span several, of who holds which, and of its own
+ * end. */
 struct run_gang {
     /* Its command is about to start: append "NAME=VALUE" for its environment, a NUL behind each. */
     bool (*begin)(void *context, uint32_t task, struct strbuf *variables, struct error *err);
     /* It ended badly; `killed`: by a signal that ends whatever runs on a node, and that weft did not
      * send. */
     enum run_blame (*blame)(void *context, uint32_t task, bool killed);
+    /* It ended, well or not: is it this node's, so that what it made may be taken? */
+    enum run_holding (*holds)(void *context, uint32_t task, bool good);
     void *context;
 };
 

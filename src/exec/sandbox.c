@@ -463,9 +463,8 @@ static bool move_one(const char *from, const char *to, uint32_t object,
         if (rename_new(from, to))
             return true;
     }
-    enum sandbox_verdict verdict = way && lstat(to, &s) == 0
-                                       ? way->clear(way->context, object, from, err)
-                                       : SANDBOX_REPLACES;
+    enum sandbox_verdict verdict =
+        way && lstat(to, &s) == 0 ? way->clear(way->context, object, from, err) : SANDBOX_REPLACES;
     if (verdict == SANDBOX_LEAVES) /* else it would count as left undeclared */
         tree_remove(from);
     return verdict == SANDBOX_REPLACES ? replace_by(from, to, err) : verdict == SANDBOX_LEAVES;

@@ -79,10 +79,15 @@ static void answer_removed(struct sched *s, const struct meta_answer *answer,
         op_add(s, META_REMOVE, items[answer->first + i].task)->status = META_REMOVED;
 }
 
-/* P1's look at one waiting task: word of it may have been lost. */
+/* P1's look at one waiting task: word of it may have been lost. Or a look at one that runs. */
 static void answer_polled(struct sched *s, const struct meta_answer *answer)
 {
-    uint32_t slot = answer_slot(s, answer, SCHED_WAITQ);
+    uint32_t slot = answer_slot(s, answer, SCHED_RUNNING);
+    if (slot != NONE && slot_at(s, slot)->flags & SLOT_DOUBTED) {
+        move_checked(s, slot, answer);
+        return;
+    }
+    slot = answer_slot(s, answer, SCHED_WAITQ);
     if (slot == NONE)
         slot = answer_slot(s, answer, SCHED_UNFIT);
     if (slot == NONE)

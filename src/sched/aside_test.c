@@ -165,9 +165,8 @@ static void test_other_way(void)
 
 int main(void)
 {
-    static const struct tap_case cases[] = {TAP_CASE(test_passed_on), TAP_CASE(test_too_often),
-                                            TAP_CASE(test_set_aside), TAP_CASE(test_thief),
-                                            TAP_CASE(test_thief_that_failed),
-                                            TAP_CASE(test_other_way)};
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_passed_on), TAP_CASE(test_too_often),         TAP_CASE(test_set_aside),
+        TAP_CASE(test_thief),     TAP_CASE(test_thief_that_failed), TAP_CASE(test_other_way)};
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

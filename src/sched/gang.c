@@ -494,12 +494,6 @@ const uint32_t *sched_gang(const struct sched *s, uint32_t task, uint32_t *n)
     return NULL;
 }
 
-bool sched_gang_is_broken(const struct sched *s, uint32_t task)
-{
-    uint32_t slot = slots_find(&s->tasks, task);
-    return slot != NONE && gang_is_broken(s, slot);
-}
-
 void gang_queue(struct sched *s, uint32_t slot, bool enters)
 {
     if (enters)

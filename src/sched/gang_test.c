@@ -59,7 +59,7 @@ static void test_owner(void)
 
     node_event(&b, SCHED_EVENT_NODE_DOWN, 2);
     is_int(b.out.stops.n, 1, "a node is lost: the task is stopped");
-    ok(sched_gang_is_broken(b.s, 3), "and why is known");
+    ok(sched_is_lost(b.s, 3), "and why is known");
     end_task(&b, start, 1, true, 0);
     is_int(sent(&b, SCHED_GANG_FREE, 0), 1, "the others get their parts back");
     is_int(look(&b).failed_attempts, 0, "its end is no failure");

@@ -158,6 +158,63 @@ void move_held(struct sched *s, const struct meta_answer *answer)
     }
 }
 
+/* Others may have taken this node for dead, and hold by now what it thinks is its own. What has not begun
+ * is forgotten, as by a node that starts anew: the adoption that follows brings what is still ours. What
+ * runs goes on, and the store is asked who holds it. O(tasks held), and rare. */
+void move_ask_again(struct sched *s)
+{
+    for (uint32_t slot = 0; slot < s->tasks.slots.n; slot++) {
+        struct slot *task = slot_at(s, slot);
+        switch ((enum sched_place)task->place) {
+        case SCHED_WAITQ:
+        case SCHED_LREADYQ:
+        case SCHED_SREADYQ:
+        case SCHED_BACKOFF:
+        case SCHED_UNFIT:
+        case SCHED_WIDEQ:
+        case SCHED_GATHERING:
+            task_forget(s, slot);
+            break;
+        case SCHED_RUNNING:
+            if (task->flags & (SLOT_CANCELLED | SLOT_LOST))
+                break;
+            task->flags |= SLOT_DOUBTED;
+            op_for_slot(s, META_GET, slot);
+            break;
+        default: /* its own question to the store is on its way */
+            break;
+        }
+    }
+}
+
+/* What the store says of a task that runs here since an earlier life. */
+void move_checked(struct sched *s, uint32_t slot, const struct meta_answer *answer)
+{
+    struct slot *task = slot_at(s, slot);
+    task->flags &= (uint8_t)~SLOT_DOUBTED;
+    if (answer->outcome == META_OK && answer->item.holder == s->config.node &&
+        answer->item.epoch == task->epoch)
+        return;
+    s->counts.lost++;
+    note_add(s, SCHED_NOTE_LOST, task->task);
+    task->flags |= SLOT_LOST;
+    task_remove_here(s, slot);
+}
+
+bool sched_is_lost(const struct sched *s, uint32_t task)
+{
+    uint32_t slot = slots_find(&s->tasks, task);
+    return slot != NONE &&
+           (s->tasks.slots.at[slot].flags & SLOT_LOST || (s->gangs && gang_is_broken(s, slot)));
+}
+
+bool sched_is_doubted(const struct sched *s, uint32_t task)
+{
+    uint32_t slot = slots_find(&s->tasks, task);
+    return slot != NONE && s->tasks.slots.at[slot].place == SCHED_RUNNING &&
+           s->tasks.slots.at[slot].flags & SLOT_DOUBTED;
+}
+
 /* Take a dead node's tasks from number `from` on; or our own, after a restart. `bytes` carries the
  * life that is over (metadata.h). A node that came back while its tasks were taken, turn by turn, has the
  * rest itself: taking them without a life would fence off one that lives, and nobody would tell it. */
@@ -198,7 +255,11 @@ void move_adopted(struct sched *s, const struct meta_answer *answer, const struc
             if (old->epoch >= item->epoch)
                 continue;
             if (old->place == SCHED_RUNNING) {
-                old->epoch = item->epoch; /* ours before we were taken for dead: let it count */
+                /* ours before we were taken for dead: let it count. One that was being stopped, since
+                 * another had it, is ours again: its end is that of any attempt */
+                old->epoch = item->epoch;
+                old->flags &= (uint8_t) ~(
+                    SLOT_DOUBTED | (old->flags & SLOT_LOST ? SLOT_LOST | SLOT_CANCELLED : 0));
                 continue;
             }
             place_leave(s, slot);

@@ -479,6 +479,7 @@ static void sched_begin_life(struct sched *s)
 {
     struct meta_op *op = op_add(s, META_JOIN, NONE);
     op->life = op->epoch = s->life;
+    move_ask_again(s);
 }
 
 /* ---- events ---- */

@@ -310,8 +310,11 @@ uint32_t sched_unfit(const struct sched *s);
 const uint32_t *sched_gang(const struct sched *s, uint32_t task, uint32_t *n);
 /* Has this node granted a part to that task of that node? */
 bool sched_gives(const struct sched *s, uint32_t task, uint32_t owner);
-/* Is it being stopped because one of them was lost? Its end is then no failure. */
-bool sched_gang_is_broken(const struct sched *s, uint32_t task);
+/* Is it being stopped because one of them was lost, or because it is another node's by now? Its end is
+ * then no failure. */
+bool sched_is_lost(const struct sched *s, uint32_t task);
+/* It runs since an earlier life, and the store has not yet said that it is still this node's. */
+bool sched_is_doubted(const struct sched *s, uint32_t task);
 /* The ready tasks that start next as things stand, in order: for fetching their data ahead. At most
  * `most`, a small number. */
 uint32_t sched_upcoming(const struct sched *s, uint32_t *tasks, uint32_t most);

@@ -21,6 +21,8 @@ enum slot_flag {
     SLOT_CANCELLED = 8, /* RUNNING: removed; its end will be ignored */
     SLOT_RETURNED = 16, /* ARRIVING: nobody took it; do not push it again */
     SLOT_SETTLED = 32,  /* spans several nodes, and was handed over: it stays here */
+    SLOT_DOUBTED = 64,  /* RUNNING: since an earlier life; the store is asked whether it is ours */
+    SLOT_LOST = 128,    /* RUNNING: it is another's now, and is being stopped */
 };
 
 /* 56 bytes. */

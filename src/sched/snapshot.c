@@ -41,9 +41,9 @@ size_t sched_bytes(const struct sched *s)
 {
     return sizeof *s + slots_bytes(&s->tasks) + readyset_bytes(&s->local) +
            readyset_bytes(&s->shared) + s->down.cap * sizeof *s->down.at +
-           s->aside.cap * sizeof *s->aside.at +
-           s->failed_at.cap * sizeof *s->failed_at.at + s->others.cap * sizeof *s->others.at +
-           (s->gangs ? sizeof *s->gangs : 0) + s->scratch.cap * sizeof *s->scratch.at;
+           s->aside.cap * sizeof *s->aside.at + s->failed_at.cap * sizeof *s->failed_at.at +
+           s->others.cap * sizeof *s->others.at + (s->gangs ? sizeof *s->gangs : 0) +
+           s->scratch.cap * sizeof *s->scratch.at;
 }
 
 /* Links both ways, the length, and that each says it is in this place. */

@@ -76,9 +76,9 @@ struct sched {
     uint32_t round, pending, best_node, best_load;
     double interval;
     double sending_until; /* the data of tasks that were given to thieves, as far as is known */
-    ARRAY(struct sched_down) down; /* nodes known to be dead */
-    ARRAY(uint32_t) aside;         /* nodes that others come before */
-    bool self_aside;               /* this one is among them */
+    ARRAY(struct sched_down) down;        /* nodes known to be dead */
+    ARRAY(uint32_t) aside;                /* nodes that others come before */
+    bool self_aside;                      /* this one is among them */
     ARRAY(struct sched_failed) failed_at; /* tasks held here that nodes have failed */
 
     bool monitor_set, wait_set, moving_set, adopt_set; /* a timer of this kind is on its way */
@@ -214,6 +214,8 @@ void move_acknowledged(struct sched *s, const struct meta_item *item);
 void move_timer(struct sched *s);
 void move_held(struct sched *s, const struct meta_answer *answer);
 void move_hold(struct sched *s, uint32_t slot); /* the slot is nowhere */
+void move_ask_again(struct sched *s);           /* a life begins: what is still ours? */
+void move_checked(struct sched *s, uint32_t slot, const struct meta_answer *answer);
 void move_adopt(struct sched *s, uint32_t node, uint32_t from);
 void move_adopt_all(struct sched *s); /* our own from before, and those of all dead nodes */
 void move_adopted(struct sched *s, const struct meta_answer *answer, const struct meta_item *items);

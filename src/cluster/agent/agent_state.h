@@ -90,6 +90,7 @@ struct agent {
     double lease;          /* seconds */
     double steady;         /* since when heartbeats are answered without a gap */
     double answered;       /* when the last one was */
+    double sent, certain;  /* when the last one was sent; the last of those that it lived after */
     bool charter_put_back; /* fact: it was gone when the board was last seen */
     double server_offset;  /* the store's clock minus clock_seconds() */
 
@@ -137,6 +138,9 @@ void agent_recorded(void *context, bool good, const char *why);
 void agent_join(struct agent *a);
 void agent_send_heartbeat(struct agent *a);
 bool agent_is_member(const struct agent *a); /* it has a number and a life */
+/* Nobody can have taken it for dead: its lease, counted from a word of its own that the board has had,
+ * is not over. */
+bool agent_is_certain(const struct agent *a);
 /* Has it seen the board's runs at least once? */
 bool agent_has_seen_runs(const struct agent *a);
 

@@ -9,6 +9,8 @@
  *          │                                                           └─ not told ──▶ a failure
  *          └─ else ──▶ a failure: whoever ends a task by hand means the task
  *
+ * And tasks that are others' by now, since they took this node for dead (job_holds()).
+ *
  * Invariants:
  *   I1. A task that is held here is parked in its executor (executor_judge()), once.
  *   I2. One that spans several nodes is held by its gang (job_gang.c), which also asks the others. */
@@ -37,6 +39,19 @@ enum run_blame job_blame(void *job, uint32_t task, bool killed)
         return RUN_BLAMES_TASK;
     array_push(&j->doubts, (struct job_doubt){task, now + (killed ? killed_wait : failed_wait)});
     return RUN_BLAMES_NOBODY;
+}
+
+/* In a folder that all share, what it made would take the place of what another has made, and others
+ * read. Elsewhere it is a copy like any other; but a failure would stop the run. */
+enum run_holding job_holds(void *job, uint32_t task, bool good)
+{
+    const struct job *j = job;
+    const struct sched *sched = driver_sched(j->driver);
+    if (!sched || (good && !j->ticket.shared))
+        return RUN_HOLDS;
+    if (sched_is_lost(sched, task))
+        return RUN_LOST;
+    return agent_is_certain(j->agent) && !sched_is_doubted(sched, task) ? RUN_HOLDS : RUN_DOUBTS;
 }
 
 void job_blame_tick(struct job *j)

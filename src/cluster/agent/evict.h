@@ -21,8 +21,8 @@ struct eviction {
     ARRAY(struct candidate) candidates; /* none: nothing is asked */
     uint32_t next;                      /* the object from which temporary ones are looked for */
     uint64_t dropped;                   /* objects, over all */
-    uint64_t *restored;                 /* a bit an object: it was computed again here; NULL: none */
-    uint32_t restored_room;             /* objects that there are bits for */
+    uint64_t *restored;     /* a bit an object: it was computed again here; NULL: none */
+    uint32_t restored_room; /* objects that there are bits for */
 };
 
 /* It was computed again here: it stays (evict.c, I3). */

@@ -126,7 +126,7 @@ static void job_stop_tasks(void *context, const struct sched_start *stops, size_
     for (size_t i = 0; i < n; i++)
         if (supply_stop(j, stops[i].task))
             continue;
-        else if (sched_gang_is_broken(driver_sched(j->driver), stops[i].task))
+        else if (sched_is_lost(driver_sched(j->driver), stops[i].task))
             executor_lose_task(j->executor, stops[i].task);
         else
             executor_stop_task(j->executor, stops[i].task);

@@ -132,6 +132,7 @@ bool job_has_time_for(const struct job *j, uint32_t task);
 /* blame.c */
 /* For the executor (run_gang.blame). */
 enum run_blame job_blame(void *job, uint32_t task, bool killed);
+enum run_holding job_holds(void *job, uint32_t task, bool good);
 void job_blame_tick(struct job *j);
 /* The agent was told to leave: what ended badly a moment ago did so for the same reason. */
 void job_blame_told(struct job *j);

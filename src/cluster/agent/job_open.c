@@ -315,7 +315,7 @@ static bool job_open_run(struct job *j, double created, struct error *err)
     j->options.retry_first = j->ticket.retry_first;
     j->options.retry_most = j->ticket.retry_most;
     j->options.priority = j->ticket.priority.n ? j->ticket.priority.at : NULL;
-    j->gang_ops = (struct run_gang){gang_begin, job_blame, j};
+    j->gang_ops = (struct run_gang){gang_begin, job_blame, job_holds, j};
     j->options.gang = &j->gang_ops;
     j->node_ops = (struct run_node){aside_node_failed, j};
     j->options.node = &j->node_ops;

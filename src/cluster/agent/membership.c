@@ -3,6 +3,8 @@
  * I1. At most one heartbeat is open, and none is sent before the agent has a number and a life.
  * I2. Nobody is declared dead by an agent that could not see the board itself: ages count only
  *     after a whole lease of answered heartbeats (`steady`).
+ * I4. Once its lease may be over, others may have its tasks: until it knows, it puts no results where they
+ *     look (agent_is_certain(), job_holds()).
  * I3. With the first answer the agent knows whether it is at the right place; before that it is
  *     ready for nobody. */
 #include "cluster/agent/agent_state.h"
@@ -30,6 +32,11 @@ static bool agent_change_membership(struct agent *a, enum agent_membership_event
 bool agent_is_member(const struct agent *a)
 {
     return a->membership == AGENT_NEW || a->membership == AGENT_MEMBER;
+}
+
+bool agent_is_certain(const struct agent *a)
+{
+    return agent_is_member(a) && clock_seconds() - a->certain < a->lease;
 }
 
 bool agent_has_seen_runs(const struct agent *a)
@@ -128,6 +135,7 @@ static void membership_joined(void *context, bool good, uint32_t node, uint32_t 
     agent_change_membership(a, AGENT_JOINED);
     peer_at(a, node); /* the list covers our own number too */
     a->steady = a->answered = clock_seconds();
+    a->certain = a->sent;
     for (size_t i = 0; i < a->jobs.n; i++)
         job_rejoined(a->jobs.at[i]);
     agent_send_heartbeat(a);
@@ -138,6 +146,7 @@ static void membership_joined(void *context, bool good, uint32_t node, uint32_t 
 void agent_join(struct agent *a)
 {
     uint64_t attempt; /* tells a request that is sent again from another one */
+    a->sent = clock_seconds();
     seal_random(&attempt, sizeof attempt);
     board_join(a->board,
                &(struct board_joining){
@@ -249,6 +258,8 @@ static void membership_seen(void *context, const struct board_view *view, const 
             agent_join(a);
         return;
     }
+    if (alive)
+        a->certain = a->sent;
     if (a->membership == AGENT_NEW) { /* I3 */
         if (!is_welcome(a, view)) {
             if (agent_change_departure(a, AGENT_REFUSED))
@@ -273,6 +284,7 @@ void agent_send_heartbeat(struct agent *a)
     struct strbuf text = {0};
     describe_agent(a, &text);
     a->heartbeat_open = true;
+    a->sent = clock_seconds();
     board_heartbeat(a->board,
                     &(struct board_pulse){.node = a->node,
                                           .life = a->life,
