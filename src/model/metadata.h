@@ -39,6 +39,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* In the place of a node. */
+#define META_NOBODY (UINT32_MAX - 1)
+
 enum meta_status {
     META_ABSENT, /* not submitted */
     META_QUEUED, /* waiting for parents, or ready */
@@ -79,10 +82,13 @@ enum meta_kind {
     META_ADOPT,
     META_JOIN,   /* `node` starts its `life`, a larger number than before, and may take tasks */
     META_OBJECT, /* object `task` really has `bytes` bytes */
-    META_COPY,   /* object `task` also stands on `node`, with this digest; `status` 0: no longer */
-    META_READ,   /* everything about `task`: a meta_record */
+    /* object `task`, of `bytes` bytes, also stands on `node`, with this digest; `status` 0: no longer.
+     * META_NOBODY: it was so, and nobody needs it any more */
+    META_COPY,
+    META_READ, /* everything about `task`: a meta_record */
     /* the nodes that have object `task`: `count` of `nodes` from `first` on, its producer's first;
-     * the answer's `status` is its producer's (ABSENT: nobody makes it) */
+     * the answer's `status` is its producer's (ABSENT: nobody makes it); the item has in `all_size` the
+     * bytes of what the last of them has whose digest is known */
     META_WHERE,
     /* how many tasks have ended, of the whole run: the answer's item has the done in `task`, the
      * failed in `epoch`, the removed in `waiting`, the skipped in `all_size`, the excused in

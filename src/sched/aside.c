@@ -83,6 +83,16 @@ void aside_forget_failed(struct sched *s, uint32_t task)
         s->failed_at.at[i] = array_pop(&s->failed_at);
 }
 
+bool aside_is_for_another(const struct sched *s, const struct slot *task)
+{
+    if (!task->passed || !aside_has_failed(s, task, s->config.node))
+        return false;
+    for (uint32_t node = 0; node < s->config.nodes; node++)
+        if (aside_is_usable(s, task->task, node) && !aside_has_failed(s, task, node))
+            return true;
+    return false;
+}
+
 /* The node failed it. The slot is nowhere. */
 void aside_pass_on(struct sched *s, uint32_t slot, uint32_t cost)
 {

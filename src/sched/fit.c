@@ -172,7 +172,8 @@ void task_enqueue(struct sched *s, uint32_t slot, enum sched_place place)
     if (gang_is_wide(s, slot_at(s, slot)->task))
         gang_enqueue(s, slot);
     else if (fit_here(s, slot_at(s, slot)->task) &&
-             !aside_is_better_elsewhere(s, slot_at(s, slot)->task))
+             !aside_is_better_elsewhere(s, slot_at(s, slot)->task) &&
+             !aside_is_for_another(s, slot_at(s, slot)))
         place_enter(s, slot, place);
     else
         fit_send_on(s, slot);

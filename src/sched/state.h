@@ -175,6 +175,8 @@ static inline bool aside_is_better_elsewhere(const struct sched *s, uint32_t tas
 {
     return s->self_aside && aside_has_others(s, task);
 }
+/* This node has failed it, and there is one that has not: also when that one did not take it in time. */
+bool aside_is_for_another(const struct sched *s, const struct slot *task);
 void aside_pass_on(struct sched *s, uint32_t slot, uint32_t cost);
 /* Which nodes have failed it: a bit each, by their number modulo 64. Only of a task with `passed`. */
 uint64_t aside_failed_at(const struct sched *s, uint32_t task);

@@ -187,6 +187,9 @@ static void evict_temporary(struct job *j, const struct candidate *x)
     if (x->needed || !temporary_is_here(j, x->object))
         return;
     if (j->depot) {
+        /* What it was stays known: should we leave before a client has heard of it, its maker and all
+         * that read it could not be put on record. */
+        want_tell_copy(j, x->object, META_NOBODY);
         depot_drop(j->depot, x->object);
         job_ask(j, META_COPY, x->object, NONE); /* status 0: no longer */
     } else {

@@ -468,17 +468,6 @@ void supply_pump(struct job *j)
 
 /* ---- ending ---- */
 
-/* It stands here, with this content: whoever fetches it knows what to expect. */
-static void supply_say_copy(struct job *j, uint32_t object)
-{
-    struct digest *content = mem_new(struct digest, 1);
-    *content = j->needs.content[object];
-    array_push(&j->supply.said, content);
-    struct meta_op *op = job_ask(j, META_COPY, object, NONE);
-    op->status = 1;
-    op->digest = content;
-}
-
 /* What a task has produced is here. Its first place is the store's business (COMPLETE), a restored
  * one is a copy. */
 static void supply_produced(struct job *j, uint32_t task, bool copies)
@@ -487,7 +476,7 @@ static void supply_produced(struct job *j, uint32_t task, bool copies)
     for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++) {
         if (!j->needs.present || !j->needs.present[o])
             continue;
-        supply_say_copy(j, o);
+        want_tell_copy(j, o, j->agent->node);
         if (copies)
             evict_never(j, o);
         if (!copies && j->needs.bytes[o] != w->size[o])
@@ -580,7 +569,7 @@ void supply_arrived(struct job *j, uint32_t object, bool good, const char *why)
     j->needs.bytes[object] = depot_bytes(j->depot, object);
     j->needs.present[object] = 1;
     j->supply.touched[object] = job_now(j);
-    supply_say_copy(j, object); /* others may fetch it here now */
+    want_tell_copy(j, object, j->agent->node); /* others may fetch it here now */
     want_arrived(j, object);
 }
 

@@ -42,6 +42,19 @@ static void want_locate(struct job *j, uint32_t number)
         job_ask(j, META_WHERE, want_at(j, number)->object, number);
 }
 
+/* It stands at `node`, with this content: whoever fetches it knows what to expect. */
+void want_tell_copy(struct job *j, uint32_t object, uint32_t node)
+{
+    struct digest *content = mem_new(struct digest, 1);
+    *content = j->needs.content[object];
+    array_push(&j->supply.said, content);
+    struct meta_op *op = job_ask(j, META_COPY, object, NONE);
+    op->status = 1;
+    op->node = node;
+    op->digest = content;
+    op->bytes = j->needs.bytes[object];
+}
+
 static void want_rest(struct job *j, uint32_t number, double seconds)
 {
     if (want_change(j, number, WANT_REST))

@@ -38,6 +38,8 @@ bool want_restore(struct job *j, uint32_t object);
 bool want_awaits_submitter(const struct job *j, char *name, size_t n);
 /* The content that it must have; NULL: any, by the digest that comes with it. */
 const struct digest *want_expected(const struct job *j, uint32_t object);
+/* Tell the store that it stands at `node`, with the content and the size that are known here. */
+void want_tell_copy(struct job *j, uint32_t object, uint32_t node);
 /* It is here: those that wait for it have one input less to wait for. */
 void want_arrived(struct job *j, uint32_t object);
 /* A fetch came to nothing. */

@@ -70,6 +70,8 @@ struct client_follow {
     uint32_t counted;           /* tasks that have ended, by the store */
     double asked_count, behind; /* behind: since when we know of fewer; 0: we do not */
     double unheard; /* since when files of ended tasks are waited for; 0: they are not */
+    uint32_t unheard_next,
+        unheard_open; /* objects that the store was asked about; open: not answered */
 
     bool said_forged;      /* somebody else writes to the store */
     bool unproved;         /* of this reading: an end that nobody proves */

@@ -23,6 +23,8 @@ enum { READS = 4096 }; /* at once */
 /* Seconds for an agent to tell of files when the run has ended: a link is tried again every second, and
  * who is still cut off then may be so for hours. */
 static const double UNHEARD = 6;
+#define UNHEARD_MARK                                                                               \
+    0x80000000u /* of a question about files: `slot` has the object in the other bits */
 static const double CLOCKS_APART = 2; /* seconds, of the folder's server and the store */
 
 /* ---- telling ---- */
@@ -508,16 +510,57 @@ static void follow_read_unheard(struct client_follow *f, uint32_t o)
     strbuf_free(&path);
 }
 
-/* Whoever ran the last tasks may be cut off from us, and the run ends without its word; then they would
- * not be on record, and run again. Its word is waited for, since it alone knows files that are gone by
- * now; then the folder is looked at. Elsewhere results are fetched, and come with their content. */
+/* The store knows what agents had, whoever has gone since: READS at a time. True: of all that it could
+ * tell it has. */
+static bool follow_ask_unheard(struct client_follow *f)
+{
+    uint32_t o;
+    if (f->unheard_open || (o = follow_next_unheard(f, f->unheard_next)) == NONE)
+        return !f->unheard_open;
+    struct meta_op *ops = mem_new_zero(struct meta_op, READS);
+    size_t n = 0;
+    for (; o != NONE && n < READS; o = follow_next_unheard(f, o + 1)) {
+        ops[n++] = (struct meta_op){.kind = META_WHERE, .task = o, .slot = UNHEARD_MARK | o};
+        f->unheard_next = o + 1;
+    }
+    f->unheard_open = (uint32_t)n;
+    client_ask(f->c, ops, n);
+    free(ops);
+    return false;
+}
+
+/* Of copies that differ nobody knows which one was read. */
+static void follow_take_unheard(struct client_follow *f, const struct meta_answer *a,
+                                const struct meta_answers *all)
+{
+    struct trace_file file = {
+        .object = a->slot & ~UNHEARD_MARK, .produced = true, .size = a->item.all_size};
+    f->unheard_open -= f->unheard_open > 0;
+    for (uint32_t i = 0; all->digests && i < a->count; i++) {
+        const struct digest *d = &all->digests[a->first + i];
+        if (digest_is_zero(d))
+            continue;
+        if (!digest_is_zero(&file.digest) && !digest_equal(d, &file.digest))
+            return;
+        file.digest = *d;
+    }
+    if (a->status == META_DONE && !digest_is_zero(&file.digest))
+        follow_learn_file(f, &file);
+}
+
+/* Whoever ran tasks may be cut off from us, or have gone, before it told us what they made; then they
+ * would not be on record, and run again. The store is asked. In a folder that all share it knows nothing:
+ * the agent's word is waited for, since it alone knows files that are gone by now; then the folder is
+ * looked at. */
 bool follow_heard_all(struct client_follow *f, double now)
 {
-    uint32_t o = f->o.ticket->shared ? follow_next_unheard(f, 0) : NONE;
+    uint32_t o = follow_next_unheard(f, 0);
     if (o == NONE)
         return true;
     if (f->unheard == 0)
         f->unheard = now;
+    if (!f->o.ticket->shared)
+        return follow_ask_unheard(f) || now - f->unheard > UNHEARD;
     if (now - f->unheard < UNHEARD)
         return false;
     for (; o != NONE; o = follow_next_unheard(f, o + 1))
@@ -557,6 +600,8 @@ void follow_answers(void *context, const struct meta_answers *answers)
             follow_take_record(f, &answers->records[record++]);
             if (f->read_open && --f->read_open == 0)
                 follow_read_more(f);
+        } else if (a->kind == META_WHERE && a->slot & UNHEARD_MARK) {
+            follow_take_unheard(f, a, answers);
         } else if (a->kind == META_WHERE) {
             collect_answer(f->collect, a, answers);
         } else if (a->kind == META_COUNT) {

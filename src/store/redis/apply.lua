@@ -15,7 +15,7 @@
 --     N  node -> life I, fenced B, client
 --     M  task -> its holders after the first
 --     C  task with many edges in -> how many are marked
---     K  object -> copies, newest first: node I, digest of its content, 32 bytes, proof, 16 bytes
+--     K  object -> copies, newest first: node I, digest of its content, 32 bytes, its size d, proof, 16 bytes
 --     Z  input object -> its real size
 --     P  task -> it ended, but its children in other shards may not know yet
 --     I  whose run this is (KEYS[10]: open.lua)
@@ -37,7 +37,7 @@ local function set_range(key, at, s) call('SETRANGE', key, format('%d', at), s) 
 local pack, unpack, concat = struct.pack, struct.unpack, table.concat
 local a = ARGV[1] -- the call; `p` is where we read in it, everywhere below
 local NONE = 4294967295
-local SIZE, EDGE, COPY = 64, 12, 52 -- bytes of a record, of an edge, of a copy
+local SIZE, EDGE, COPY = 64, 12, 60 -- bytes of a record, of an edge, of a copy
 local SMALL = 32 -- edges in: a task with more has a counter in C instead of being read whole
 local LONG = 1048576 -- answers longer than this are not kept
 local ZERO4, ZERO8, NAN = '\0\0\0\0', '\0\0\0\0\0\0\0\0', '\0\0\0\0\0\0\248\127'
@@ -402,7 +402,7 @@ op[9] = function(status, attempt, object) -- OBJECT: where its consumers look, a
 end
 op[10] = function(status, attempt, object) -- COPY: newest first
   local copy
-  copy, p = unpack('<c52', a, p)
+  copy, p = unpack('<c60', a, p)
   local s, node, at = call('HGET', K, object) or '', sub(copy, 1, 4), nil
   for i = 1, #s, COPY do if sub(s, i, i + 3) == node then at = i break end end
   if status ~= 0 and not at then

@@ -479,6 +479,8 @@ static void decode_where(struct redis *r, struct redis_cursor *c, struct redis_e
         if (!redis_copy_is_proved(r, e->op.task, copy))
             continue;
         memcpy(&content, copy + 4, sizeof content);
+        if (!digest_is_zero(&content))
+            memcpy(&e->answer.item.all_size, copy + 4 + sizeof content, 8);
         if (e->nodes.n && e->nodes.at[0] == read_u32(copy)) {
             e->digests.at[0] = content;
             continue;

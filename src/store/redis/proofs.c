@@ -4,7 +4,7 @@
  *     of a record    'r', status B, task I, epoch I, holder I    16 bytes; of REMOVED epoch and holder
  *                                                                are 0, since anybody may remove
  *     of an edge     'e', producer I, mark I                     8 bytes, behind the mark
- *     of a copy      'c', object I, node I, digest 32            16 bytes, behind node and digest
+ *     of a copy      'c', object I, node I, digest 32, size d    16 bytes, behind these but the object
  *
  * The prover is the run's (store_redis_config.prover): a proof of another run, number or cluster is
  * none. Epoch and holder are in it, so that the end of an earlier holder, whose work was given to
@@ -13,8 +13,10 @@
 
 #include <stdio.h>
 
+enum { COPY_SAYS = REDIS_SCRIPT_COPY - REDIS_SCRIPT_PROOF }; /* bytes of a copy that are proved */
+
 struct proof_text {
-    unsigned char at[48];
+    unsigned char at[56];
     size_t n;
 };
 
@@ -42,13 +44,13 @@ static struct proof_text edge_text(uint32_t producer, uint32_t mark)
     return t;
 }
 
-/* `copy`: node and digest. */
+/* `copy`: node, digest and size. */
 static struct proof_text copy_text(uint32_t object, const unsigned char *copy)
 {
     struct proof_text t = {{'c'}, 1};
     proof_put(&t, object);
-    memcpy(t.at + t.n, copy, 4 + sizeof(struct digest));
-    t.n += 4 + sizeof(struct digest);
+    memcpy(t.at + t.n, copy, COPY_SAYS);
+    t.n += COPY_SAYS;
     return t;
 }
 
@@ -90,14 +92,15 @@ void redis_prove_copy(const struct redis *r, const struct meta_op *op,
     static const struct digest unknown;
     memcpy(out, &op->node, 4);
     memcpy(out + 4, op->digest ? op->digest : &unknown, sizeof unknown);
+    memcpy(out + 4 + sizeof unknown, &op->bytes, 8);
     struct proof_text t = copy_text(op->task, out);
-    seal_prove(&r->prover, t.at, t.n, out + 4 + sizeof unknown);
+    seal_prove(&r->prover, t.at, t.n, out + COPY_SAYS);
 }
 
 bool redis_copy_is_proved(struct redis *r, uint32_t object, const unsigned char *copy)
 {
     struct proof_text t = copy_text(object, copy);
-    if (seal_proves(&r->prover, t.at, t.n, copy + 4 + sizeof(struct digest), SEAL_PROOF))
+    if (seal_proves(&r->prover, t.at, t.n, copy + COPY_SAYS, SEAL_PROOF))
         return true;
     if (r->w->producer[object] != NONE)
         note_forged(r, r->w->producer[object], "has outputs somewhere");

@@ -6,7 +6,7 @@
 #define REDIS_SCRIPT_KEYS 12
 #define REDIS_SCRIPT_RECORD 64 /* bytes a task */
 #define REDIS_SCRIPT_PROOF 16  /* of them, the last: what proves its end */
-#define REDIS_SCRIPT_COPY 52   /* bytes a copy of an object: node 4, digest 32, proof 16 */
+#define REDIS_SCRIPT_COPY 60   /* bytes a copy of an object: node 4, digest 32, size 8, proof 16 */
 #define REDIS_SCRIPT_EDGE 12   /* bytes an edge: a mark of 4 and what proves it */
 #define REDIS_SCRIPT_CLIENT 8  /* bytes of a client's name */
 
