@@ -160,11 +160,11 @@ bool history_list(struct history *h, const struct history_filter *filter, histor
     struct mem_guard guard;
     struct where where = {0};
     struct strbuf sql = {0};
-    strbuf_add(&sql, "SELECT " HEAD_COLUMNS " FROM runs"
+    strbuf_add(&sql, "SELECT " HEAD_COLUMNS " FROM runs r"
                      " WHERE (?1 IS NULL OR instr(name, ?1)) AND started >= ?2");
     bool ok = !filter->where || where_translate(h, filter->where, &where, err);
     if (ok && filter->where)
-        strbuf_printf(&sql, " AND id IN (%s)", strbuf_text(&where.runs));
+        strbuf_printf(&sql, " AND %s", strbuf_text(&where.condition));
     strbuf_add(&sql, " ORDER BY id DESC");
     sqlite3_stmt *s = ok ? where_query(h, &guard, sql.at, err) : NULL;
     int row = s ? list_rows(h, s, filter, out, err) : -1;

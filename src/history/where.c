@@ -1,14 +1,16 @@
 /* Questions in SQL: an expression over the columns of a run and the names of its facts becomes a
- * SELECT over our tables.
+ * condition on rows of `runs`.
  *
  *     sigma > 1 and f1 > 0.9
  *
- *     SELECT r.id FROM runs r LEFT JOIN facts v0 ON v0.name = 3 AND v0.run = r.id
- *                             LEFT JOIN facts v1 ON v1.name = 7 AND v1.run = r.id
- *     WHERE (v0.value > 1 and v1.value > 0.9) AND (facts of one item)
+ *     EXISTS (SELECT 1 FROM (SELECT 1) LEFT JOIN facts v0 ON v0.name = 3 AND v0.run = r.id
+ *                                      LEFT JOIN facts v1 ON v1.name = 7 AND v1.run = r.id
+ *             WHERE (+v0.value > 1 and +v1.value > 0.9) AND (facts of one item))
  *
- * Where the expression cannot hold without a value, SQLite makes an inner join of the outer one, and
- * begins with the fact whose index leaves least: nothing reads all runs, and no run is lost to an `or`.
+ * Asked of each run, newest first, until there are enough: a fact of a run is one step in the table's
+ * key, and the first that does not hold ends it. No run is lost to an `or`. The plus keeps SQLite from
+ * beginning with all values that are large, which without statistics it would: ten times slower where
+ * many are (measured with 10^7 attempts).
  *
  * A text that begins with SELECT is taken as it is: its first column are numbers of runs. Texts come
  * from people and pages: the authorizer lets them read our tables, and nothing else. */
@@ -75,7 +77,7 @@ static bool where_is_word(const char *text, size_t n)
 
 void where_free(struct where *w)
 {
-    strbuf_free(&w->runs);
+    strbuf_free(&w->condition);
     array_free(&w->names);
 }
 
@@ -124,7 +126,7 @@ static bool where_name(struct history *h, struct where *w, const char *name, boo
         at++;
     if (at == w->names.n)
         array_push(&w->names, id);
-    strbuf_printf(out, "v%zu.value", at);
+    strbuf_printf(out, "+v%zu.value", at);
     return true;
 }
 
@@ -193,24 +195,25 @@ bool where_translate(struct history *h, const char *text, struct where *out, str
     if (!*text)
         return error_set(err, ERROR_INPUT, "--where is empty; for example: sigma > 1 and f1 > 0.9");
     if (strncasecmp(text, "select", 6) == 0 && isspace((unsigned char)text[6])) {
-        strbuf_add(&out->runs, text);
+        strbuf_printf(&out->condition, "r.id IN (%s)", text);
         return true;
     }
     bool ok = where_expression(h, text, out, &expression, err);
     if (ok) {
-        strbuf_add(&out->runs, "SELECT r.id FROM runs r");
+        strbuf_add(&out->condition, "EXISTS (SELECT 1 FROM (SELECT 1)");
         for (size_t i = 0; i < out->names.n; i++)
-            strbuf_printf(&out->runs,
+            strbuf_printf(&out->condition,
                           " LEFT JOIN facts v%zu ON v%zu.name = %lld AND v%zu.run = r.id", i, i,
                           (long long)out->names.at[i], i);
-        strbuf_printf(&out->runs, " WHERE (%s)", strbuf_text(&expression));
+        strbuf_printf(&out->condition, " WHERE (%s)", strbuf_text(&expression));
         /* facts of different labels are of different computations */
         for (size_t i = 0; i < out->names.n; i++)
             for (size_t k = 0; k < i; k++)
-                strbuf_printf(&out->runs,
+                strbuf_printf(&out->condition,
                               " AND ifnull(v%zu.item, 0) IN (0, ifnull(nullif(v%zu.item, 0),"
                               " ifnull(v%zu.item, 0)))",
                               i, k, i);
+        strbuf_add_char(&out->condition, ')');
     }
     strbuf_free(&expression);
     return ok;

@@ -4,11 +4,11 @@
 #include "history/database.h"
 
 struct where {
-    struct strbuf runs;   /* "SELECT ...": the numbers of the runs that fulfil it */
-    ARRAY(int64_t) names; /* numbers of the facts that it names */
+    struct strbuf condition; /* on a row r of `runs` */
+    ARRAY(int64_t) names;    /* numbers of the facts that it names */
 };
 
-/* The question as a SELECT over our tables. ERROR_INPUT: a name that no run has, with the nearest one. */
+/* The question as a condition in SQL. ERROR_INPUT: a name that no run has, with the nearest one. */
 bool where_translate(struct history *h, const char *text, struct where *out, struct error *err);
 void where_free(struct where *w);
 /* Prepare a statement that contains what somebody wrote: it may read our tables, with functions that
