@@ -511,7 +511,7 @@ static bool inverse_section(struct mos_study *s, double ccr, uint32_t ports, uin
 
 /* ---- promises and the replay ---- */
 
-/* Does a saturated replay of 1,000 items reach what the planners promised? */
+/* Does a replay of 1,000 items at the plan's pace reach what the planners promised? */
 static bool replay_section(struct mos_study *s, uint32_t count)
 {
     struct strbuf *md = &s->md;
@@ -555,13 +555,14 @@ static bool replay_section(struct mos_study *s, uint32_t count)
         }
         workflow_free(w);
     }
-    strbuf_printf(md,
-                  "\n## Promise and replay\n\nThroughput of a saturated replay of 1,000 items / "
-                  "promised throughput, %u runs "
-                  "(k = 4, CCR 0.1 and 1, all T).\n\n| planner | least | mean | runs below the "
-                  "promise |\n| --- | --- | --- | --- "
-                  "|\n",
-                  runs);
+    strbuf_printf(
+        md,
+        "\n## Promise and replay\n\nThroughput of a replay of 1,000 items at the plan's pace / "
+        "promised throughput, %u runs "
+        "(k = 4, CCR 0.1 and 1, all T).\n\n| planner | least | mean | runs below the "
+        "promise |\n| --- | --- | --- | --- "
+        "|\n",
+        runs);
     for (int x = 0; x < 2; x++)
         strbuf_printf(md, "| %s | %.4f | %.4f | %u |\n", names[x], least[x], sum[x] / runs,
                       short_of[x]);

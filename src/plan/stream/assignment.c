@@ -403,3 +403,46 @@ void assignment_anneal(struct assignment *l, struct assignment_space *space, uin
     assignment_free(&current);
     assignment_free(&trial);
 }
+
+/* ---- fewer processors ---- */
+
+/* The lightest clusters first, each with the lightest of the others: a merge saves a processor when
+ * the replicas of both together round up to fewer. After a merge the numbers are new, and it begins
+ * again. */
+static bool thin_once(struct assignment *l, struct assignment *trial,
+                      struct assignment_space *space, uint64_t *moves)
+{
+    struct stream_state *s = &l->state;
+    double limit = l->latency * (1 + STREAM_TOLERANCE), rate = space->q->throughput;
+    struct ranked_copy *light = mem_new(struct ranked_copy, s->nclusters);
+    for (uint32_t c = 0; c < s->nclusters; c++)
+        light[c] = (struct ranked_copy){s->time[c], 0, c};
+    qsort(light, s->nclusters, sizeof *light, compare_ranked_copies);
+    bool found = false;
+    for (uint32_t i = 0; i < s->nclusters && *moves && !found; i++)
+        for (uint32_t k = i + 1; k < s->nclusters && *moves && !found; k++) {
+            uint32_t a = light[i].node, b = light[k].node;
+            if (s->fixed[a] || s->fixed[b] ||
+                ceil(rate * (s->time[a] + s->time[b]) - 1e-7) >= s->procs[a] + s->procs[b])
+                continue;
+            --*moves;
+            assignment_copy(trial, l, space);
+            state_merge(&trial->state, space->q, a, b);
+            state_compact(&trial->state);
+            assignment_assign(trial, space, limit);
+            found = trial->meets && trial->processors < l->processors && trial->latency <= limit;
+        }
+    free(light);
+    if (found)
+        assignment_copy(l, trial, space);
+    return found;
+}
+
+void assignment_thin(struct assignment *l, struct assignment_space *space, uint64_t moves)
+{
+    struct assignment trial;
+    assignment_init(&trial, space);
+    while (moves && thin_once(l, &trial, space, &moves))
+        continue;
+    assignment_free(&trial);
+}

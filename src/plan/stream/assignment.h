@@ -36,5 +36,7 @@ bool assignment_better(const struct assignment *a,
 /* Improve by random moves with a falling temperature; `moves` estimates at most. */
 void assignment_anneal(struct assignment *l, struct assignment_space *space, uint64_t moves,
                        struct rng *rng);
+/* Merge clusters where that costs no latency: fewer processors. `moves` estimates at most. */
+void assignment_thin(struct assignment *l, struct assignment_space *space, uint64_t moves);
 /* The best of all mappings without duplicates, when there are few tasks: true if it was done. */
 bool assignment_enumerate(struct assignment *best, struct assignment_space *space);

@@ -1,10 +1,10 @@
 /* `stream`: least latency at a throughput on any nodes, links and ports; promises what a replay
  * confirms.
  *
- *    starts: MOS (on unequal nodes: as if all were as bad as the worst of the fastest k),
- *            everything in one cluster, each task alone
+ *    starts: MOS (on unequal nodes: as if all were as bad as the worst of the fastest k), EXPERT,
+ *            FCP and list schedules (starts.c), everything in one cluster, each task alone
  *       |
- *    all partitions up to 8 tasks, annealing, one item at a time
+ *    all partitions up to 8 tasks, annealing, merges that cost no latency, one item at a time
  *       |
  *    replay of 1,000 items <-- behind what is required: ask for more, at most REPLANS times
  *
@@ -211,6 +211,7 @@ void stream_solve(struct assignment_space *space, double effort, uint64_t seed,
             mos_result_free(&r);
             q->duplication = true;
         }
+        stream_start_others(out, space);
     } else {
         start_single(out, space);
         for (uint32_t k = 0; k < 6; k++) {
@@ -223,6 +224,7 @@ void stream_solve(struct assignment_space *space, double effort, uint64_t seed,
         /* an estimate takes time in proportion to the tasks */
         double moves = effort * MOVES * fmin(1, 100.0 / q->g->ntasks);
         assignment_anneal(&out->assignment, space, (uint64_t)moves, &rng);
+        assignment_thin(&out->assignment, space, (uint64_t)(moves / 4));
     }
     try_single_items(out, space);
     out->latency = out->assignment.latency;

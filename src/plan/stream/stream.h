@@ -14,6 +14,8 @@ struct stream_solution {
  * `effort` scales the search. */
 void stream_solve(struct assignment_space *space, double effort, uint64_t seed,
                   struct stream_solution *out);
+/* starts.c: the best of EXPERT, FCP and list schedules, each repaired to the throughput. Equal nodes. */
+void stream_start_others(struct stream_solution *best, struct assignment_space *space);
 void stream_solution_free(struct stream_solution *s);
 /* The largest throughput for which a mapping is known to exist. */
 double stream_most(const struct assignment_space *space);
