@@ -194,6 +194,22 @@ static struct plan *run_with_things(const struct planner *planner,
     return NULL;
 }
 
+/* Where memory counts, some tasks state theirs and others do not: who reads the plan should know which
+ * were taken to need none. */
+static void note_unknown_memory(struct plan *plan, const struct workflow *w)
+{
+    uint32_t unknown = 0, first = 0;
+    for (uint32_t t = w->ntasks; t--;)
+        if (w->memory[t] == 0) {
+            unknown++;
+            first = t;
+        }
+    if (unknown == 0 || unknown == w->ntasks)
+        return;
+    plan_note(plan, "the memory of %u of %u tasks is 0 or not stated, and counts as 0 ('%s'%s)",
+              unknown, w->ntasks, workflow_task_name(w, first), unknown > 1 ? ", ..." : "");
+}
+
 struct plan *planner_run(const struct planner *planner, const struct plan_request *request,
                          struct error *err)
 {
@@ -211,6 +227,9 @@ struct plan *planner_run(const struct planner *planner, const struct plan_reques
         else
             plan->memory = MEMORY_TASKS;
     }
+    if (plan && (plan->kind == PLAN_STATIC || plan->kind == PLAN_PARTITION) &&
+        platform_limits_memory(request->platform))
+        note_unknown_memory(plan, request->workflow);
     if (plan)
         sign_plan(plan, planner, request, clock_seconds() - start);
     return plan;

@@ -71,5 +71,16 @@ printf 'weft: 1\nnodes: [{ name: s, memory: 0 }]\n' >zero.yaml
 status 3 "a node of 0 bytes" "$weft" plan diamond.yaml --on zero.yaml
 grep -q "task 'a' needs" err
 ok $? "names the task"
+
+# memory that some tasks state and others do not
+sed 's/, work: 10, memory: 10 }/, work: 10 }/;3,4s/work: 10 }/work: 10, memory: 10 }/' diamond.yaml >some.yaml
+for with in auto heft heft-mem daghetpart; do
+    status 0 "$with: three tasks without a memory" "$weft" plan some.yaml --on files.yaml --with "$with"
+    [ "$(grep -c "the memory of 3 of 4 tasks is 0 or not stated, and counts as 0 ('b', ...)" out)" = 1 ]
+    ok $? "$with: says which, once"
+done
+status 0 "all of them state it" "$weft" plan diamond.yaml --on files.yaml --with heft-mem
+! grep -q 'not stated' out
+ok $? "nothing is said"
 echo "1..$count"
 exit $failed

@@ -35,7 +35,7 @@ enum {
     MOST_KINDS = 8,
     MOST_LOTS = 2000,
     ROUNDS = 16,
-    PATIENCE = 8, /* rounds without a shorter mapping */
+    PATIENCE = 5, /* rounds without a shorter mapping */
     DEAREST = 12,
     MOST_PROCESSORS = 128
 };

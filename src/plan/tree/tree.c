@@ -6,7 +6,7 @@
  *    auction ────┼─▶ overhauls  ─────────────▶ overhauls ──────────┘
  *    small.c ────┴─▶ proven: nothing to search
  *
- * The four shortest different mappings of hetpart2 and the ladder are the starts of four searches side by side (round 1);
+ * Up to four different mappings of hetpart2 and the ladder, in turns, are the starts of four searches side by side (round 1);
  * then all four search from the best, cooler (round 2). Beside them overhauls go on from the best of
  * everything and from the auction's mapping. With a budget in moves the answer is the same on every
  * machine and number of cores: searches do not see each other, and results are compared in order. */
@@ -22,10 +22,19 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Always so many searches side by side, whatever the machine: with a budget in moves the answer
- * must not depend on it. The last two of a round make overhauls, for half as long, one of them
- * hotter: they are there for trees on which single moves lead nowhere. */
-enum { STREAMS = 4, SEARCHES = 6, ROUNDS = 2, SMALL_STEPS = 1000000 };
+/* With a budget in moves always so many searches side by side, whatever the machine: the answer must
+ * not depend on it. In a time, the second round has fewer and longer ones on few cores: all go on from
+ * the same mapping then. The last two of a round make overhauls, for half as many moves, one of them
+ * hotter: they are there for trees on which single moves lead nowhere, and rest in the second round
+ * if they were not ahead in the first. */
+enum {
+    STREAMS = 4,
+    FEW_STREAMS = 2,
+    OVERHAULS = 2,
+    SEARCHES = 6,
+    ROUNDS = 2,
+    SMALL_STEPS = 1000000
+};
 static const double HEAT[ROUNDS] = {0.01, 0.0025};
 /* So much shorter than what the others have, and they all go on from there. */
 static const double AHEAD = 0.98;
@@ -78,9 +87,11 @@ struct tree_run {
     double bound, before; /* before: what hetpart2 reached */
     bool proven;          /* nothing shorter exists (or nothing at all) */
     struct snapshot start[STREAMS], found[SEARCHES];
-    struct snapshot best;      /* of everything so far; n 0: none */
-    struct snapshot auctioned; /* the auction's; n 0: none */
+    struct snapshot best;                  /* of everything so far; n 0: none */
+    struct snapshot auctioned;             /* the auction's; n 0: none */
+    struct snapshot laddered[STREAMS / 2]; /* the ladder's, every second search starts there */
     uint32_t nstarts, round;
+    uint32_t streams, searches; /* of this round: searches from `streams` on make overhauls */
     uint64_t cost[SEARCHES];
 };
 
@@ -93,7 +104,7 @@ static void take_best(struct tree_run *run, const struct snapshot *mapping)
 /* When search i of a round should end: searches take turns where there are fewer cores. */
 static double search_deadline(const struct tree_run *run, size_t i)
 {
-    size_t cores = parallel_cores(), turns = (SEARCHES + cores - 1) / cores, turn = i / cores;
+    size_t cores = parallel_cores(), turns = (run->searches + cores - 1) / cores, turn = i / cores;
     double share = ((double)run->round + (double)(turn + 1) / (double)turns) / ROUNDS;
     return run->begun + (run->ends - run->begun) * share;
 }
@@ -108,17 +119,31 @@ static void tree_run_stream(void *context, size_t i)
         .progress = i == 0 ? run->request->progress : NULL,
         .progress_from = (double)run->round / ROUNDS,
         .progress_share = 1.0 / ROUNDS,
-        .overhauls = i >= STREAMS,
+        .overhauls = i >= run->streams,
         .heat = HEAT[run->round]};
     if (limits.overhauls)
         limits.moves = (limits.moves + 1) / 2;
-    if (i > STREAMS)
+    if (i > run->streams)
         limits.heat *= 2;
     if (!run->budget.moves && clock_seconds() >= limits.deadline)
         return;
-    uint64_t stream = i < STREAMS ? run->round * STREAMS + i : (run->round + 2) * STREAMS + i;
+    uint64_t stream = run->round * STREAMS + i;
+    if (limits.overhauls)
+        stream += 3 * STREAMS - run->streams;
     run->cost[i] +=
         tree_search(run->setting, run->levels, &run->found[i], run->request->seed, stream, &limits);
+}
+
+/* Where search i of a round begins: with the ladder's mappings every second one, since the shortest
+ * start is not always the one that leads furthest. */
+static const struct snapshot *first_start(const struct tree_run *run, uint32_t i)
+{
+    if (run->round)
+        return &run->start[0];
+    if (!run->laddered[0].n)
+        return &run->start[i % run->nstarts];
+    const struct snapshot *ladder = &run->laddered[i / 2 % (STREAMS / 2)];
+    return i % 2 && ladder->n ? ladder : &run->start[i / 2 % run->nstarts];
 }
 
 /* Round 1: each from a start of its own, the overhauls from the best known. Round 2: all from the
@@ -129,18 +154,22 @@ static void search_all(struct tree_run *run)
         return;
     run->levels = cut_levels_new(run->setting);
     for (run->round = 0; run->round < ROUNDS; run->round++) {
+        bool few = run->round && !run->budget.moves && parallel_cores() < STREAMS;
+        run->streams = few ? FEW_STREAMS : STREAMS;
         bool ahead = run->best.makespan < run->start[0].makespan * AHEAD;
-        for (uint32_t i = 0; i < SEARCHES; i++) {
-            const struct snapshot *from = &run->start[run->round ? 0 : i % run->nstarts];
-            if (i >= STREAMS || (run->round && ahead))
+        bool rests = run->round && run->best.makespan >= run->start[0].makespan;
+        run->searches = run->streams + (rests ? 0 : OVERHAULS);
+        for (uint32_t i = 0; i < run->searches; i++) {
+            const struct snapshot *from = first_start(run, i);
+            if (i >= run->streams || (run->round && ahead))
                 from = &run->best;
-            if (i > STREAMS && run->round == 0 && run->auctioned.n)
+            if (i > run->streams && run->round == 0 && run->auctioned.n)
                 from = &run->auctioned;
             snapshot_copy(&run->found[i], from);
         }
-        parallel_for(SEARCHES, 0, tree_run_stream, run);
-        for (uint32_t i = 0; i < SEARCHES; i++) {
-            if (i < STREAMS && run->found[i].makespan < run->start[0].makespan)
+        parallel_for(run->searches, 0, tree_run_stream, run);
+        for (uint32_t i = 0; i < run->searches; i++) {
+            if (i < run->streams && run->found[i].makespan < run->start[0].makespan)
                 snapshot_copy(&run->start[0], &run->found[i]);
             take_best(run, &run->found[i]);
         }
@@ -155,9 +184,9 @@ static void find_starts(struct tree_run *run)
     double share = run->budget.seconds * STARTS_SHARE;
     uint32_t found = 0;
     ladder_mappings(run->setting, run->best.n ? run->best.makespan : INFINITY,
-                    timed ? run->begun + share : INFINITY, run->start, &run->nstarts, STREAMS);
-    if (run->nstarts)
-        take_best(run, &run->start[0]);
+                    timed ? run->begun + share : INFINITY, run->laddered, &found, STREAMS / 2);
+    take_best(run, &run->laddered[0]);
+    found = 0;
     auction_mappings(run->setting, run->best.n ? run->best.makespan : INFINITY,
                      timed ? run->begun + 2 * share : INFINITY, &run->auctioned, &found, 1);
     take_best(run, &run->auctioned);
@@ -201,6 +230,8 @@ static void free_run(struct tree_run *run)
     for (uint32_t i = 0; i < SEARCHES; i++)
         snapshot_free(&run->found[i]);
     snapshot_free(&run->best);
+    for (uint32_t i = 0; i < STREAMS / 2; i++)
+        snapshot_free(&run->laddered[i]);
     snapshot_free(&run->auctioned);
 }
 
