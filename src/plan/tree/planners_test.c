@@ -236,7 +236,10 @@ static void test_repeats(void)
     struct plan *one = plan_with("tree", NULL, NULL, w, p, &err);
     struct plan *two = plan_with("tree", NULL, NULL, w, p, &err);
     ok(same(one, two), "a budget in moves gives the same plan every time");
-    ok(one && one->notes.n == 2, "the gap to the lower bound is noted");
+    bool noted = false;
+    for (size_t i = 0; one && i < one->notes.n; i++)
+        noted |= strstr(one->notes.at[i], "longer than the shortest possible (lower bound") != NULL;
+    ok(noted, "the gap to the lower bound is noted");
     plan_free(one);
     plan_free(two);
     tree_free(t);

@@ -61,7 +61,9 @@ static void plant_and_find(uint32_t inner)
 {
     static const uint32_t sizes[] = {4, 10, 40, 280, 1390};
     struct platform *p = planted_nodes();
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    size_t count =
+        sizeof sizes / sizeof *sizes - (inner ? 1 : 0); /* the largest once: it takes long */
+    for (size_t k = 0; k < count; k++) {
         int longer = 0, refused = 0;
         const int rounds = sizes[k] > 100 ? 1 : 2;
         for (int round = 0; round < rounds; round++) {
