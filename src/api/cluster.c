@@ -59,10 +59,11 @@ static bool run_submit(struct weft_run *run, struct weft_submitted *out, struct 
                          "started can be submitted");
     if (!s->needs.run)
         return true;
-    if (!session_surround(s, err))
+    if (!session_surround(s, err) || !run_plan_asserted(run, err))
         return false;
     session_predict(s);
-    if (!remote_connect(&run->remote, s, &run->place, err) || !remote_submit(&run->remote, err))
+    if (!remote_connect(&run->remote, s, &run->place, err) || !run_plan_on_agents(run, err) ||
+        !remote_submit(&run->remote, err))
         return false;
     const struct client_submitted *in = &run->remote.submitted;
     *out = (struct weft_submitted){.run = in->run,

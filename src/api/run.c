@@ -51,7 +51,7 @@ bool run_call_end(struct run_call *call)
 /* ---- handles ---- */
 
 /* The options are the caller's; what is needed after the call is copied and freed with the run. */
-static const char *run_keep_text(struct weft_run *run, const char *text)
+const char *run_keep_text(struct weft_run *run, const char *text)
 {
     if (!text)
         return NULL;
@@ -162,6 +162,7 @@ void run_handle_free(struct weft_run *run)
         free(run->texts.at[i]);
     array_free(&run->texts);
     weft_platform_free(run->platform);
+    free(run->asked_options);
     free(run->failures);
     free(run->task_state);
     strbuf_free(&run->said);
@@ -456,7 +457,7 @@ static bool run_start(struct weft_run *run, struct error *err)
     if (!run->attached && !run_plan_asserted(run, err))
         return false;
     if (run->on_agents && !run->attached && s->needs.run && /* nothing to do needs nobody */
-        !remote_open(&run->remote, s, &run->place, err))
+        (!remote_open(&run->remote, s, &run->place, err) || !run_plan_on_agents(run, err)))
         return false;
     if (!run->on_agents && !session_fits(s, err))
         return false;

@@ -105,17 +105,39 @@ static bool run_plan_by(struct weft_run *run, const struct planner *planner,
         return false;
     /* the session owns its workflow: its times may be set without anybody else seeing it */
     workflow_set_work(s->w, s->seconds, NULL);
-    struct platform *p = following_platform(s, processors, err);
+    uint32_t *agents = NULL;
+    struct platform *p = run->on_agents ? following_agents(s, run->remote.client, &agents, err)
+                                        : following_platform(s, processors, err);
     struct progress progress = {run_events_planning, run};
     mine.workflow = s->w;
     mine.platform = p;
     mine.progress = run->planning ? &progress : NULL;
     bool named = !p || !processors || following_names_nodes(s, p, err);
     struct plan *plan = p && named ? planner_run(planner, &mine, err) : NULL;
-    if (plan)
-        return following_take(s, plan, p, false, run->follow, err);
-    platform_free(p);
+    if (plan && following_take(s, plan, p, false, run->follow, err)) {
+        s->following->agent = agents;
+        return true;
+    }
+    if (!plan)
+        platform_free(p);
+    free(agents);
     return false;
+}
+
+/* Who will run it is known when the agents are there: until then what was asked for is remembered. The
+ * texts of the options are the caller's: copies stay with the run. */
+static void run_ask_later(struct weft_run *run, const struct planner *planner,
+                          const char *const *options, uint64_t seed)
+{
+    size_t n = 0;
+    while (options && options[n])
+        n++;
+    free(run->asked_options);
+    run->asked_options = mem_new_zero(const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        run->asked_options[i] = run_keep_text(run, options[i]);
+    run->asked = planner;
+    run->asked_seed = seed;
 }
 
 /* The planner is looked at before anything is predicted: a wrong word costs no time. */
@@ -136,12 +158,25 @@ static bool run_plan(struct weft_run *run, const char *name, const char *const *
                          "--order %s: that planner makes plans, not orders; --with %s", name, name);
     if (!api_pairs_split(&pairs, options, err))
         return false;
+    if (run->on_agents && !run->remote.client) {
+        bool fine = planner_check_options(planner, pairs.at, pairs.n, err);
+        api_pairs_free(&pairs);
+        run_ask_later(run, planner, options, seed);
+        return fine;
+    }
     /* the texts stay where api_pairs_split() put them until the plan is made */
     bool good = run_plan_by(
         run, planner,
         &(struct plan_request){.options = pairs.at, .noptions = pairs.n, .seed = seed}, err);
     api_pairs_free(&pairs);
     return good;
+}
+
+/* Without work to do nobody was asked to come, and nothing is planned. */
+bool run_plan_on_agents(struct weft_run *run, struct error *err)
+{
+    return !run->asked ||
+           run_plan(run, run->asked->name, run->asked_options, run->asked_seed, false, err);
 }
 
 bool run_plan_asserted(struct weft_run *run, struct error *err)

@@ -52,7 +52,11 @@ struct weft_run {
     weft_progress planning;
     enum plan_follow follow;
     struct weft_platform *platform; /* of a plan that a caller gave; NULL: none */
-    bool planned;                   /* a plan was chosen, or is not wanted */
+    /* a plan that is made when the agents are known; NULL: none. Its options are texts of ours */
+    const struct planner *asked;
+    const char **asked_options;
+    uint64_t asked_seed;
+    bool planned; /* a plan was chosen, or is not wanted */
     struct weft_counts counts;
     uint8_t *task_state; /* per task: enum in run_events.c */
     struct weft_workflow view;
@@ -92,6 +96,10 @@ struct workflow *run_copy_workflow(const struct workflow *w, const char *folder,
 
 /* run_ahead.c: a workflow with constraints of its own is planned, unless a plan was chosen. */
 bool run_plan_asserted(struct weft_run *run, struct error *err);
+/* On agents, once they are known: the plan that was asked for. */
+bool run_plan_on_agents(struct weft_run *run, struct error *err);
+/* A copy that lives as long as the run. NULL gives NULL. */
+const char *run_keep_text(struct weft_run *run, const char *text);
 
 /* run_events.c: listen to the session and report; count progress. */
 void run_events_listen(struct weft_run *run);

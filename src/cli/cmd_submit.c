@@ -25,6 +25,8 @@ static const struct cli_option submit_options[] = {
     OPTION_FROM,
     OPTION_READ,
     OPTION_PART,
+    {"plan", 0, "FILE", "follow this plan"},
+    OPTION_FOLLOW,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
@@ -32,6 +34,7 @@ static const struct cli_option submit_options[] = {
 
 static const struct cli_rule submit_rules[] = {
     {"shared no-shared", NULL, "shared no-shared"},
+    {"follow", "plan", NULL}, /* constraints of the workflow's own are followed strictly */
     RULES_END,
 };
 
@@ -99,7 +102,8 @@ static int submit_command(const struct arguments *a)
     run_screen_part(&s, &o, 1);
     o.on = "cluster";
     s.run = weft_run_open(a->operand[0], &o, &error);
-    bool good = s.run != NULL;
+    const char *plan = arguments_value(a, "plan");
+    bool good = s.run != NULL && (!plan || weft_run_follow_file(s.run, plan, &error));
     if (good) {
         signals_stop_run(s.run);
         good = weft_run_forecast(s.run, &forecast, &error) && weft_run_submit(s.run, &in, &error);

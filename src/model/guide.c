@@ -74,6 +74,8 @@ struct guide_turn {
     uint32_t task, node, core, rank;
 };
 
+/* Total, so that the same plan gives the same edges: of two tasks that take no time at the same moment the
+ * one that the workflow has earlier goes first, and no cycle comes of it (G1). */
 static int guide_turn_order(const void *a, const void *b)
 {
     const struct guide_turn *x = a, *y = b;
@@ -141,6 +143,8 @@ static void guide_chain_cores(struct guide *g, const struct workflow *w, const s
     free(turn);
 }
 
+/* Times of the plan itself are not kept, but for waits: a task that could start earlier than planned, since
+ * others were quick, starts. What a constraint needs to be idle for stands in the waits. */
 bool guide_of_plan(struct guide *g, const struct workflow *w, const struct plan *plan,
                    enum plan_follow follow, struct error *err)
 {
@@ -175,6 +179,7 @@ static int guide_edge_order(const void *a, const void *b)
     return x->to < y->to ? -1 : x->to > y->to;
 }
 
+/* The shorter list would be as good; a task has few parents, but may have many children. */
 static bool guide_has_edge(const struct workflow *w, uint32_t from, uint32_t to)
 {
     for (uint32_t e = w->pred_off[to]; e < w->pred_off[to + 1]; e++)
@@ -436,8 +441,17 @@ uint64_t workflow_agent_mask(const struct workflow *w, const char *has, uint32_t
     return mask;
 }
 
+bool workflow_is_placed(const struct workflow *w)
+{
+    for (uint32_t i = 0; i < w->nattributes; i++)
+        if (strncmp(workflow_text(w, w->attribute[i]), agent_word, sizeof agent_word - 1) == 0)
+            return true;
+    return false;
+}
+
 /* ---- as bytes ---- */
 
+/* For whoever opens the same run: numbers of tasks mean the same there (session/place.h). */
 void guide_put(const struct guide *g, struct strbuf *out)
 {
     bytes_put_u32(out, (uint32_t)g->edges.n);

@@ -62,6 +62,7 @@ bool workflow_take_guide(struct workflow *w, struct guide *g, bool agents, struc
 void workflow_drop_guide(struct workflow *w, struct guide *g);
 /* Attributes of an agent that are a mask over the workflow's: its own words, and its number. */
 uint64_t workflow_agent_mask(const struct workflow *w, const char *has, uint32_t agent);
+bool workflow_is_placed(const struct workflow *w); /* are there tasks that only one agent has? */
 
 void guide_put(const struct guide *g, struct strbuf *out);
 bool guide_take(struct bytes *in, struct guide *g);

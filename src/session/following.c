@@ -23,6 +23,7 @@ void following_free(struct following *f)
         platform_free(f->platform);
     guide_free(&f->guide);
     free(f->agent);
+    free(f->home);
     free(f);
 }
 
@@ -35,7 +36,8 @@ static bool following_is_constrained(const struct plan *plan)
            (plan->planner && strcmp(plan->planner, "constraints") == 0);
 }
 
-/* Different cores that tasks are placed on. */
+/* Cores that tasks are placed on: of each node the largest number that is used. A plan for a node of 64 that
+ * uses two of them in a row takes two. */
 static uint32_t following_cores(const struct following *f)
 {
     const struct plan *plan = f->plan;
@@ -55,11 +57,6 @@ static bool following_check_here(const struct session *s, const struct following
                                  struct error *err)
 {
     uint32_t cores = following_cores(f);
-    /* refused, not followed half: an agent may steal what is placed elsewhere */
-    if (f->follow == FOLLOW_STRICT && s->o.elsewhere)
-        return error_set(err, ERROR_INFEASIBLE,
-                         "agents do not keep to placements yet; --follow order prefers tasks in "
-                         "the plan's order");
     if (f->follow != FOLLOW_STRICT || s->o.elsewhere || cores <= s->cores)
         return true;
     return error_set(err, ERROR_INFEASIBLE,
@@ -83,6 +80,18 @@ static bool following_check_kind(const struct session *s, const struct following
     return true;
 }
 
+/* Edges stand in arrays that a growing workflow lengthens in its own way. */
+static bool following_can_grow(const struct session *s, const struct following *f,
+                               struct error *err)
+{
+    if (!f->guide.edges.n || !workflow_is_open(s->w))
+        return true;
+    return error_set(
+        err, ERROR_INFEASIBLE,
+        "the workflow grows while it runs, and the plan waits for tasks; --follow hint "
+        "prefers tasks in the plan's order");
+}
+
 bool following_take(struct session *s, struct plan *plan, struct platform *platform, bool lent,
                     enum plan_follow follow, struct error *err)
 {
@@ -94,7 +103,7 @@ bool following_take(struct session *s, struct plan *plan, struct platform *platf
                 : following_is_constrained(plan) ? FOLLOW_STRICT
                                                  : FOLLOW_ORDER;
     if (!following_check_kind(s, f, err) || !guide_of_plan(&f->guide, s->w, plan, f->follow, err) ||
-        !following_check_here(s, f, err)) {
+        !following_can_grow(s, f, err) || !following_check_here(s, f, err)) {
         following_free(f);
         return false;
     }
@@ -108,6 +117,8 @@ bool following_take(struct session *s, struct plan *plan, struct platform *platf
     return true;
 }
 
+/* Every processor has all of the memory: how much tasks hold together the scheduler sees to, which lets one
+ * wait and changes no order. A task of several cores needs a node that has them. */
 struct platform *following_platform(const struct session *s, bool processors, struct error *err)
 {
     uint32_t most = 1;
@@ -151,6 +162,8 @@ static const char *following_next_name(const char *at, size_t *n)
     return NULL;
 }
 
+/* A look at the text alone: an expression that makes a name out of parts is not found, and does no harm that
+ * it does not do in a plan. O(text x nodes). */
 bool following_names_nodes(const struct session *s, const struct platform *p, struct error *err)
 {
     for (uint32_t i = 0; i < s->w->nassertions; i++) {
@@ -202,7 +215,8 @@ static uint32_t following_node(const struct session *s, const uint32_t *planned,
     return nodes > 1 && e->lane < nodes ? e->lane : 0;
 }
 
-/* What happened as a schedule: the attempt of each task that ended last. The number of tasks that
+/* Times are the run's own, of the last attempt that was good: what failed before it delayed it, and that is
+ * in when it began. What happened as a schedule: the attempt of each task that ended last. The number of tasks that
  * have one. */
 static uint32_t following_happened(const struct session *s, struct placement *at)
 {
@@ -242,6 +256,8 @@ static uint32_t following_happened(const struct session *s, struct placement *at
 }
 
 /* The constraints' own time of a task is what it took. */
+/* All other attributes are as they were planned with. The times that the workflow states are put back: the
+ * session may be asked about it afterwards. */
 static bool following_ask(struct session *s, const struct placement *at, constraint_outcomes *out,
                           struct error *err)
 {
@@ -268,7 +284,8 @@ static bool following_ask(struct session *s, const struct placement *at, constra
     return good;
 }
 
-/* Into the record, and what did not hold into `err`. */
+/* Into the record, and what did not hold into `err`. The run itself is done: its record says so, and only
+ * whoever waits for it gets the error. */
 static bool following_tell(struct session *s, const constraint_outcomes *o, struct error *err)
 {
     uint32_t broken = 0, required = 0;
@@ -294,6 +311,26 @@ static bool following_tell(struct session *s, const constraint_outcomes *o, stru
                      broken, required, first);
 }
 
+/* An agent was gone, and others took what was placed there. */
+static void following_say_moved(const struct session *s)
+{
+    const struct following *f = s->following;
+    const struct run_record *r = &s->record;
+    uint32_t moved = 0;
+    if (f->follow != FOLLOW_STRICT || !f->home)
+        return;
+    for (size_t i = 0; i < r->events.n; i++) {
+        const struct trace_event *e = &r->events.at[i];
+        moved += e->kind == TRACE_TASK && e->id < s->w->ntasks && e->outcome == TRACE_DONE &&
+                 f->home[e->id] != e->node;
+    }
+    if (moved)
+        remark(
+            &s->o.remarks, REMARK_WARNING,
+            "%u task%s ran on other agents than planned, since theirs %s gone; the order was kept",
+            moved, moved == 1 ? "" : "s", moved == 1 ? "was" : "were");
+}
+
 /* Judged is a run in which every task ran: times of results that were there already are of another run. */
 bool following_end(struct session *s, bool good, struct error *err)
 {
@@ -305,6 +342,7 @@ bool following_end(struct session *s, bool good, struct error *err)
     f->begun = false;
     if (!good || s->detached)
         return true;
+    following_say_moved(s);
     struct placement *at = mem_new(struct placement, (size_t)s->w->ntasks + 1);
     constraint_outcomes outcomes = {0};
     struct error why = {0};

@@ -6,6 +6,7 @@
  *
  * The history has the workflow without the guide: a plan is how it ran, not what it is. */
 #pragma once
+#include "cluster/client/client.h"
 #include "model/guide.h"
 #include "plan/constraints/happened.h"
 #include "session/session.h"
@@ -17,6 +18,7 @@ struct following {
     enum plan_follow follow;   /* never the default */
     struct guide guide;
     uint32_t *agent; /* by node: the number of the agent; NULL: all of it is this machine */
+    uint32_t *home;  /* by task: its agent, once that is known; NULL: not on agents */
     bool begun;      /* the guide is in the workflow */
 };
 
@@ -28,6 +30,15 @@ void following_free(struct following *f); /* NULL is fine */
 
 /* On this machine. Without a plan nothing happens, here and below. */
 bool following_begin_here(struct session *s, struct error *err);
+/* On agents, before the run is handed in: nodes of the plan are those of their name, or for agents that
+ * were started for this run on this machine (`own`) in turn. False: one is not there, or has too little. */
+bool following_begin_on(struct session *s, const struct client *client, bool own,
+                        struct error *err);
+/* Per task the agent that the plan places it on; NULL: it places none. Valid as long as the plan. */
+const uint32_t *following_homes(const struct session *s);
+/* The agents that live, for a plan of a run on them; `numbers`: theirs, by node. The caller frees both. */
+struct platform *following_agents(const struct session *s, const struct client *client,
+                                  uint32_t **numbers, struct error *err);
 /* The run is over (`good`: all is done): did the constraints hold? False: a requirement did not. What is
  * found goes into the record. */
 bool following_end(struct session *s, bool good, struct error *err);

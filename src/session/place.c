@@ -165,7 +165,7 @@ static struct workflow *place_read_source(const char *text, size_t n, struct err
 }
 
 /* One to which a program adds tasks has a byte before it that no text begins with. */
-enum { PLACE_OPEN_END = 1 };
+enum { PLACE_OPEN_END = 1, PLACE_GUIDE = 2 };
 
 void place_put_open_end(struct strbuf *text)
 {
@@ -174,6 +174,40 @@ void place_put_open_end(struct strbuf *text)
     strbuf_add_bytes(&all, text->at, text->n);
     strbuf_free(text);
     *text = all;
+}
+
+/* Before all else that stands there: a guide is about tasks that are known from the start, whatever joins
+ * them later. Agents of another version do not know the byte, and say that they cannot read it. */
+void place_put_guide(const struct guide *g, struct strbuf *text)
+{
+    struct strbuf all = {0}, orders = {0};
+    guide_put(g, &orders);
+    bytes_put_u8(&all, PLACE_GUIDE);
+    bytes_put_text(&all, orders.at, orders.n);
+    strbuf_add_bytes(&all, text->at, text->n);
+    strbuf_free(&orders);
+    strbuf_free(text);
+    *text = all;
+}
+
+/* The rest is the workflow as it is without the plan. */
+static struct workflow *place_read_guided(const char *text, size_t n, struct error *err)
+{
+    struct bytes in = {text + 1, n - 1, false};
+    struct guide g = {0};
+    size_t size;
+    const char *orders = bytes_text(&in, &size);
+    struct bytes inner = {orders, orders ? size : 0, false};
+    bool good = orders && guide_take(&inner, &g) && bytes_end(&inner);
+    struct workflow *w = good ? place_read_workflow(in.at, in.n, err) : NULL;
+    if (!good)
+        error_set(err, ERROR_FAILED, "the run's plan is damaged, or another version's");
+    if (w && !workflow_take_guide(w, &g, true, err)) {
+        workflow_free(w);
+        w = NULL;
+    }
+    guide_free(&g);
+    return w;
 }
 
 /* Every side reads the same text with the same reader, and so has the same numbers of tasks. */
@@ -185,6 +219,8 @@ struct workflow *place_read_workflow(const char *text, size_t n, struct error *e
             open_end_begin(w);
         return w;
     }
+    if (n && text[0] == PLACE_GUIDE)
+        return place_read_guided(text, n, err);
     if (n && !text[0])
         return place_read_source(text, n, err);
     char *copy = mem_copy_bytes(text, n); /* readers change their text */

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/seal.h"
 #include "cluster/client/client.h"
+#include "model/guide.h"
 #include "session/remark.h"
 #include "store/board.h"
 
@@ -44,6 +45,8 @@ void place_put_source(const struct outside *from, const struct strbuf *parts, si
                       struct strbuf *out);
 /* The text of a workflow becomes that of one to which a program adds tasks (formats/open_end.h). */
 void place_put_open_end(struct strbuf *text);
+/* It becomes that of one that keeps to a plan: places are numbers of agents. */
+void place_put_guide(const struct guide *g, struct strbuf *text);
 /* The workflow in a ticket. NULL: an error. */
 struct workflow *place_read_workflow(const char *text, size_t n, struct error *err);
 const char *place_run_state_name(enum board_run_state state);

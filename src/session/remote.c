@@ -16,6 +16,7 @@
 #include "model/future.h"
 #include "report/human.h"
 #include "session/agents.h"
+#include "session/following.h"
 #include "session/key_file.h"
 #include "session/note.h"
 #include "session/surroundings.h"
@@ -355,6 +356,9 @@ static void remote_leave_note(const struct remote *r)
 bool remote_submit(struct remote *r, struct error *err)
 {
     struct session *s = r->session;
+    bool local = r->o.on && strncmp(r->o.on, "local:", 6) == 0;
+    if (!following_begin_on(s, r->client, local, err))
+        return false;
     struct client_work work = {.workflow = s->w,
                                .text = &s->text,
                                .needs = &s->needs,
@@ -369,6 +373,7 @@ bool remote_submit(struct remote *r, struct error *err)
                                .retry_first = s->retry_first,
                                .priority = s->priority,
                                .seconds = s->seconds,
+                               .home = following_homes(s),
                                .watch = s->executor != NULL,
                                .adds = r->o.adds};
     if (!remote_work_options(&r->o, &work, err) || !remote_fits(r, 0, err) ||

@@ -14,6 +14,7 @@ tasks:
   one: { run: "echo {n} > {out}", out: one.txt }
 FLOW
 echo 'n: 2' >n.yaml
+"$weft" plan flow.yaml --on 1 -o plan.json >/dev/null 2>&1
 # command | option and value | beside these it is used; "refused": it is bad input, and says so; "-": alone
 rows() {
     cat <<ROWS
@@ -65,6 +66,8 @@ submit|--from native|-
 submit|--read x=1|refused
 submit|--params n.yaml|-
 submit|--param n=3|-
+submit|--plan plan.json|-
+submit|--follow hint --plan plan.json|-
 submit|--until one|-
 submit|--since one|-
 submit|--json|-

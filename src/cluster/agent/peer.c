@@ -7,6 +7,7 @@
  * I3. Of every life that is over each job is told, also when this agent never saw it alive: tasks that it
  *     took are otherwise nobody's. Of a number that has not spoken nothing is said but that (not `known`):
  *     whoever takes such a one for dead fences off an agent that begins. */
+#include "model/guide.h"
 #include "cluster/agent/agent_state.h"
 
 #include "base/clock.h"
@@ -30,11 +31,24 @@ bool peer_is_up(const struct agent *a, uint32_t node)
     return node < a->peers.n && a->peers.at[node].up;
 }
 
+/* Its attributes, its number among them (model/guide.h). What a plan has placed on an agent that is gone,
+ * any other may take: late and elsewhere is better than never, and who followed the run tells. */
+static uint64_t peer_attributes(const struct agent *a, uint32_t node, const char *has,
+                                const struct workflow *w)
+{
+    uint64_t mask = workflow_agent_mask(w, has, node);
+    bool placed = workflow_is_placed(w);
+    for (uint32_t other = 0; placed && other < a->peers.n; other++)
+        if (other != a->node && a->peers.at[other].known && !a->peers.at[other].up)
+            mask |= workflow_agent_mask(w, NULL, other);
+    return mask;
+}
+
 struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct workflow *w)
 {
     struct capacity own = {.cores = a->o->cores,
                            .memory = a->o->memory > 0 ? a->o->memory : INFINITY,
-                           .has = workflow_attribute_mask(w, a->o->has)};
+                           .has = peer_attributes(a, node, a->o->has, w)};
     capacity_set_things(&own, w, a->o->resources);
     if (node == a->node) {
         own.cores = agent_is_staying(a) ? own.cores : 0;
@@ -46,7 +60,7 @@ struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct
     const struct peer *p = &a->peers.at[node];
     struct capacity there = {.cores = p->leaving ? 0 : p->cores,
                              .memory = p->memory > 0 ? p->memory : INFINITY,
-                             .has = workflow_attribute_mask(w, p->has),
+                             .has = peer_attributes(a, node, p->has, w),
                              .ends = p->ends};
     capacity_set_things(&there, w, p->resources);
     return there;
@@ -125,6 +139,13 @@ static void peer_changed(struct agent *a, uint32_t node)
         peer_drop_link(p, "its agent is gone");
     for (size_t i = 0; i < a->jobs.n; i++)
         job_peer_changed(a->jobs.at[i], node, p->up);
+    /* who has come or gone has or leaves tasks that a plan placed there */
+    for (size_t i = 0; i < a->jobs.n; i++) {
+        bool placed = workflow_is_placed(a->jobs.at[i]->w);
+        for (uint32_t other = 0; placed && other < a->peers.n; other++)
+            if (other == a->node || a->peers.at[other].up)
+                job_capacity_changed(a->jobs.at[i], other);
+    }
 }
 
 void peer_vanished(struct agent *a, uint32_t node)

@@ -118,8 +118,10 @@ struct client_work {
     double t, tt, retry_first, retry_most;
     double priority_of_run; /* among runs on the same agents: each more doubles its share */
     const double *priority, *seconds; /* per task; may be NULL */
-    bool watch;                       /* client_follow() comes next: miss nothing until then */
-    bool adds; /* tasks will be added (client_follow_add()): the run is held open for that */
+    const uint32_t
+        *home;  /* per task: the agent that gets it at first [as `share` says]; NONE: likewise */
+    bool watch; /* client_follow() comes next: miss nothing until then */
+    bool adds;  /* tasks will be added (client_follow_add()): the run is held open for that */
 };
 
 struct client_submitted {

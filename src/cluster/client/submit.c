@@ -181,6 +181,9 @@ static bool submit_end_probe(struct client_submit *s, struct error *err)
     share_tasks(w, k->share,
                 &(struct share_agents){s->nodes.at, (uint32_t)s->nodes.n, s->capacities.at}, skip,
                 s->home);
+    for (uint32_t t = 0; k->home && t < w->ntasks; t++)
+        if (s->home[t] != NONE && k->home[t] != NONE)
+            s->home[t] = k->home[t];
     free(skip);
     return true;
 }

@@ -3,6 +3,8 @@
  * is; nothing here keeps a reference to the board's memory. */
 #include "cluster/wire/member.h"
 
+#include "model/guide.h"
+
 #include "base/json.h"
 #include "base/mem.h"
 
@@ -138,7 +140,7 @@ struct capacity member_capacity(const struct member *m, const struct workflow *w
 {
     struct capacity c = {.cores = m->cores,
                          .memory = m->memory > 0 ? m->memory : INFINITY,
-                         .has = workflow_attribute_mask(w, m->has)};
+                         .has = workflow_agent_mask(w, m->has, m->node)};
     capacity_set_things(&c, w, m->resources);
     return c;
 }

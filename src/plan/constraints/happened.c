@@ -18,6 +18,8 @@ bool constraints_are_given(const struct plan_request *request)
            *constraints_option(request, "rules");
 }
 
+/* Default constraints and those on the order of scheduling tell a search how to go about it: of what
+ * happened they say nothing. A requirement that is unknown is not broken, as in a plan. */
 static void judge_one(struct query *q, size_t i, constraint_outcomes *out)
 {
     struct constraint_info info = query_info(q, i);
