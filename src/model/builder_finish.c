@@ -489,27 +489,15 @@ static void name_cycle(struct builder *b, const struct workflow *w, const uint32
     free(seen);
 }
 
-/* Kahn's algorithm; the queue is the result. What is left lies on a cycle or behind one. */
 static bool sort_topologically(struct builder *b, struct workflow *w)
 {
-    uint32_t n = w->ntasks, head = 0, tail = 0;
-    uint32_t *left = mem_new(uint32_t, n);
-    w->topo = mem_new(uint32_t, n);
-    for (uint32_t t = 0; t < n; t++) {
-        left[t] = w->pred_off[t + 1] - w->pred_off[t];
-        if (!left[t])
-            w->topo[tail++] = t;
-    }
-    while (head < tail) {
-        uint32_t t = w->topo[head++];
-        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++)
-            if (!--left[w->succ_task[e]])
-                w->topo[tail++] = w->succ_task[e];
-    }
-    if (tail < n)
-        name_cycle(b, w, left);
+    w->topo = mem_new(uint32_t, w->ntasks);
+    uint32_t *left = workflow_sort(w);
+    if (!left)
+        return true;
+    name_cycle(b, w, left);
     free(left);
-    return tail == n;
+    return false;
 }
 
 static int compare_own_times(const void *a, const void *b)

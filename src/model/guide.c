@@ -1,7 +1,7 @@
 /* From a plan to edges, times and places, and into a workflow: guide.h.
  *
  * G1. Edges of a plan go from what ends earlier to what starts later, as the workflow's own do: together
- *     they have no cycle, unless the plan is no plan of this workflow. guide_sort() finds out.
+ *     they have no cycle, unless the plan is no plan of this workflow. workflow_sort() finds out.
  * G2. A workflow that took a guide is what the builder would have made of the same edges, to the place in
  *     every array: stores count edges by place, and agents compare what they read by its hash.
  * G3. Tasks, objects and their numbers are not touched: what is known about them (memo/need.h) stays
@@ -263,29 +263,6 @@ static void guide_put_predecessors(struct workflow *w)
     free(next);
 }
 
-/* Kahn's algorithm. False: a cycle, and `at` is a task on it or behind it. */
-static bool guide_sort(struct workflow *w, uint32_t *at)
-{
-    uint32_t n = w->ntasks, head = 0, tail = 0;
-    uint32_t *left = mem_new(uint32_t, (size_t)n + 1);
-    for (uint32_t t = 0; t < n; t++) {
-        left[t] = w->pred_off[t + 1] - w->pred_off[t];
-        if (!left[t])
-            w->topo[tail++] = t;
-    }
-    while (head < tail) {
-        uint32_t t = w->topo[head++];
-        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++)
-            if (!--left[w->succ_task[e]])
-                w->topo[tail++] = w->succ_task[e];
-    }
-    for (uint32_t t = 0; t < n && tail < n; t++)
-        if (left[t])
-            *at = t;
-    free(left);
-    return tail == n;
-}
-
 static const char agent_word[] = "agent:";
 
 /* What fits where is decided by attributes already, for stealing, pushing and waiting for a node that is
@@ -349,8 +326,13 @@ static bool guide_put_edges(struct workflow *w, struct guide *g, struct error *e
         return true;
     guide_put_successors(w, g->added.at, (uint32_t)g->added.n);
     guide_put_predecessors(w);
-    return guide_sort(w, &at) ||
-           error_set(err, ERROR_INPUT,
+    uint32_t *left = workflow_sort(w);
+    if (!left)
+        return true;
+    while (!left[at])
+        at++;
+    free(left);
+    return error_set(err, ERROR_INPUT,
                      "the plan's order contradicts the workflow's: task '%.100s' would wait for "
                      "itself; plan again",
                      workflow_task_name(w, at));
@@ -405,13 +387,12 @@ static void guide_drop_successors(struct workflow *w, const struct guide *g)
 
 void workflow_drop_guide(struct workflow *w, struct guide *g)
 {
-    uint32_t ignored;
     if (!g->in_place)
         return;
     if (g->added.n) {
         guide_drop_successors(w, g);
         guide_put_predecessors(w);
-        guide_sort(w, &ignored); /* it had an order before */
+        free(workflow_sort(w)); /* it had an order before: nothing is left */
     }
     free(w->not_before);
     w->not_before = NULL;

@@ -251,6 +251,28 @@ void workflow_set_work(struct workflow *w, const double *work, const double *mem
     }
 }
 
+/* Kahn's algorithm; the queue is the result. */
+uint32_t *workflow_sort(struct workflow *w)
+{
+    uint32_t n = w->ntasks, head = 0, tail = 0;
+    uint32_t *left = mem_new(uint32_t, (size_t)n + 1);
+    for (uint32_t t = 0; t < n; t++) {
+        left[t] = w->pred_off[t + 1] - w->pred_off[t];
+        if (!left[t])
+            w->topo[tail++] = t;
+    }
+    while (head < tail) {
+        uint32_t t = w->topo[head++];
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++)
+            if (!--left[w->succ_task[e]])
+                w->topo[tail++] = w->succ_task[e];
+    }
+    if (tail < n)
+        return left;
+    free(left);
+    return NULL;
+}
+
 /* An estimate from the columns' lengths: what `weft show` reports. */
 size_t workflow_bytes(const struct workflow *w)
 {

@@ -253,6 +253,9 @@ void workflow_set_work(struct workflow *w, const double *work, const double *mem
 
 /* Bytes of memory the workflow occupies (names included). */
 size_t workflow_bytes(const struct workflow *w);
+/* Fills topo, which has room, from the edges of both directions. NULL, or what every task still waits for:
+ * those that lie on a cycle or behind one wait for something. The caller frees it. */
+uint32_t *workflow_sort(struct workflow *w);
 
 /* The same workflow? Compared are all columns of tasks (column_list.h) and objects, the edges, the
  * order of inputs and outputs where commands use it, the name, parameters and constraints; not where
