@@ -1,6 +1,7 @@
 # For the tests of clusters (sourced, not run): TAP, a redis-server, agents, waiting for what must come. Only what was started
 # here is ended, by its number. Nothing here sleeps for a fixed time and hopes.
 weft=$WEFT
+soak_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/../soak" && pwd) # before anybody changes the folder
 work=$(mktemp -d)
 agents="" server="" client=""
 export WEFT_HISTORY=none TMPDIR=$work
@@ -108,3 +109,24 @@ processes() {
     return 0
 }
 nothing_left() { processes >"$work/err" && [ ! -s "$work/err" ]; }
+
+# start_relay WHAT [PORT]: a relay before PORT of this machine (a free one without it). When $relay gets SIGUSR1 it does WHAT: `cut` ends what goes
+# through it, `silent` swallows it. $relay_target and $relay_port: where it leads, and where one reaches it.
+start_relay() {
+    python3 - "$soak_folder" "$1" "${2:-}" >"$work/relay" 2>"$work/relay.log" <<'RELAY' &
+import signal, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+from soak_bed import Relay, free_port
+relay = Relay(int(sys.argv[3]) if sys.argv[3] else free_port())
+acts = {"cut": relay.cut, "silent": lambda: setattr(relay, "mode", "silent")}
+signal.signal(signal.SIGUSR1, lambda *_: acts[sys.argv[2]]())
+print(relay.target, relay.port, flush=True)
+while True:
+    signal.pause()
+RELAY
+    relay=$!
+    agents="$agents $relay"
+    wait_for 30 test -s "$work/relay"
+    read -r relay_target relay_port <"$work/relay"
+}

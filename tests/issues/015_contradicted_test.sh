@@ -8,7 +8,6 @@ done
 start_server
 say key "$work/key"
 export WEFT_KEY=$work/key GO=$work/go
-soak=$(cd "$(dirname "$0")/../soak" && pwd)
 mkdir "$work/home"
 cd "$work/home" || exit 1
 cat >flow.yaml <<'FLOW'
@@ -18,22 +17,8 @@ tasks:
   u: { run: 'cat {in} > {out}', in: t.txt, out: u.txt }
 FLOW
 # the one agent's way to the store goes through a relay, which falls silent when it is told to
-python3 - "$soak" "$port" >"$work/way" 2>"$work/relay.log" <<'RELAY' &
-import signal, sys
-sys.dont_write_bytecode = True
-sys.path.insert(0, sys.argv[1])
-from soak_bed import Relay
-relay = Relay(int(sys.argv[2]))
-signal.signal(signal.SIGUSR1, lambda *_: setattr(relay, "mode", "silent"))
-print(relay.port, flush=True)
-while True:
-    signal.pause()
-RELAY
-relay=$!
-agents="$agents $relay"
-has_way() { [ -s "$work/way" ]; }
-wait_for 30 has_way
-AGENT=far WEFT_STORE=redis://127.0.0.1:$(cat "$work/way") start_agent far "$weft" agent -j 1 --lease 2
+start_relay silent "$port"
+AGENT=far WEFT_STORE=redis://127.0.0.1:$relay_port start_agent far "$weft" agent -j 1 --lease 2
 are_ready far
 ok $? "an agent"
 timeout 120 "$weft" run flow.yaml --on cluster --no-shared --json >"$work/events" 2>"$work/err" &

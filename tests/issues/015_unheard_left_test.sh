@@ -8,7 +8,6 @@ start_server
 say key "$work/key"
 export WEFT_KEY=$work/key
 command -v python3 >/dev/null || skip "tasks of an agent that is not reached" "python3 is not installed"
-soak=$(cd "$(dirname "$0")/../soak" && pwd)
 mkdir "$work/home"
 cd "$work/home" || exit 1
 cat >flow.yaml <<EOF
@@ -19,24 +18,9 @@ tasks:
   third: { run: 'echo \$AGENT >> $work/ran; until [ -e $work/end ]; do sleep 0.1; done; cat {in} > {out}', in: b.txt, out: c.txt, needs: near }
 EOF
 # the one agent has a relay before its port, which is cut when it is told to
-python3 - "$soak" >"$work/ports" 2>"$work/relay.log" <<'RELAY' &
-import signal, sys
-sys.dont_write_bytecode = True
-sys.path.insert(0, sys.argv[1])
-from soak_bed import Relay, free_port
-relay = Relay(free_port())
-signal.signal(signal.SIGUSR1, lambda *_: relay.cut())
-print(relay.target, relay.port, flush=True)
-while True:
-    signal.pause()
-RELAY
-relay=$!
-agents="$agents $relay"
-has_ports() { [ -s "$work/ports" ]; }
-wait_for 30 has_ports
-read -r own told <"$work/ports"
+start_relay cut
 AGENT=near start_agent near "$weft" agent -j 2 --has near
-AGENT=far start_agent far "$weft" agent -j 2 --has far --bind "127.0.0.1:$own" --tell "127.0.0.1:$told"
+AGENT=far start_agent far "$weft" agent -j 2 --has far --bind "127.0.0.1:$relay_target" --tell "127.0.0.1:$relay_port"
 are_ready near far
 ok $? "two agents"
 timeout 120 "$weft" run flow.yaml --on cluster --no-shared >"$work/run.out" 2>"$work/run.log" </dev/null &
