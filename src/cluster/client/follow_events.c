@@ -55,6 +55,9 @@ void follow_learn_task(struct client_follow *f, uint32_t task)
 /* Final outputs of a task that ran are wanted; those of one that was reused are here. */
 void follow_task_ended(struct client_follow *f, uint32_t task, enum follow_seen how)
 {
+    /* told both ways, whichever comes first: the store is asked at the end */
+    if (f->seen[task] >= FOLLOW_SEEN_FAILED && how == FOLLOW_SEEN_DONE)
+        array_push(&f->contradicted, task);
     f->reported_ended += f->seen[task] < FOLLOW_SEEN_FAILED;
     f->seen[task] = (uint8_t)how;
     client_hurry(f->c, f->reported_ended >= f->w->ntasks);
