@@ -58,6 +58,7 @@ struct client_follow {
     uint8_t *learned; /* per task: on record */
     ARRAY(uint32_t)
     contradicted;      /* tasks: one agent told that it is done, another that it failed */
+    bool doubts_ends;  /* what was told as done is read from the store, too */
     uint32_t *blamed;  /* per task: the last attempt whose failure was reported */
     uint32_t *logged;  /* per task: the last attempt whose log came */
     uint8_t *reported; /* per object: its content was reported */

@@ -400,7 +400,8 @@ static void follow_read_more(struct client_follow *f)
     struct meta_op *ops = mem_new_zero(struct meta_op, READS);
     size_t n = 0;
     for (; f->read_next < f->w->ntasks && n < READS; f->read_next++)
-        if (!follow_is_done(f, f->read_next) || follow_is_contradicted(f, f->read_next))
+        if (!follow_is_done(f, f->read_next) || follow_is_contradicted(f, f->read_next) ||
+            (f->doubts_ends && f->seen[f->read_next] == FOLLOW_SEEN_DONE))
             ops[n++] = (struct meta_op){.kind = META_READ, .task = f->read_next};
     f->reading = n > 0;
     f->read_open = (uint32_t)n;
@@ -409,8 +410,12 @@ static void follow_read_more(struct client_follow *f)
     free(ops);
 }
 
+/* A run that ended before its tasks, and nobody has told why: of one that was told as done the failure
+ * elsewhere may not have reached us. */
 void follow_read_store(struct client_follow *f)
 {
+    f->doubts_ends =
+        f->state >= BOARD_RUN_ENDED && f->reported_ended < f->w->ntasks && !f->result.failures.n;
     f->read_next = 0;
     follow_read_more(f);
 }
