@@ -171,36 +171,19 @@ static void compact_edges(struct workflow *w, uint64_t *keys, uint32_t *at)
  * edges by consumer. */
 static void split_edges(struct workflow *w, const uint64_t *keys)
 {
-    uint32_t n = w->ntasks;
     w->succ_task = mem_new(uint32_t, w->nedges);
     w->succ_object = mem_new(uint32_t, w->nedges);
     w->object_edge = mem_new(uint32_t, w->nobjects);
     for (uint32_t o = 0; o < w->nobjects; o++)
         w->object_edge[o] = NONE;
-    w->pred_off = mem_new_zero(uint32_t, (size_t)n + 1);
     for (uint32_t e = 0; e < w->nedges; e++) {
         uint32_t object = (uint32_t)(keys[e] >> 32);
         w->succ_task[e] = (uint32_t)keys[e];
         w->succ_object[e] = object;
         if (object != NONE && w->object_edge[object] == NONE)
             w->object_edge[object] = e;
-        w->pred_off[w->succ_task[e] + 1]++;
     }
-    for (uint32_t t = 0; t < n; t++)
-        w->pred_off[t + 1] += w->pred_off[t];
-    /* Producers in increasing order, so each consumer's list comes out sorted by (producer,
-     * object). */
-    w->pred_task = mem_new(uint32_t, w->nedges);
-    w->pred_object = mem_new(uint32_t, w->nedges);
-    uint32_t *next = mem_new(uint32_t, (size_t)n + 1);
-    memcpy(next, w->pred_off, ((size_t)n + 1) * sizeof *next);
-    for (uint32_t t = 0; t < n; t++)
-        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
-            uint32_t slot = next[w->succ_task[e]]++;
-            w->pred_task[slot] = t;
-            w->pred_object[slot] = w->succ_object[e];
-        }
-    free(next);
+    workflow_index_predecessors(w);
 }
 
 /* Edges as keys (object << 32 | consumer), grouped by producer with a counting sort, sorted

@@ -240,29 +240,6 @@ static void guide_put_successors(struct workflow *w, const struct guide_edge *ed
     w->npairs += n;
 }
 
-/* The same edges by consumer: producers in increasing order, so each list is sorted by (producer,
- * object), as the builder has it. */
-static void guide_put_predecessors(struct workflow *w)
-{
-    uint32_t n = w->ntasks, *next = mem_new_zero(uint32_t, (size_t)n + 2);
-    free(w->pred_task);
-    free(w->pred_object);
-    w->pred_task = mem_new(uint32_t, (size_t)w->nedges + 1);
-    w->pred_object = mem_new(uint32_t, (size_t)w->nedges + 1);
-    for (uint32_t e = 0; e < w->nedges; e++)
-        next[w->succ_task[e] + 1]++;
-    for (uint32_t t = 0; t < n; t++)
-        next[t + 1] += next[t];
-    memcpy(w->pred_off, next, ((size_t)n + 1) * sizeof *next);
-    for (uint32_t t = 0; t < n; t++)
-        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
-            uint32_t slot = next[w->succ_task[e]]++;
-            w->pred_task[slot] = t;
-            w->pred_object[slot] = w->succ_object[e];
-        }
-    free(next);
-}
-
 static const char agent_word[] = "agent:";
 
 /* What fits where is decided by attributes already, for stealing, pushing and waiting for a node that is
@@ -325,7 +302,7 @@ static bool guide_put_edges(struct workflow *w, struct guide *g, struct error *e
     if (!g->added.n)
         return true;
     guide_put_successors(w, g->added.at, (uint32_t)g->added.n);
-    guide_put_predecessors(w);
+    workflow_index_predecessors(w);
     uint32_t *left = workflow_sort(w);
     if (!left)
         return true;
@@ -391,7 +368,7 @@ void workflow_drop_guide(struct workflow *w, struct guide *g)
         return;
     if (g->added.n) {
         guide_drop_successors(w, g);
-        guide_put_predecessors(w);
+        workflow_index_predecessors(w);
         free(workflow_sort(w)); /* it had an order before: nothing is left */
     }
     free(w->not_before);

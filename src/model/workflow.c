@@ -251,6 +251,31 @@ void workflow_set_work(struct workflow *w, const double *work, const double *mem
     }
 }
 
+/* Producers in increasing order, so each consumer's list comes out sorted. */
+void workflow_index_predecessors(struct workflow *w)
+{
+    uint32_t n = w->ntasks;
+    free(w->pred_off);
+    free(w->pred_task);
+    free(w->pred_object);
+    w->pred_off = mem_new_zero(uint32_t, (size_t)n + 1);
+    w->pred_task = mem_new(uint32_t, w->nedges);
+    w->pred_object = mem_new(uint32_t, w->nedges);
+    for (uint32_t e = 0; e < w->nedges; e++)
+        w->pred_off[w->succ_task[e] + 1]++;
+    for (uint32_t t = 0; t < n; t++)
+        w->pred_off[t + 1] += w->pred_off[t];
+    uint32_t *next = mem_new(uint32_t, (size_t)n + 1);
+    memcpy(next, w->pred_off, ((size_t)n + 1) * sizeof *next);
+    for (uint32_t t = 0; t < n; t++)
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
+            uint32_t slot = next[w->succ_task[e]]++;
+            w->pred_task[slot] = t;
+            w->pred_object[slot] = w->succ_object[e];
+        }
+    free(next);
+}
+
 /* Kahn's algorithm; the queue is the result. */
 uint32_t *workflow_sort(struct workflow *w)
 {

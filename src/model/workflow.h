@@ -253,6 +253,8 @@ void workflow_set_work(struct workflow *w, const double *work, const double *mem
 
 /* Bytes of memory the workflow occupies (names included). */
 size_t workflow_bytes(const struct workflow *w);
+/* The edges by consumer anew, from those by producer (succ_*): each list is sorted by (producer, object). */
+void workflow_index_predecessors(struct workflow *w);
 /* Fills topo, which has room, from the edges of both directions. NULL, or what every task still waits for:
  * those that lie on a cycle or behind one wait for something. The caller frees it. */
 uint32_t *workflow_sort(struct workflow *w);
