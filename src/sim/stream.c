@@ -7,6 +7,9 @@
  * I3. Items enter in order, at most `window` at a time.
  * I4. Under a schedule nothing starts before its time: what is ready early waits in the engine's
  *     queue, and what is ready goes by its time instead of by item and priority.
+ * I5. A task that takes no time (the joint of several sources or sinks) needs no node: it is done
+ *     once it is ready, whatever runs there. Else a schedule without gaps would have it wait for
+ *     the next item's task whenever rounding puts that one first.
  *
  * O(items x (copies + feeds) log); two bytes an instance are held for all items at once. */
 #include "sim/stream.h"
@@ -18,7 +21,7 @@
 #include "sim/network.h"
 #include "sim/pairmap.h"
 
-enum stream_event { EVENT_DONE, EVENT_ARRIVES, EVENT_TASK_DUE, EVENT_SEND_DUE };
+enum stream_event { EVENT_DONE, EVENT_DONE_BESIDE, EVENT_ARRIVES, EVENT_TASK_DUE, EVENT_SEND_DUE };
 
 const char *const stream_feed_names[] = {"flood", "period", "window", NULL};
 
@@ -69,6 +72,12 @@ static void release_items(struct stream *s);
 static void make_ready(struct stream *s, uint64_t item, uint32_t copy)
 {
     uint32_t node = mapping_node(&s->map, s->map.copies[copy].cluster, item);
+    if (costs_time(s->costs, s->map.copies[copy].task, node) == 0) { /* an event: no recursion */
+        if (isnan(s->began[item]))
+            s->began[item] = s->engine.now;
+        engine_at(&s->engine, s->engine.now, EVENT_DONE_BESIDE, item << 32 | copy);
+        return;
+    }
     double key = s->copy_due ? s->base[item] + s->copy_due[copy] : (double)item;
     queue_push(&s->ready[node], key, copy, item << 32 | copy);
     if (s->running[node] == UINT64_MAX)
@@ -145,22 +154,19 @@ static bool send_feed(struct stream *s, uint64_t item, uint32_t feed, uint32_t n
 
 /* Local followers and feeds; the end of an item's last sink completes it and lets another enter.
  * False: an object has no way to travel. */
-static bool task_done(struct stream *s, uint32_t node, struct error *err)
+static bool task_done(struct stream *s, uint64_t value, uint32_t node, double start,
+                      struct error *err)
 {
-    uint64_t value = s->running[node], item = value >> 32;
-    uint32_t copy = (uint32_t)value;
-    const struct mapping_copy *c = &s->map.copies[copy];
+    uint64_t item = value >> 32;
+    const struct mapping_copy *c = &s->map.copies[(uint32_t)value];
     double now = s->engine.now;
-    s->running[node] = UINT64_MAX;
-    s->busy[node] += now - s->task_start[node];
     s->out->tasks++;
-    array_push(&s->awake, node);
     if (s->o->trace) {
         struct trace_event e = {.kind = TRACE_TASK,
                                 .id = c->task,
                                 .node = node,
                                 .copy = (uint32_t)item,
-                                .start = s->task_start[node],
+                                .start = start,
                                 .finish = now};
         s->o->trace->event(s->o->trace->context, &e);
     }
@@ -183,6 +189,16 @@ static bool task_done(struct stream *s, uint32_t node, struct error *err)
         release_items(s);
     }
     return true;
+}
+
+/* The node is free for whoever is ready at the end of this instant. */
+static bool node_done(struct stream *s, uint32_t node, struct error *err)
+{
+    uint64_t value = s->running[node];
+    s->running[node] = UINT64_MAX;
+    s->busy[node] += s->engine.now - s->task_start[node];
+    array_push(&s->awake, node);
+    return task_done(s, value, node, s->task_start[node], err);
 }
 
 /* Channels are counted by ordered pair in the order of first use. */
@@ -236,7 +252,12 @@ static bool stream_happened(struct stream *s, const struct event *x, struct erro
 {
     switch ((enum stream_event)x->kind) {
     case EVENT_DONE:
-        return task_done(s, (uint32_t)x->payload, err);
+        return node_done(s, (uint32_t)x->payload, err);
+    case EVENT_DONE_BESIDE: {
+        uint32_t cluster = s->map.copies[(uint32_t)x->payload].cluster;
+        return task_done(s, x->payload, mapping_node(&s->map, cluster, x->payload >> 32),
+                         s->engine.now, err);
+    }
     case EVENT_TASK_DUE:
         make_ready(s, x->payload / s->map.ncopies, (uint32_t)(x->payload % s->map.ncopies));
         return true;

@@ -48,6 +48,7 @@ check "less than the least latency: exit 3" status 3 "$WEFT" plan "$folder/flow.
 cp "$folder/err" "$folder/said"
 check "and says the least" grep -q "the least is" "$folder/said"
 check "the small reproduction" "$WEFT" reproduce mos --quick -q -o "$folder/report"
+check "in which every replay at the plan's pace reaches the promise itself" grep -q '^| mos | 1.0000 | 1.0000 | 0 |' "$folder/report/mos.md"
 check "has its report and pictures" bash -c "grep -q 'Promise and replay' '$folder/report/mos.md' && ls '$folder'/report/*.svg"
 echo "1..$n"
 exit $failed
