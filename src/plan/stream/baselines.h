@@ -16,6 +16,11 @@ void fcp_result_free(struct fcp_result *r);
 /* EXPERT; `extended`: the processors left are shared out among the clusters. */
 void expert_run(const struct stream_problem *q, bool extended, struct mos_result *out);
 
+/* EXPERT's merging on other clusters (cluster[t] < nclusters): joined pairs, the heaviest traffic
+ * first, as long as their time stays within the cap. Returns how many are left, numbered anew. */
+uint32_t expert_coarsen(const struct stream_problem *q, double cap, uint32_t *cluster,
+                        uint32_t nclusters);
+
 /* Equal nodes and a throughput: what both take. */
 bool baseline_can(const struct stream_problem *q, const struct planner *p,
                   const struct stream_target *target, struct error *err);

@@ -17,6 +17,7 @@ struct expert {
     double cap;
     uint32_t *cluster; /* per task; NONE: not assigned */
     double *weight;    /* per cluster */
+    uint8_t *fixed;    /* per cluster: holds a task that may not be replicated; NULL: as if none */
     uint32_t nclusters;
     double *top;
     uint32_t *before, *after; /* neighbours on the longest path through a task */
@@ -88,6 +89,10 @@ static void merge_clusters(struct expert *s, uint32_t a, uint32_t b)
     uint32_t keep = a < b ? a : b, gone = a < b ? b : a;
     s->weight[keep] += s->weight[gone];
     s->weight[gone] = s->weight[--s->nclusters];
+    if (s->fixed) {
+        s->fixed[keep] |= s->fixed[gone];
+        s->fixed[gone] = s->fixed[s->nclusters];
+    }
     for (uint32_t t = 0; t < s->g->ntasks; t++) {
         if (s->cluster[t] == gone)
             s->cluster[t] = keep;
@@ -136,6 +141,14 @@ static double traffic_add(struct traffic *t, uint32_t low, uint32_t high, double
     return t->sum[at] += seconds;
 }
 
+/* Together within the cap, and within one period where there is but one replica. */
+static bool pair_fits(const struct expert *s, uint32_t x, uint32_t y)
+{
+    double weight = s->weight[x] + s->weight[y];
+    bool one = s->fixed && (s->fixed[x] || s->fixed[y]);
+    return weight <= s->cap * (1 + 1e-7) && !(one && weight * s->q->throughput > 1 + 1e-7);
+}
+
 /* Merge the joined pair that fits the cap and has the heaviest traffic; false: none fits. */
 static bool merge_heaviest(struct expert *s, struct traffic *traffic)
 {
@@ -145,7 +158,7 @@ static bool merge_heaviest(struct expert *s, struct traffic *traffic)
     traffic->now++;
     for (uint32_t e = 0; e < g->nedges; e++) {
         uint32_t x = s->cluster[g->edge_from[e]], y = s->cluster[g->w->succ_task[e]];
-        if (x == y || s->weight[x] + s->weight[y] > s->cap * (1 + 1e-7))
+        if (x == y || !pair_fits(s, x, y))
             continue;
         uint32_t low = x < y ? x : y, high = x < y ? y : x;
         double sum = traffic_add(traffic, low, high, g->transfer[e]);
@@ -160,6 +173,15 @@ static bool merge_heaviest(struct expert *s, struct traffic *traffic)
         return false;
     merge_clusters(s, a, b);
     return true;
+}
+
+static void merge_all_joined(struct expert *s)
+{
+    struct traffic traffic;
+    traffic_init(&traffic, s->g->nedges);
+    while (merge_heaviest(s, &traffic))
+        continue;
+    traffic_free(&traffic);
 }
 
 /* When processors do not suffice; the period is given up. */
@@ -234,13 +256,25 @@ static void make_expert_clusters(struct expert *s)
             break;
         walk_path(s, best);
     }
-    struct traffic traffic;
-    traffic_init(&traffic, g->nedges);
-    while (merge_heaviest(s, &traffic))
-        ;
-    traffic_free(&traffic);
+    merge_all_joined(s);
     while (s->nclusters > s->q->processors)
         merge_lightest(s);
+}
+
+uint32_t expert_coarsen(const struct stream_problem *q, double cap, uint32_t *cluster,
+                        uint32_t nclusters)
+{
+    struct expert s = {.q = q, .g = q->g, .cap = cap, .cluster = cluster, .nclusters = nclusters};
+    s.weight = mem_new_zero(double, nclusters);
+    s.fixed = mem_new_zero(uint8_t, nclusters);
+    for (uint32_t t = 0; t < q->g->ntasks; t++) {
+        s.weight[cluster[t]] += q->g->time[t];
+        s.fixed[cluster[t]] |= (q->g->w->flags[t] & TASK_NOT_REPLICABLE) != 0;
+    }
+    merge_all_joined(&s);
+    free(s.weight);
+    free(s.fixed);
+    return s.nclusters;
 }
 
 /* The clusters as a state with its estimate; one replica each, or the processors left shared out.
