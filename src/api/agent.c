@@ -125,8 +125,10 @@ static bool agent_serve(struct weft_agent *s, struct error *err)
     pid_t server = 0, before = store_server_running(s->folder);
     bool good = agent_open_store(s, &server, err) && agent_run(&s->agent, err);
     /* a store that it started is ended with it; one that was there before it failed is left */
-    if (good || (!s->was_ready && server != before))
+    if (good || (!s->was_ready && server != before)) {
         store_server_stop(server);
+        store_keeper_end(s->folder);
+    }
     if (good && s->o.temporary)
         agent_remove_state(s->agent.state);
     return good;

@@ -110,6 +110,40 @@ processes() {
 }
 nothing_left() { processes >"$work/err" && [ ! -s "$work/err" ]; }
 
+# Parts of a test that wait most of their time go on beside each other. beside NAME FUNCTION ARGUMENT...: starts one, with $work and all
+# that stands in it as its own. meet: waits for all, and tells what each has found, in the order in which they were started.
+parts=""
+beside() {
+    local name=$1
+    shift
+    mkdir "$work/$name"
+    (
+        work=$work/$name found=$work.found agents="" client="" server=""
+        export TMPDIR=$work
+        trap 'for pid in $client $agents; do end_process "$pid"; done 2>/dev/null' EXIT
+        ok() { # as above, for meet
+            echo "$1 $2"
+            [ "$1" = 0 ] || { tail -n 8 "$work/err"; for log in "$work"/*.log; do tail -n 4 "$log" | sed "s|^|${log##*/}: |"; done; } 2>/dev/null | sed 's/^/# /'
+        } >>"$found"
+        "$@"
+    ) &
+    agents="$agents $!"
+    parts="$parts $name:$!"
+}
+meet() {
+    local part line
+    for part in $parts; do
+        wait "${part#*:}"
+        while read -r line; do
+            case $line in
+                '#'*) echo "$line" ;;
+                *) ok "${line%% *}" "${part%:*}: ${line#* }" ;;
+            esac
+        done <"$work/${part%:*}.found"
+    done
+    parts=""
+}
+
 # start_relay WHAT [PORT]: a relay before PORT of this machine (a free one without it). When $relay gets SIGUSR1 it does WHAT: `cut` ends what goes
 # through it, `silent` swallows it. $relay_target and $relay_port: where it leads, and where one reaches it.
 start_relay() {

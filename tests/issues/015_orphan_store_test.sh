@@ -23,51 +23,70 @@ tasks:
   t: { run: 'echo hello > {out}', out: out.txt }
 YAML
 
-# ---- the agent is killed ----
+# ---- whoever started a store is killed: an agent, one whose store another uses, one that stays, a whole run ----
 serve one 1 --temporary
 ok $? "an agent with a store of its own"
-server=$(server_of one)
-lives "$server" && lives "$(keeper_of one)"
+server_one=$(server_of one)
+lives "$server_one" && lives "$(keeper_of one)"
 ok $? "its server, and who sees to that"
+serve two 1 --temporary
+server_two=$(server_of two)
+start_agent three "$weft" agent --store "$(url_of two)" -j 1 --lease 2
+are_ready three
+serve four 1
+server_four=$(server_of four)
+say run "$work/flow/flow.yaml" --on cluster --store "$(url_of four)" --no-shared
+rm -rf "$work/flow/out.txt" "$work/flow/.weft"
+mkdir "$work/long"
+cat >"$work/long/long.yaml" <<YAML
+weft: 1
+name: long
+tasks:
+  t: { run: 'until [ -e $work/gate ]; do sleep 0.1; done; echo hello > {out}', out: long.txt }
+YAML
+WEFT_STORE_IDLE=1 "$weft" run "$work/long/long.yaml" --on local:2 -j 1 >"$work/out" 2>"$work/err" &
+client=$!
+runs() { pgrep -f "until \[ -e $work/gate" >/dev/null; }
+wait_for 30 runs
+ok $? "a run with agents of its own"
+server_run=$(cut -d ' ' -f 1 "$work"/long/.weft/agents-*/*/store/server "$work"/long/.weft/agents-*/store/server 2>/dev/null | head -n 1)
+mine=$(pgrep -f "weft agent.*$work/long" | tr '\n' ' ')
+killed "$pid_two" # first, so that its store would be the first to end
+killed "$client"
+client=""
+for pid in $mine; do kill -9 "$pid" 2>/dev/null; done
+touch "$work/gate"
+killed "$pid_four"
 killed "$pid_one"
-wait_for 40 dead "$server"
+wait_for 40 dead "$server_one"
 ok $? "the agent is killed: its server ends by itself"
 gone() { [ ! -e "$work/$1/store" ]; }
 wait_for 20 gone one
 ok $? "and its folder goes"
-nobody() { [ -z "$(ls "$work"/weft-stores-*/ 2>/dev/null)" ]; }
-wait_for 20 nobody
-ok $? "nothing is noted any more"
-
-# ---- somebody else uses it ----
-serve two 1 --temporary
-server=$(server_of two)
-start_agent three "$weft" agent --store "$(url_of two)" -j 1 --lease 2
-are_ready three
-killed "$pid_two"
-sleep 5 # alone it would end after two or three
-lives "$server"
+wait_for 40 dead "$server_four"
+[ -d "$work/four/store/appendonlydir" ]
+ok $? "the store of an agent that is not temporary ends, and its data stays"
+wait_for 40 dead "$server_run"
+ok $? "all of a run is killed: its store ends"
+lives "$server_two"
 ok $? "a store that another agent uses goes on"
 say run "$work/flow/flow.yaml" --on cluster --store "$(url_of two)" --no-shared && [ "$(cat "$work/flow/out.txt")" = hello ]
 ok $? "and a run on it ends well"
+# it asks for a while whether the store of the one before comes back
+timeout 120 "$weft" run "$work/long/long.yaml" --on local:2 -j 1 >"$work/long.out" 2>"$work/long.log" </dev/null &
+next=$!
 end_process "$pid_three"
-wait_for 40 dead "$server"
+wait_for 40 dead "$server_two"
 ok $? "when that has left, it ends"
-
-# ---- one that stays keeps its data ----
 rm -rf "$work/flow/out.txt" "$work/flow/.weft"
-serve four 1
-server=$(server_of four)
-say run "$work/flow/flow.yaml" --on cluster --store "$(url_of four)" --no-shared
-killed "$pid_four"
-wait_for 40 dead "$server"
-[ -d "$work/four/store/appendonlydir" ]
-ok $? "the store of an agent that is not temporary ends, and its data stays"
-rm -rf "$work/flow/out.txt" "$work/flow/.weft"
-serve four 600
+serve four 18 # seconds; the keeper looks every three
 say run "$work/flow/flow.yaml" --on cluster --store "$(url_of four)" --no-shared && grep -q "run 2 " "$work/err"
-ok $? "started again it goes on from there: $(head -n 1 "$work/err")"
+ok $? "the one that stays goes on from where it was when it is started again: $(head -n 1 "$work/err")"
 server=$(server_of four)
+wait $next && [ "$(cat "$work/long/long.txt")" = hello ]
+ok $? "the next run where one was killed ends well"
+[ -z "$(find "$work/long/.weft" -name 'agents-*')" ]
+ok $? "and clears the folders of the first"
 
 # ---- the keeper is killed, too: the next start clears ----
 killed "$pid_four"
@@ -82,37 +101,15 @@ dead "$left" && gone five
 ok $? "the next start ends the one that nobody sees to, with its folder"
 lives "$server"
 ok $? "and leaves the other alone"
-last=$(server_of six)
+last=$(server_of six) keeper=$(keeper_of six)
 end_process "$pid_six"
 dead "$last" && [ ! -e "$work/six" ]
 ok $? "an agent that leaves in order takes its store along"
+wait_for 5 dead "$keeper"
+ok $? "and who saw to it"
 kill "$server"
+nobody() { [ -z "$(ls "$work"/weft-stores-*/ 2>/dev/null)" ]; }
 wait_for 20 nobody
-ok $? "nothing is noted"
-
-# ---- a whole run is killed ----
+ok $? "nothing is noted any more"
 server=""
-cat >"$work/flow/long.yaml" <<YAML
-weft: 1
-name: long
-tasks:
-  t: { run: 'until [ -e $work/gate ]; do sleep 0.1; done; echo hello > {out}', out: long.txt }
-YAML
-WEFT_STORE_IDLE=1 "$weft" run "$work/flow/long.yaml" --on local:2 -j 1 >"$work/out" 2>"$work/err" &
-client=$!
-runs() { pgrep -f "until \[ -e $work/gate" >/dev/null; }
-wait_for 30 runs
-ok $? "a run with agents of its own"
-store=$(cut -d ' ' -f 1 "$work"/flow/.weft/agents-*/*/store/server "$work"/flow/.weft/agents-*/store/server 2>/dev/null | head -n 1)
-mine=$(pgrep -f "weft agent.*$work/flow" | tr '\n' ' ')
-killed "$client"
-client=""
-for pid in $mine; do kill -9 "$pid" 2>/dev/null; done
-touch "$work/gate"
-wait_for 40 dead "$store"
-ok $? "all of it is killed: the store ends"
-say run "$work/flow/long.yaml" --on local:2 -j 1 && [ "$(cat "$work/flow/long.txt")" = hello ]
-ok $? "the next run ends well"
-[ -z "$(find "$work/flow/.weft" -name 'agents-*')" ]
-ok $? "and clears the folders of the first"
 finish

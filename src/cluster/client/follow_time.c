@@ -17,8 +17,9 @@
 #include <string.h>
 
 /* A node that goes within a tenth of its time, in seconds at least and at most, is replaced: batch systems
- * let one wait. */
-static const double renewed_part = 0.1, renewed_least = 15, renewed_most = 300;
+ * let one wait. But not in the first two thirds of its time, however short that is: nodes that go soon from
+ * their first moment would have others asked for without an end. */
+static const double renewed_part = 0.1, renewed_least = 15, renewed_most = 300, renewed_last = 3;
 
 static void follow_tell_length(const struct client_follow *f, struct link *l, uint32_t task)
 {
@@ -62,7 +63,7 @@ static double follow_left(const struct client_follow *f, const struct member *m)
 static bool follow_goes_soon(const struct client_follow *f, const struct member *m)
 {
     double soon = fmin(fmax(m->lasts * renewed_part, renewed_least), renewed_most);
-    return m->lasts > 0 && follow_left(f, m) < soon;
+    return m->lasts > 0 && follow_left(f, m) < fmin(soon, m->lasts / renewed_last);
 }
 
 void follow_count_going(const struct client_follow *f, struct client_load *load)

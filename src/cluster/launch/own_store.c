@@ -89,4 +89,5 @@ bool own_store_start(const char *folder, const struct seal_key *key, struct strb
 void own_store_end(const char *folder)
 {
     store_server_stop(store_server_running(folder));
+    store_keeper_end(folder);
 }

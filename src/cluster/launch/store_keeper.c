@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -106,8 +108,8 @@ static bool keeper_is_used(int port)
     return used;
 }
 
-/* Its keeper runs: somebody else sees to it. */
-static bool keeper_lives(const char *folder)
+/* Its keeper, which sees to it; 0: it has none that runs. */
+static int keeper_of(const char *folder)
 {
     struct strbuf path = {0};
     int pid = 0;
@@ -119,7 +121,7 @@ static bool keeper_lives(const char *folder)
     if (f)
         fclose(f);
     strbuf_free(&path);
-    return good;
+    return good ? pid : 0;
 }
 
 /* One store that an earlier start left. */
@@ -131,7 +133,7 @@ static void keeper_clear_note(const char *path)
         return;
     bool marked = keeper_mark(n.folder, &pid, &port) && pid == n.pid;
     bool runs = keeper_began(n.pid) == n.began && n.began; /* I2 */
-    if (runs && (!marked || keeper_lives(n.folder) || keeper_is_used(port)))
+    if (runs && (!marked || keeper_of(n.folder) || keeper_is_used(port)))
         return;
     if (runs)
         store_server_stop(n.pid);
@@ -192,7 +194,7 @@ static void keeper_begin(const char *folder, const char *notes, bool temporary, 
     char number[16], hex[8], most[24], line[4200];
     struct strbuf script = {0}, note = {0};
     const char *yes = temporary ? "yes" : "no";
-    if (!keeper_mark(folder, &server, &port) || keeper_lives(folder))
+    if (!keeper_mark(folder, &server, &port) || keeper_of(folder))
         return;
     snprintf(number, sizeof number, "%d", server);
     snprintf(hex, sizeof hex, "%04X", (unsigned)port & 0xffff);
@@ -226,4 +228,21 @@ void store_keeper_start(const char *folder, bool temporary, double seconds)
     }
     strbuf_free(&notes);
     free(whole);
+}
+
+/* It would notice by itself, some seconds later. In its session are it and what it waits with. */
+void store_keeper_end(const char *folder)
+{
+    struct strbuf note = {0};
+    int server = 0, port = 0, keeper = keeper_of(folder);
+    if (!keeper_mark(folder, &server, &port) || keeper_began(server))
+        return;
+    if (keeper && kill(-keeper, SIGTERM) == 0)
+        for (int i = 0; i < 100 && waitpid(keeper, NULL, WNOHANG) == 0; i++) /* when it is ours */
+            nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    if (keeper_notes(&note)) {
+        strbuf_printf(&note, "/%d", server);
+        unlink(note.at);
+    }
+    strbuf_free(&note);
 }

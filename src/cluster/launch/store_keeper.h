@@ -8,3 +8,5 @@
  * it. `seconds` without a connection ($WEFT_STORE_IDLE: another number). What cannot be done is left undone: the
  * store works without. Clears what earlier ones left, first. */
 void store_keeper_start(const char *folder, bool temporary, double seconds);
+/* The server of this folder was ended in order: nobody need see to it any more. Does nothing while it runs. */
+void store_keeper_end(const char *folder);
