@@ -5,6 +5,7 @@
 #include "api/making.h"
 #include "api/files.h"
 #include "base/file.h"
+#include "base/plural.h"
 #include "model/check.h"
 #include "plan/choose.h"
 #include "plan/stream/stream.h"
@@ -74,9 +75,9 @@ static bool making_passes(const struct plan *plan, const struct plan_request *re
     if (good && result.total)
         good = error_set(
             err, ERROR_FAILED,
-            "planner '%s' made a plan that is not valid (%zu violations, the first: %s); this "
+            "planner '%s' made a plan that is not valid (%zu violation%s, the first: %s); this "
             "is a bug in weft",
-            plan->planner, result.total, result.violations.at[0].detail);
+            plan->planner, result.total, plural(result.total), result.violations.at[0].detail);
     check_result_free(&result);
     return good;
 }

@@ -251,7 +251,8 @@ static void ahead_add_family(const struct session *s, const char *asked, uint32_
         members += member;
         run += member && s->needs.task[t] != NEED_NOT;
     }
-    strbuf_printf(out, "(%u of the %u of '%s' would run) ", run, members, asked);
+    if (members) /* a file, spelled in another way, has none */
+        strbuf_printf(out, "(%u of the %u of '%s' would run) ", run, members, asked);
 }
 
 EXPORT const char *weft_run_why(struct weft_run *run, const char *task_or_file,

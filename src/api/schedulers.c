@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/quantity.h"
 #include "base/strbuf.h"
+#include "base/plural.h"
 #include "model/things.h"
 #include "sim/bound.h"
 
@@ -150,7 +151,8 @@ static bool cluster_has(struct cluster_problem *s, const char *value, struct err
         return error_set(err, ERROR_INPUT,
                          "--set has does nothing here: no task needs any attribute (`needs:`)");
     if (strlen(value) >= sizeof s->has)
-        return error_set(err, ERROR_INPUT, "--set has: %zu characters are too many", strlen(value));
+        return error_set(err, ERROR_INPUT, "--set has: %zu character%s are too many", strlen(value),
+                         plural(strlen(value)));
     snprintf(s->has, sizeof s->has, "%s", value);
     s->config.has = s->has;
     return true;
@@ -271,8 +273,8 @@ static bool cluster_platform(struct cluster_problem *s, struct error *err)
             s->platform_node[n++] = i;
     if (!n || s->options.schedulers > n)
         return error_set(err, ERROR_INPUT,
-                         "--schedulers is %u; the platform has %u nodes that are up",
-                         s->options.schedulers, n);
+                         "--schedulers is %u; the platform has %u node%s that are up",
+                         s->options.schedulers, n, plural(n));
     s->config.nodes = s->options.schedulers ? s->options.schedulers : n;
     s->config.cores = 1; /* each says its own */
     s->config.platform = p;
@@ -313,7 +315,8 @@ static bool cluster_runs(struct cluster_problem *s, const struct weft_sim_run *r
                          struct error *err)
 {
     if (!n || n > SCHEDULERS_ENTRIES)
-        return error_set(err, ERROR_INPUT, "%zu runs; expected 1 to %d", n, SCHEDULERS_ENTRIES);
+        return error_set(err, ERROR_INPUT, "%zu run%s; expected 1 to %d", n, plural(n),
+                         SCHEDULERS_ENTRIES);
     s->run_dag = mem_new_zero(struct workload, n);
     s->entry = mem_new_zero(struct schedulers_entry, n);
     for (size_t i = 0; i < n; i++) {

@@ -3,6 +3,7 @@
 #include "api/inside.h"
 #include "api/files.h"
 #include "base/clock.h"
+#include "base/plural.h"
 #include "formats/json/trace_json.h"
 #include "sim/network.h"
 
@@ -276,8 +277,8 @@ static bool sim_order_of(struct weft_sim *s, const struct plan *plan, struct err
         if (plan->order.n != n)
             return error_set(
                 err, ERROR_INPUT,
-                "the plan does not belong to this workflow: its order has %zu tasks of %u",
-                plan->order.n, n);
+                "the plan does not belong to this workflow: its order has %zu task%s of %u",
+                plan->order.n, plural(plan->order.n), n);
         return true;
     }
     if (plan->kind != PLAN_STATIC)
@@ -294,7 +295,8 @@ static bool sim_order_of(struct weft_sim *s, const struct plan *plan, struct err
             s->order_of_plan[k++] = sorted[i].task;
     free(sorted);
     s->order_options.order = s->order_of_plan;
-    return k == n || error_set(err, ERROR_INPUT, "the plan places only %u of %u tasks", k, n);
+    return k == n ||
+           error_set(err, ERROR_INPUT, "the plan places only %u of %u task%s", k, n, plural(n));
 }
 
 static bool sim_run_order(struct weft_sim *s, const struct plan *plan, struct error *err)

@@ -10,6 +10,7 @@
 #include "base/crc32c.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/plural.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -177,9 +178,10 @@ static bool check_header(const struct journal *j, const unsigned char *data,
                          j->path);
     if (h.fingerprint != id->fingerprint || h.tasks != id->tasks || h.objects != id->objects)
         return error_set(err, ERROR_INPUT,
-                         "%s: the journal belongs to another workflow (%u tasks and %u objects, "
+                         "%s: the journal belongs to another workflow (%u task%s and %u object%s, "
                          "this one has %u and %u); move it away to start anew",
-                         j->path, h.tasks, h.objects, id->tasks, id->objects);
+                         j->path, h.tasks, plural(h.tasks), h.objects, plural(h.objects), id->tasks,
+                         id->objects);
     return true;
 }
 

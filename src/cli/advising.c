@@ -1,5 +1,6 @@
 /* `weft order --for`: what simulation says of orders for clients, as people read it. */
 #include "cli/ordering.h"
+#include "base/plural.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +41,8 @@ void ordering_show_advice(const struct weft_advice *a, struct strbuf *out)
     uint32_t runs;
     bool fifo;
     strbuf_printf(out, "clients: %s\n", weft_advice_clients(a, &runs));
-    strbuf_printf(out, "%u runs, in each the same clients and times for every order\n\n", runs);
+    strbuf_printf(out, "%u run%s, in each the same clients and times for every order\n\n", runs,
+                  plural(runs));
     strbuf_printf(out, "  %-14s %-24s %s\n", "order", "seconds", "over the best");
     for (size_t i = 0; weft_advice_order(a, i, &row); i++) {
         char time[64];

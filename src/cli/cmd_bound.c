@@ -1,6 +1,7 @@
 /* `weft bound`: weft_schedulers_bound(). */
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/plural.h"
 #include "cli/sim_schedulers.h"
 #include "report/human.h"
 
@@ -51,10 +52,11 @@ static void bound_json(const char *name, const struct weft_bound *r, struct strb
 static void bound_text(const char *name, const struct weft_bound *r, struct strbuf *out)
 {
     char x[HUMAN_SIZE], y[HUMAN_SIZE], z[HUMAN_SIZE];
-    strbuf_printf(out, "  %-18s %s: %s tasks in %u levels, %s of work\n", "graph", name,
-                  human_count(x, r->tasks), r->levels, human_seconds(y, r->work));
-    strbuf_printf(out, "  %-18s %s cores, %s/s\n", "cluster", human_count(x, r->cores),
-                  human_bytes(y, r->bandwidth));
+    strbuf_printf(out, "  %-18s %s: %s task%s in %u level%s, %s of work\n", "graph", name,
+                  human_count(x, r->tasks), plural(r->tasks), r->levels, plural(r->levels),
+                  human_seconds(y, r->work));
+    strbuf_printf(out, "  %-18s %s core%s, %s/s\n", "cluster", human_count(x, r->cores),
+                  plural(r->cores), human_bytes(y, r->bandwidth));
     strbuf_printf(out, "  %-18s %s by the recursion, %s by the work, %s without waiting\n",
                   "at least", human_seconds(x, r->recursion), human_seconds(y, r->area),
                   human_seconds(z, r->path));

@@ -2,6 +2,7 @@
 #include "api/inside.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "base/plural.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -63,7 +64,7 @@ static void check_json(const struct check_result *r, const struct workflow *w, s
 static void check_text(const struct check_result *r, const struct plan *plan, struct strbuf *out)
 {
     if (r->total)
-        strbuf_printf(out, "not valid: %zu violation%s\n", r->total, r->total == 1 ? "" : "s");
+        strbuf_printf(out, "not valid: %zu violation%s\n", r->total, plural(r->total));
     else
         strbuf_printf(out, "valid: a %s plan%s%s\n", plan_kind_name(plan->kind),
                       plan->planner ? " by " : "", plan->planner ? plan->planner : "");

@@ -2,6 +2,7 @@
  * computations that the workflow no longer has, temporary files that nobody will read. With --all
  * also what the tasks made. */
 #include "base/json.h"
+#include "base/plural.h"
 #include "cli/run_screen.h"
 #include "report/human.h"
 
@@ -40,8 +41,8 @@ static int clean_report(const struct run_screen *s, bool dry, const struct weft_
     } else if (!s->quiet) {
         strbuf_printf(&out, "%s %s: logs of %u run%s, %u sandbox%s, %u file%s, %u record%s\n",
                       dry ? "would remove" : "removed", human_bytes(size, c->bytes), c->logs,
-                      c->logs == 1 ? "" : "s", c->sandboxes, c->sandboxes == 1 ? "" : "es",
-                      c->files, c->files == 1 ? "" : "s", c->records, c->records == 1 ? "" : "s");
+                      plural(c->logs), c->sandboxes, c->sandboxes == 1 ? "" : "es", c->files,
+                      plural(c->files), c->records, plural(c->records));
     }
     int status = cli_print(&out);
     strbuf_free(&out);

@@ -1,6 +1,7 @@
 /* `weft compare`: weft_compare_new() as a table or JSON. */
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/plural.h"
 #include "cli/cli.h"
 #include "report/human.h"
 #include "report/table.h"
@@ -26,11 +27,12 @@ static void compare_head(const struct weft_problem *problem, struct strbuf *out)
 {
     char name[256], count[HUMAN_SIZE], edges[HUMAN_SIZE];
     uint32_t nodes = weft_platform_nodes(problem->platform);
-    strbuf_printf(out, "%s: %s tasks, %s edges, on %u node%s\n\n",
+    strbuf_printf(out, "%s: %s task%s, %s edge%s, on %u node%s\n\n",
                   cli_workflow_title(problem->workflow, name, sizeof name),
                   human_count(count, weft_workflow_tasks(problem->workflow)),
-                  human_count(edges, weft_workflow_edges(problem->workflow)), nodes,
-                  nodes == 1 ? "" : "s");
+                  plural(weft_workflow_tasks(problem->workflow)),
+                  human_count(edges, weft_workflow_edges(problem->workflow)),
+                  plural(weft_workflow_edges(problem->workflow)), nodes, plural(nodes));
 }
 
 /* A planner that refused has its reason in place of its figures. */
@@ -80,7 +82,7 @@ static void compare_text(const struct weft_compare *c, const struct weft_problem
     if (left_out)
         strbuf_printf(out,
                       "%zu planner%s too slow for this size %s left out; name them with --with\n",
-                      left_out, left_out == 1 ? "" : "s", left_out == 1 ? "was" : "were");
+                      left_out, plural(left_out), left_out == 1 ? "was" : "were");
 }
 
 static void compare_json(const struct weft_compare *c, struct strbuf *out)

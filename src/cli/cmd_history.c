@@ -3,6 +3,7 @@
 #include "api/inside.h"
 #include "base/file.h"
 #include "base/quantity.h"
+#include "base/plural.h"
 #include "cli/cli.h"
 #include "report/graph_svg.h"
 #include "report/history_view.h"
@@ -289,11 +290,10 @@ static int history_import(const char *path)
     struct weft_imported in;
     if (!weft_history_import(path, &in, &error))
         return cli_failed(&error);
-    printf("run %lld: %u tasks of %s, %u attempts", (long long)in.run, in.tasks, in.system,
-           in.attempts);
+    printf("run %lld: %u task%s of %s, %u attempt%s", (long long)in.run, in.tasks, plural(in.tasks),
+           in.system, in.attempts, plural(in.attempts));
     if (in.left_out)
-        printf("; %zu row%s of tasks that did not run left out", in.left_out,
-               in.left_out == 1 ? "" : "s");
+        printf("; %zu row%s of tasks that did not run left out", in.left_out, plural(in.left_out));
     printf("\n");
     return 0;
 }

@@ -1,5 +1,6 @@
 /* `weft order`: in which order to hand tasks out, and that order in the user's own files. */
 #include "base/mem.h"
+#include "base/plural.h"
 #include "cli/ordering.h"
 
 #include <stdio.h>
@@ -82,7 +83,7 @@ static int order_write(const struct arguments *a, struct weft_file *file,
         return cli_failed(&error);
     if (overridden && !quiet)
         fprintf(stderr, "weft: %zu PRIORITY statement%s of yours no longer count%s\n", overridden,
-                overridden == 1 ? "" : "s", overridden == 1 ? "s" : "");
+                plural(overridden), overridden == 1 ? "s" : "");
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "base/plural.h"
 #include "cli/cli.h"
 #include "cli/front.h"
 #include "cli/keys.h"
@@ -47,10 +48,11 @@ static void plan_summarise(const struct weft_plan *handle, struct strbuf *out)
     const struct workflow *w = inside_workflow(weft_plan_workflow(handle));
     const struct platform *p = inside_platform(weft_plan_platform(handle));
     char name[256], a[HUMAN_SIZE], b[HUMAN_SIZE];
-    strbuf_printf(out, "%s: %s tasks, %s edges, on %u node%s (%s)\n",
+    strbuf_printf(out, "%s: %s task%s, %s edge%s, on %u node%s (%s)\n",
                   cli_workflow_title(weft_plan_workflow(handle), name, sizeof name),
-                  human_count(a, w->ntasks), human_count(b, w->npairs), p->nnodes,
-                  p->nnodes == 1 ? "" : "s", weft_platform_name(weft_plan_platform(handle)));
+                  human_count(a, w->ntasks), plural(w->ntasks), human_count(b, w->npairs),
+                  plural(w->npairs), p->nnodes, plural(p->nnodes),
+                  weft_platform_name(weft_plan_platform(handle)));
     strbuf_printf(out, "planned with %s in %s\n\n", plan->planner,
                   human_seconds(a, plan->planning_seconds));
     for (uint32_t i = 0; i < plan->nobjectives; i++)

@@ -1,6 +1,7 @@
 /* `weft platform`: look at one, or measure this machine. */
 #include "api/inside.h"
 #include "base/json.h"
+#include "base/plural.h"
 #include "cli/cli.h"
 #include "exec/measure.h"
 #include "report/human.h"
@@ -99,7 +100,8 @@ static void platform_text(const struct platform *p, struct strbuf *out)
     table_print(t, out, &(struct table_style){.colour = cli_colour(), .max_cell = 50});
     table_free(t);
     if (p->nnodes > SHOWN)
-        strbuf_printf(out, "and %s more nodes\n", human_count(a, p->nnodes - SHOWN));
+        strbuf_printf(out, "and %s more node%s\n", human_count(a, p->nnodes - SHOWN),
+                      plural(p->nnodes - SHOWN));
     strbuf_add(out, "\nnetwork: ");
     if (isfinite(p->bandwidth))
         strbuf_printf(out, "%s/s, latency %s", human_bytes(a, p->bandwidth),

@@ -2,6 +2,7 @@
 #include "api/inside.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/plural.h"
 #include "cli/cli.h"
 #include "report/families.h"
 #include "report/human.h"
@@ -194,7 +195,8 @@ static void predict_text(const struct workflow *w, const struct forecast *f, boo
     strbuf_free(&label);
     free(order);
     if (shown < w->ntasks)
-        strbuf_printf(out, "and %u more tasks (--tasks shows all)\n", w->ntasks - shown);
+        strbuf_printf(out, "and %u more task%s (--tasks shows all)\n", w->ntasks - shown,
+                      plural(w->ntasks - shown));
     predict_kinds(f, out);
 }
 

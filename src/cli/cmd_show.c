@@ -2,6 +2,7 @@
  * picture. */
 #include "api/inside.h"
 #include "base/json.h"
+#include "base/plural.h"
 #include "cli/cli.h"
 #include "report/families.h"
 #include "report/gantt.h"
@@ -308,9 +309,10 @@ static void show_platform_json(const struct platform *p, struct strbuf *out)
 static void show_platform_text(const struct platform *p, struct strbuf *out)
 {
     char text[HUMAN_SIZE];
-    strbuf_printf(out, "%s: %u node%s, %llu cores\n",
-                  p->name ? pool_text(&p->text, p->name) : "platform", p->nnodes,
-                  p->nnodes == 1 ? "" : "s", (unsigned long long)platform_total_cores(p));
+    strbuf_printf(out, "%s: %u node%s, %llu core%s\n",
+                  p->name ? pool_text(&p->text, p->name) : "platform", p->nnodes, plural(p->nnodes),
+                  (unsigned long long)platform_total_cores(p),
+                  plural((unsigned long long)platform_total_cores(p)));
     strbuf_printf(out, "network: %s a second", human_bytes(text, p->bandwidth));
     strbuf_printf(out, ", latency %s", human_seconds(text, p->latency));
     if (p->node_ports)

@@ -1,5 +1,6 @@
 /* `weft submit`: hand a workflow to the agents of a cluster, and go. */
 #include "base/json.h"
+#include "base/plural.h"
 #include "cli/run_screen.h"
 #include "cli/signals.h"
 #include "report/dry_run.h"
@@ -72,11 +73,11 @@ static int submit_report(const struct run_screen *s, const struct weft_forecast 
     } else if (!in->run) {
         dry_run_nothing(name, f->tasks, f->tasks - f->done, &out);
     } else {
-        strbuf_printf(&out, "run %" PRIu64 ": %u of %u tasks on %u agent%s", in->run, f->to_run,
-                      f->tasks, in->agents, in->agents == 1 ? "" : "s");
+        strbuf_printf(&out, "run %" PRIu64 ": %u of %u task%s on %u agent%s", in->run, f->to_run,
+                      f->tasks, plural(f->tasks), in->agents, plural(in->agents));
         if (!in->shared && in->files)
             strbuf_printf(&out, "; %u file%s handed over, %s in %u cop%s", in->files,
-                          in->files == 1 ? "" : "s", human_bytes(size, in->bytes), in->copies,
+                          plural(in->files), human_bytes(size, in->bytes), in->copies,
                           in->copies == 1 ? "y" : "ies");
         strbuf_printf(&out,
                       "\n`weft attach %" PRIu64 "` follows it and brings the results, `weft "

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "base/plural.h"
 #include "report/human.h"
 #include "report/table.h"
 
@@ -196,7 +197,7 @@ static void agents_headline(const struct agent_row *r, size_t n, unsigned column
     }
     strbuf_printf(&load, "%s task%s on ", human_count(a, (uint64_t)running),
                   running == 1 ? " runs" : "s run");
-    strbuf_printf(&load, "%s core%s", human_count(a, (uint64_t)cores), cores == 1 ? "" : "s");
+    strbuf_printf(&load, "%s core%s", human_count(a, (uint64_t)cores), plural(cores));
     strbuf_printf(&load, ", %s ready", human_number(a, ready));
     strbuf_printf(&load, ", %s waiting\n", human_number(a, waiting));
     bool one = !columns || out->n - begin + 2 + load.n - 1 <= columns;
@@ -252,7 +253,8 @@ void status_agents_text(const struct weft_cluster_status *s, const struct status
             strbuf_free(&why);
         }
     if (shown < n)
-        strbuf_printf(out, "and %s more agents: `weft status --all`\n", human_count(a, n - shown));
+        strbuf_printf(out, "and %s more agent%s: `weft status --all`\n", human_count(a, n - shown),
+                      plural(n - shown));
     free(rows);
 }
 
@@ -332,7 +334,7 @@ static void run_unproved_note(const struct weft_cluster_run *r, const struct sta
     strbuf_printf(&line,
                   "run %" PRIu64 ": the store says of %s more task%s that %s ended, and nobody who "
                   "has the key wrote that: not counted",
-                  r->run, human_count(a, r->unproved), r->unproved == 1 ? "" : "s",
+                  r->run, human_count(a, r->unproved), plural(r->unproved),
                   r->unproved == 1 ? "it" : "they");
     status_prose(style, line.at, out);
     strbuf_free(&line);
@@ -351,8 +353,8 @@ static void run_footnotes(const struct weft_cluster_status *s, const struct stat
     for (size_t i = 0; i < s->nwaits; i++)
         status_prose(style, s->waits[i], out);
     if (s->all_runs > s->nruns && s->nruns != 1)
-        strbuf_printf(out, "and %s older runs%s\n", human_count(b, s->all_runs - s->nruns),
-                      ": `weft status --all`");
+        strbuf_printf(out, "and %s older run%s%s\n", human_count(b, s->all_runs - s->nruns),
+                      plural(s->all_runs - s->nruns), ": `weft status --all`");
 }
 
 /* A run whose workflow cannot be read, or whose store is silent, shows "-". */
@@ -415,7 +417,7 @@ void status_kept_text(const struct weft_cluster_status *s, const struct status_s
     }
     if (!runs)
         return;
-    strbuf_printf(&line, "kept: results of %u ended run%s, %s", runs, runs == 1 ? "" : "s",
+    strbuf_printf(&line, "kept: results of %u ended run%s, %s", runs, plural(runs),
                   human_bytes(a, bytes));
     if (isfinite(most))
         strbuf_printf(&line, " of %s", human_bytes(b, most));

@@ -14,6 +14,7 @@
 #include "drive/run.h"
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "drive/disk.h"
 #include "drive/driver.h"
 #include "drive/executor.h"
@@ -342,8 +343,9 @@ static void run_stalled(struct run *r)
             "the limit is %.0f; raise --disk, or declare intermediate files `temporary: true`",
             disk_live(r->disk), r->o.disk);
     else
-        error_set(&err, ERROR_FAILED, "%u tasks are left and none can start",
-                  r->total - r->ended_tasks);
+        error_set(&err, ERROR_FAILED, "%u task%s left and none can start",
+                  r->total - r->ended_tasks,
+                  plural_word(r->total - r->ended_tasks, " is", "s are"));
     run_broken(r, &err);
 }
 
@@ -657,8 +659,8 @@ static bool run_conclude(struct run *r, struct error *err)
     if (r->error.kind != ERROR_NONE)
         return error_set(err, r->error.kind, "%s", r->error.text);
     if (x->interrupted)
-        return error_set(err, ERROR_FAILED, "stopped; %u of %u tasks are left",
-                         x->skipped - x->untaken, r->total);
+        return error_set(err, ERROR_FAILED, "stopped; %u of %u task%s left",
+                         x->skipped - x->untaken, r->total, plural_word(r->total, " is", "s are"));
     return run_result_judge(x, err);
 }
 

@@ -2,12 +2,13 @@
 #include "drive/run.h"
 
 #include "base/strbuf.h"
+#include "base/plural.h"
 
 bool run_result_judge(const struct run_result *r, struct error *err)
 {
     uint32_t failed = r->failed - r->excused;
     return !failed || error_set(err, ERROR_FAILED, "%u task%s failed, %u not run because of that",
-                                failed, failed == 1 ? "" : "s", r->skipped - r->untaken);
+                                failed, plural(failed), r->skipped - r->untaken);
 }
 
 void run_result_kept(struct run_result *r, const char *name, const char *kept)
@@ -33,7 +34,7 @@ void run_result_count_kept(struct run_result *r)
     strbuf_printf(&line,
                   "%u more file%s that weft did not make %s kept beside the outputs, as "
                   "NAME.before-weft",
-                  more, more == 1 ? "" : "s", more == 1 ? "is" : "are");
+                  more, plural(more), more == 1 ? "is" : "are");
     array_push(&r->remarks, strbuf_steal(&line));
 }
 

@@ -10,6 +10,7 @@
 #include "experiment/blueprint.h"
 #include "base/path.h"
 #include "base/suggest.h"
+#include "base/plural.h"
 #include "model/command.h"
 
 #include <stdio.h>
@@ -369,7 +370,7 @@ static bool add_body(struct blueprint *b, struct places *p, uint32_t t, const st
                                       : 0,
                             "task '%.100s': its command names {%s[%u]}, but it has %u %s%s",
                             workflow_task_name(w, t), k->type == TOKEN_IN ? "in" : "out", file,
-                            count, k->type == TOKEN_IN ? "input" : "output", count == 1 ? "" : "s");
+                            count, k->type == TOKEN_IN ? "input" : "output", plural(count));
     }
     array_push(&b->bodies, body);
     return true;

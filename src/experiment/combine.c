@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
+#include "base/plural.h"
 
 #include <string.h>
 
@@ -149,8 +150,9 @@ bool combinations_make(const struct experiment *x, uint32_t **rows, uint32_t *co
     uint64_t total = combinations_of_all(x), want = total;
     if (x->combine == COMBINE_LISTED) {
         if (columns && x->listed.n / columns > MOST_COMBINATIONS)
-            return error_at(err, x->file, 0, "%zu combinations; at most %d are taken at once",
-                            x->listed.n / columns, MOST_COMBINATIONS);
+            return error_at(err, x->file, 0, "%zu combination%s; at most %d are taken at once",
+                            x->listed.n / columns, plural(x->listed.n / columns),
+                            MOST_COMBINATIONS);
         *rows = listed_rows(x, columns, count);
         return true;
     }
@@ -159,10 +161,11 @@ bool combinations_make(const struct experiment *x, uint32_t **rows, uint32_t *co
     /* refused, not cut: whoever wrote the experiment thinks that all are tried */
     if (want > MOST_COMBINATIONS)
         return error_at(err, x->file, 0,
-                        "%s%llu combinations; at most %d are taken at once: 'combine: {sample: "
+                        "%s%llu combination%s; at most %d are taken at once: 'combine: {sample: "
                         "1000}' tries some of them",
                         total == UINT64_MAX && want == total ? "more than " : "",
                         (unsigned long long)(want == UINT64_MAX ? INT64_MAX : want),
+                        plural((unsigned long long)(want == UINT64_MAX ? INT64_MAX : want)),
                         MOST_COMBINATIONS);
     *rows = mem_new(uint32_t, columns * want + 1);
     *count = (uint32_t)want;

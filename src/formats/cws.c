@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/pool.h"
 #include "base/quantity.h"
+#include "base/plural.h"
 #include "formats/scan.h"
 #include <string.h>
 #include <strings.h>
@@ -399,13 +400,13 @@ static bool join_files(struct cws_reader *r, const uint64_t *pairs, size_t npair
         distinct += !i || implied.at[i] != implied.at[i - 1];
     if (good && distinct && !r->by_files)
         builder_warn(r->b, 0,
-                     "INPUTS and OUTPUTS imply %zu edges that no EDGE states; they are left out "
+                     "INPUTS and OUTPUTS imply %zu edge%s that no EDGE states; they are left out "
                      "(edges=files takes them)",
-                     distinct);
+                     distinct, plural(distinct));
     if (good && r->shared)
         builder_warn(r->b, 0,
-                     "%zu times a file has one more writer; each writer's is an object of its own",
-                     r->shared);
+                     "%zu time%s a file has one more writer; each writer's is an object of its own",
+                     r->shared, plural(r->shared));
     array_free(&implied);
     free(first);
     return good;

@@ -12,6 +12,7 @@
  * the graph together and are left out. Alpha (the part of the work that more cores do not speed up)
  * has no place in the model. */
 #include "base/array.h"
+#include "base/plural.h"
 #include "formats/format.h"
 #include "formats/scan.h"
 
@@ -145,8 +146,8 @@ static bool index_nodes(struct daggen *g)
         const struct node *node = &g->nodes.at[i];
         if (node->id >= (int64_t)n)
             return error_at(g->err, g->scan.file, node->line,
-                            "node id %lld is out of range: with %zu nodes, ids are 0 to %zu",
-                            (long long)node->id, n, n - 1);
+                            "node id %lld is out of range: with %zu node%s, ids are 0 to %zu",
+                            (long long)node->id, n, plural(n), n - 1);
         if (g->of_id[node->id] != NONE)
             return error_at(g->err, g->scan.file, node->line,
                             "node %lld is defined twice; the first stands on line %u",

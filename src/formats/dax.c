@@ -11,6 +11,7 @@
  *       <child ref="ID00005"> <parent ref="ID00000"/> </child>      an edge
  *     </adag> */
 #include "base/quantity.h"
+#include "base/plural.h"
 #include "formats/format.h"
 #include "formats/uses.h"
 
@@ -316,14 +317,14 @@ static void warn_header(struct dax_reading *r)
     if (!isnan(r->job_count) && r->job_count != jobs)
         builder_warn(r->b, 0, "the header claims %.0f jobs; there are %u", r->job_count, jobs);
     if (r->negative_runtime)
-        builder_warn(r->b, 0, "%zu of %u jobs have a negative runtime; their work is 0",
-                     r->negative_runtime, jobs);
+        builder_warn(r->b, 0, "%zu of %u job%s a negative runtime; their work is 0",
+                     r->negative_runtime, jobs, plural_word(jobs, " has", "s have"));
     if (r->negative_size)
         builder_warn(r->b, 0, "%zu uses of a file state a negative size; it is left out",
                      r->negative_size);
     if (r->without_runtime)
-        builder_warn(r->b, 0, "%zu of %u jobs have no runtime; their work is 0", r->without_runtime,
-                     jobs);
+        builder_warn(r->b, 0, "%zu of %u job%s no runtime; their work is 0", r->without_runtime,
+                     jobs, plural_word(jobs, " has", "s have"));
 }
 
 /* "dax-2.1" from the version attribute of the first tag; read ahead because the builder wants it

@@ -1,11 +1,12 @@
 /* The remarks of writers about what is lost, from the table of columns: a column that some task has and
  * the format does not carry is always named. */
 #include "formats/dropped.h"
+#include "base/plural.h"
 
 void dropped_count(struct strbuf *dropped, size_t count, const char *what, const char *of)
 {
     if (dropped && count)
-        strbuf_printf(dropped, "%s of %zu %s%s\n", what, count, of, count == 1 ? "" : "s");
+        strbuf_printf(dropped, "%s of %zu %s%s\n", what, count, of, plural(count));
 }
 
 /* What belongs to tasks, from the table: one count a column that the format lacks. */

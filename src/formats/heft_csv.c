@@ -9,6 +9,7 @@
  * T0 and T_0: underscores do not count when names are compared. */
 #include "base/array.h"
 #include "base/file.h"
+#include "base/plural.h"
 #include "formats/format.h"
 #include "formats/scan.h"
 
@@ -105,8 +106,8 @@ static bool read_table(struct heft_table *t, const struct format_source *source,
             count++;
         }
         if (count != t->columns.n)
-            return scan_error(&s, err, "%zu numbers; the header row has %zu columns", count,
-                              t->columns.n);
+            return scan_error(&s, err, "%zu numbers; the header row has %zu column%s", count,
+                              t->columns.n, plural(t->columns.n));
     }
     return true;
 }
@@ -132,8 +133,8 @@ static bool require_square(const struct heft_table *t, const char *what, struct 
 {
     if (t->names.n != t->columns.n)
         return error_at(err, t->file, t->names.n ? t->lines.at[t->names.n - 1] : 1,
-                        "%zu rows and %zu columns; expected a square table of %s. Is it cut off?",
-                        t->names.n, t->columns.n, what);
+                        "%zu row%s and %zu column%s; expected a square table of %s. Is it cut off?",
+                        t->names.n, plural(t->names.n), t->columns.n, plural(t->columns.n), what);
     for (size_t i = 0; i < t->names.n; i++) {
         if (!heft_same_name(t->names.at[i], t->columns.at[i]))
             return error_at(err, t->file, t->lines.at[i],
@@ -184,8 +185,8 @@ static bool add_times(struct builder *b, const struct heft_table *graph, const s
     size_t nodes = t->columns.n, n = graph->names.n;
     if (t->names.n != n)
         return error_at(err, t->file, t->names.n ? t->lines.at[t->names.n - 1] : 1,
-                        "times of %zu tasks; %s has %zu tasks", t->names.n,
-                        file_basename(graph->file), n);
+                        "times of %zu task%s; %s has %zu task%s", t->names.n, plural(t->names.n),
+                        file_basename(graph->file), n, plural(n));
     for (size_t i = 0; i < n; i++) {
         if (!heft_same_name(t->names.at[i], graph->names.at[i]))
             return error_at(
@@ -302,8 +303,8 @@ static bool check_names(const struct heft_table *t, struct error *err)
         struct format_source source = {.path = path, .text = text.at, .length = text.n};
         good = good && read_table(&own, &source, err);
         if (good && own.columns.n != t->columns.n)
-            good = error_at(err, t->file, 1, "%zu nodes; %s has times on %zu", t->columns.n,
-                            file_basename(path), own.columns.n);
+            good = error_at(err, t->file, 1, "%zu node%s; %s has times on %zu", t->columns.n,
+                            plural(t->columns.n), file_basename(path), own.columns.n);
         const struct cell *theirs = own.columns.at, *ours = t->columns.at;
         for (size_t i = 0; good && theirs && ours && i < own.columns.n; i++) {
             struct cell a = theirs[i], c = ours[i];

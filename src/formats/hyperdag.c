@@ -12,6 +12,7 @@
  * memory there). Weight 0 is ordering without data. A hyperedge with one consumer is an anonymous
  * object; others, and those that repeat a pair, are named "h" and their id. */
 #include "base/array.h"
+#include "base/plural.h"
 #include "formats/dropped.h"
 #include "formats/registry.h"
 #include "formats/format.h"
@@ -93,9 +94,11 @@ static bool read_header(struct hyperdag *h, const struct format_source *source)
     if (h->nedges + h->nvertices + h->npins > (int64_t)(source->length / 4) + 1)
         return scan_error(
             s, h->err,
-            "the header says %lld rows, but a file of %zu bytes holds at most %zu; is it "
+            "the header says %lld row%s, but a file of %zu bytes holds at most %zu; is it "
             "cut off?",
-            (long long)h->nedges + h->nvertices + h->npins, source->length, source->length / 4 + 1);
+            (long long)h->nedges + h->nvertices + h->npins,
+            plural((long long)h->nedges + h->nvertices + h->npins), source->length,
+            source->length / 4 + 1);
     return true;
 }
 

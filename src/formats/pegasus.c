@@ -15,6 +15,7 @@
  *     jobDependencies:
  *       - {id: ID0000001, children: [ID0000002, ID0000003]} */
 #include "base/quantity.h"
+#include "base/plural.h"
 #include "formats/format.h"
 #include "formats/uses.h"
 #include "formats/yaml/yaml.h"
@@ -246,8 +247,9 @@ static struct workflow *pegasus_read_workflow(const struct format_source *source
     if (pegasus_read_file(&r)) {
         uses_finish(r.uses);
         if (r.without_runtime)
-            builder_warn(r.b, 0, "%zu of %u jobs have no run time in this file; their work is 0",
-                         r.without_runtime, builder_task_count(r.b));
+            builder_warn(r.b, 0, "%zu of %u job%s no run time in this file; their work is 0",
+                         r.without_runtime, builder_task_count(r.b),
+                         plural_word(builder_task_count(r.b), " has", "s have"));
     }
     uses_free(r.uses);
     yaml_free(&r.y);

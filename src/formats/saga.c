@@ -9,6 +9,7 @@
  *      "network":    {"nodes": [{"name": "n1", "speed": 2}],
  *                     "edges": [{"source": "n1", "target": "n2", "speed": 5}]}} */
 #include "base/array.h"
+#include "base/plural.h"
 #include "formats/dropped.h"
 #include "formats/registry.h"
 #include "formats/format.h"
@@ -227,8 +228,8 @@ static bool saga_add_links(const struct json *j, json_ref network, const link_ar
     if (links->n == pairs)
         return true;
     if (pairs > MOST_PAIRS)
-        return json_error(j, network, err, "%zu links for %u nodes; expected one for each pair",
-                          links->n, nodes);
+        return json_error(j, network, err, "%zu links for %u node%s; expected one for each pair",
+                          links->n, nodes, plural(nodes));
     size_t next = 0;
     for (uint32_t x = 0; x < nodes; x++) {
         for (uint32_t y = x + 1; y < nodes; y++) {
@@ -362,8 +363,8 @@ static bool write_platform(const struct platform *p, struct strbuf *out, struct 
     uint64_t pairs = (uint64_t)p->nnodes * (p->nnodes - (p->nnodes > 0)) / 2;
     if (pairs > MOST_PAIRS)
         return error_set(err, ERROR_INPUT,
-                         "a SAGA network lists every pair of nodes: too many for %u nodes",
-                         p->nnodes);
+                         "a SAGA network lists every pair of nodes: too many for %u node%s",
+                         p->nnodes, plural(p->nnodes));
     struct json_writer j;
     json_write_start(&j, out, true);
     json_write_object(&j);

@@ -11,6 +11,7 @@
  * every row in the header. Which it is follows from the number of rows, unless a remark "(+dummy
  * tasks : 2)" says it. Task names are the ids. */
 #include "base/array.h"
+#include "base/plural.h"
 #include "formats/dropped.h"
 #include "formats/registry.h"
 #include "formats/format.h"
@@ -133,24 +134,25 @@ static bool check_count(struct stg *g)
         if (rows - g->header != g->dummies)
             return scan_error(
                 &g->scan, g->err,
-                "%lld rows; expected %lld: %lld by the first line and %lld dummies by the "
+                "%lld row%s; expected %lld: %lld by the first line and %lld dummies by the "
                 "closing remark. Is the file cut off?",
-                (long long)rows, (long long)g->header + g->dummies, (long long)g->header,
-                (long long)g->dummies);
+                (long long)rows, plural((long long)rows), (long long)g->header + g->dummies,
+                (long long)g->header, (long long)g->dummies);
         return true;
     }
     if (rows == g->header) {
         builder_warn(
             g->builder, 1,
-            "the first line counts all %lld rows, dummies included (or the last two rows are "
+            "the first line counts all %lld row%s, dummies included (or the last two rows are "
             "missing)",
-            (long long)rows);
+            (long long)rows, plural((long long)rows));
     } else if (rows - g->header != 2) {
         return scan_error(
             &g->scan, g->err,
-            "the file ends after %lld rows; expected %lld (the first line says %lld tasks, "
+            "the file ends after %lld row%s; expected %lld (the first line says %lld task%s, "
             "and there are two dummies)",
-            (long long)rows, (long long)g->header + 2, (long long)g->header);
+            (long long)rows, plural((long long)rows), (long long)g->header + 2,
+            (long long)g->header, plural((long long)g->header));
     }
     return true;
 }
@@ -207,8 +209,9 @@ static bool stg_read_all(struct stg *g, const struct format_source *source)
         return false;
     if (g->header > (int64_t)(source->length / 5) + 1)
         return scan_error(s, g->err,
-                          "the header says %lld tasks, but a file of %zu bytes holds at most %zu",
-                          (long long)g->header, source->length, source->length / 5 + 1);
+                          "the header says %lld task%s, but a file of %zu bytes holds at most %zu",
+                          (long long)g->header, plural((long long)g->header), source->length,
+                          source->length / 5 + 1);
     /* a predecessor takes a few bytes of the file: a rough guess for the edges */
     builder_expect(g->builder, (size_t)g->header + 2, source->length / 12);
     while (scan_any_line(s)) {

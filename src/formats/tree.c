@@ -12,6 +12,7 @@
  * "root-input" that only the root reads, or "root-output" that only the root makes when the
  * direction is in. */
 #include "base/array.h"
+#include "base/plural.h"
 #include "formats/dropped.h"
 #include "formats/registry.h"
 #include "formats/format.h"
@@ -114,8 +115,8 @@ static bool tree_join_parents(struct tree_reading *t)
         const struct tree_row *row = &t->rows.at[i];
         if (row->id > n)
             good = error_at(t->err, t->scan.file, row->line,
-                            "id %u is out of range: the file has %zu tasks, so ids are 1 to %zu",
-                            row->id, n, n);
+                            "id %u is out of range: the file has %zu task%s, so ids are 1 to %zu",
+                            row->id, n, plural(n), n);
         else
             task_of[row->id] = (uint32_t)i;
     }
@@ -252,9 +253,9 @@ static bool tree_write_workflow(const struct workflow *w, struct strbuf *out,
         }
         return error_set(
             err, ERROR_INPUT,
-            "not a tree: %u tasks in several pieces. A tree list holds one connected tree; "
+            "not a tree: %u task%s in several pieces. A tree list holds one connected tree; "
             "write another format",
-            w->ntasks);
+            w->ntasks, plural(w->ntasks));
     }
     bool inward = shape == TREE_IN;
     uint32_t *order = mem_new(uint32_t, w->ntasks), *id = mem_new(uint32_t, w->ntasks);

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "base/suggest.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <string.h>
@@ -293,23 +294,23 @@ static void tell_remarks(const struct joining *j)
     const struct uses *u = j->u;
     if (u->resized)
         builder_warn(u->b, u->first_resized_line,
-                     "a file has another size than before, %zu times ('%.80s' is the first); the "
+                     "a file has another size than before, %zu time%s ('%.80s' is the first); the "
                      "first size of a file counts",
-                     u->resized, intern_text(&u->files, u->first_resized));
+                     u->resized, plural(u->resized), intern_text(&u->files, u->first_resized));
     if (j->shared)
         builder_warn(u->b, 0,
-                     "%zu files are written by several jobs; each writer after the first has an "
+                     "%zu file%s written by several jobs; each writer after the first has an "
                      "object of its own, named file@job",
-                     j->shared);
+                     j->shared, plural_word(j->shared, " is", "s are"));
     if (j->unstated)
         builder_warn(u->b, j->unstated_line,
-                     "%zu times a job reads a file of a job that it is not stated to depend on "
+                     "%zu time%s a job reads a file of a job that it is not stated to depend on "
                      "('%.80s' is the first); no edge is made of it",
-                     j->unstated, intern_text(&u->files, j->unstated_file));
+                     j->unstated, plural(j->unstated), intern_text(&u->files, j->unstated_file));
     if (j->own)
         builder_warn(u->b, 0,
-                     "%zu times a job reads a file that only it writes; the reading is left out",
-                     j->own);
+                     "%zu time%s a job reads a file that only it writes; the reading is left out",
+                     j->own, plural(j->own));
 }
 
 void uses_finish(struct uses *u)

@@ -3,6 +3,7 @@
 #include "generate/generators.h"
 #include "generate/sketch.h"
 #include "base/mem.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <string.h>
@@ -346,8 +347,8 @@ static struct workflow *make_random(const struct generator_request *r, struct er
     double edges = asked > 0 ? asked : floor(generator_real(r, "p") * all + 0.5);
     if (edges > all) {
         error_set(err, ERROR_INPUT,
-                  "generator 'random': edges=%.0f is more than the %.0f pairs of %u tasks", edges,
-                  all, n);
+                  "generator 'random': edges=%.0f is more than the %.0f pairs of %u task%s", edges,
+                  all, n, plural(n));
         return NULL;
     }
     if (!sketch_fits(n, edges, r, "lower p, or give the number of edges with edges=", err))

@@ -11,6 +11,7 @@
 #include "history/where.h"
 
 #include "base/mem.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -281,8 +282,9 @@ static bool load_reused(struct history *h, struct run_record *r, struct error *e
         if (first < 0 || count < 0 || first > r->tasks || count > r->tasks - first) {
             row = -1;
             error_set(err, ERROR_FAILED,
-                      "%s: run %lld is damaged: %lld of %u tasks reused, from number %lld", h->path,
-                      (long long)r->run, (long long)count, r->tasks, (long long)first);
+                      "%s: run %lld is damaged: %lld of %u task%s reused, from number %lld",
+                      h->path, (long long)r->run, (long long)count, r->tasks, plural(r->tasks),
+                      (long long)first);
             break;
         }
         struct trace_event e = {.kind = TRACE_REUSED, .start = reader_seconds(s, 2)};

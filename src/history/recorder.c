@@ -23,6 +23,7 @@
 #include "base/compare.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/plural.h"
 
 #include <errno.h>
 #include <math.h>
@@ -669,8 +670,9 @@ bool history_end(struct history *h, const struct run_record *totals, struct erro
     bool ok = ended && !lost && !*r->error.text;
     if (!ok)
         error_set(err, ERROR_FAILED,
-                  "the record of run %lld is not whole (%llu attempts are missing%s): %s",
-                  (long long)r->rows.run, (unsigned long long)lost, ended ? "" : ", and its end",
+                  "the record of run %lld is not whole (%llu attempt%s missing%s): %s",
+                  (long long)r->rows.run, (unsigned long long)lost,
+                  plural_word(lost, " is", "s are"), ended ? "" : ", and its end",
                   *r->error.text ? r->error.text : "they came faster than they could be written");
     h->recorder = NULL;
     recorder_free(r);

@@ -5,6 +5,7 @@
  *                                >-  grouped by producer, sorted   -->  succ_*, then pred_*
  *     orderings (from, to)      /    (ordering: object NONE, last) */
 #include "base/strbuf.h"
+#include "base/plural.h"
 #include "model/builder_state.h"
 
 #include <math.h>
@@ -466,7 +467,7 @@ static void name_cycle(struct builder *b, const struct workflow *w, const uint32
         used += (size_t)snprintf(text + used, sizeof text - used, " -> %.80s",
                                  builder_task_name(b, cycle.at[i]));
     if (shown < cycle.n)
-        snprintf(text + used, sizeof text - used, " -> ... (%zu tasks)", cycle.n);
+        snprintf(text + used, sizeof text - used, " -> ... (%zu task%s)", cycle.n, plural(cycle.n));
     builder_error(b, b->line.at[t], "the tasks depend on each other in a cycle: %s", text);
     array_free(&cycle);
     free(seen);

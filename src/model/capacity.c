@@ -1,6 +1,7 @@
 /* What fits where, and the words for what fits nowhere (capacity.h). Pure functions of a workflow and
  * of what nodes have. */
 #include "model/capacity.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,7 +145,7 @@ const char *capacity_text(const struct workflow *w, const struct capacity *asks,
                           size_t size)
 {
     char bytes[32], words[200];
-    int n = snprintf(out, size, "%u core%s", asks->cores, asks->cores == 1 ? "" : "s");
+    int n = snprintf(out, size, "%u core%s", asks->cores, plural(asks->cores));
     if (asks->memory > 0 && (size_t)n < size)
         n += snprintf(out + n, size - (size_t)n, " and %s of memory",
                       capacity_bytes(asks->memory, bytes, sizeof bytes));
@@ -168,13 +169,13 @@ static bool capacity_refuse_span(const struct workflow *w, const struct capacity
     capacity_text(w, &misfits->asks, text, sizeof text);
     if (!words->nodes)
         return error_set(err, ERROR_INFEASIBLE,
-                         "task '%s' spans %u nodes, and this run has this machine alone%s: `--on "
+                         "task '%s' spans %u node%s, and this run has this machine alone%s: `--on "
                          "local:%u`, agents and Slurm have more",
-                         name, misfits->span, more, misfits->widest);
+                         name, misfits->span, plural(misfits->span), more, misfits->widest);
     return error_set(err, ERROR_INFEASIBLE,
-                     "task '%s' spans %u nodes with %s on each; of %s %u %s%s: lower its `nodes`, "
+                     "task '%s' spans %u node%s with %s on each; of %s %u %s%s: lower its `nodes`, "
                      "or %s",
-                     name, misfits->span, text, words->where, misfits->room,
+                     name, misfits->span, plural(misfits->span), text, words->where, misfits->room,
                      misfits->room < n ? "have room for it" : "are there", more, words->nodes);
 }
 
@@ -245,10 +246,11 @@ bool capacity_refuse(const struct workflow *w, const struct capacity_misfits *mi
     capacity_bytes(most.memory, there, sizeof there);
     if (asks->cores > most.cores)
         return error_set(err, ERROR_INFEASIBLE,
-                         "task '%s' asks for %u cores; %s%s has %u%s: lower its `cores`, or %s %s"
+                         "task '%s' asks for %u core%s; %s%s has %u%s: lower its `cores`, or %s %s"
                          "%u%s",
-                         name, asks->cores, largest, words->where, most.cores, more, words->before,
-                         words->cores ? words->cores : "-j ", asks->cores, words->after);
+                         name, asks->cores, plural(asks->cores), largest, words->where, most.cores,
+                         more, words->before, words->cores ? words->cores : "-j ", asks->cores,
+                         words->after);
     if (asks->memory > most.memory)
         return error_set(err, ERROR_INFEASIBLE,
                          "task '%s' asks for %s of memory; %s%s has %s%s: lower its `memory`, or "

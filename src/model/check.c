@@ -6,6 +6,7 @@
  * streams, check_shapes.c orders. Each recomputes what the plan claims from the placements alone.
  */
 #include "model/check_rules.h"
+#include "base/plural.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -107,8 +108,8 @@ static void check_spans(struct check *c)
         return;
     for (uint32_t t = 0; t < w->ntasks; t++)
         if (workflow_span(w, t) > 1)
-            check_say(c, VIOLATION_NODE, t, "task '%s' spans %u nodes; the plan gives it one",
-                      workflow_task_name(w, t), w->nodes[t]);
+            check_say(c, VIOLATION_NODE, t, "task '%s' spans %u node%s; the plan gives it one",
+                      workflow_task_name(w, t), w->nodes[t], plural(w->nodes[t]));
 }
 
 /* Plans of parts and of clusters do not say when a task runs, so nobody can say what is held then. */

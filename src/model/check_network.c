@@ -1,5 +1,6 @@
 /* Static plans: is every task's data there in time, and could the network have brought it? */
 #include "model/check_rules.h"
+#include "base/plural.h"
 
 /* Who has an object where and when: producer copies and transfers, grouped. */
 struct checked_network {
@@ -241,11 +242,11 @@ static void check_ports(struct check *c)
         busy += x->by;
         uint32_t ports = platform_ports(c->p, x->node);
         if (x->by > 0 && ports && busy > ports)
-            check_say(c, VIOLATION_PORTS, NONE,
-                      "'%s' has %lld transfers at once when '%s' starts at %.10g; its ports are %u",
-                      platform_node_name(c->p, x->node), (long long)busy,
-                      workflow_object_label(c->w, x->object, buffer, sizeof buffer), x->time,
-                      ports);
+            check_say(
+                c, VIOLATION_PORTS, NONE,
+                "'%s' has %lld transfer%s at once when '%s' starts at %.10g; its ports are %u",
+                platform_node_name(c->p, x->node), (long long)busy, plural((long long)busy),
+                workflow_object_label(c->w, x->object, buffer, sizeof buffer), x->time, ports);
     }
     array_free(&messages);
     array_free(&changes);

@@ -5,6 +5,7 @@
  * and swept, and the most that overlap is compared with what there is room for. */
 #include "model/check_rules.h"
 #include "model/stream_schedule.h"
+#include "base/plural.h"
 
 #include <stdint.h>
 
@@ -209,8 +210,8 @@ static void check_nodes_free(struct schedule_check *x)
         at = sweep_owner(&list, at, &most);
         if (most > 1)
             check_say(x->c, VIOLATION_STREAM, NONE,
-                      "the schedule has %d tasks at once on a node of cluster %u", most,
-                      (uint32_t)cluster);
+                      "the schedule has %d task%s at once on a node of cluster %u", most,
+                      plural(most), (uint32_t)cluster);
     }
     array_free(&list);
 }
@@ -244,19 +245,20 @@ static void check_network_free(struct schedule_check *x)
         at = sweep_owner(&links, at, &most);
         if (most > 1)
             check_say(x->c, VIOLATION_STREAM, NONE,
-                      "the schedule has %d transfers at once between a node of cluster %u and one "
+                      "the schedule has %d transfer%s at once between a node of cluster %u and one "
                       "of %u",
-                      most, (uint32_t)(pair >> 32), (uint32_t)pair);
+                      most, plural(most), (uint32_t)(pair >> 32), (uint32_t)pair);
     }
     for (size_t at = 0; at < sides.n;) {
         uint32_t cluster = (uint32_t)sides.at[at].owner;
         at = sweep_owner(&sides, at, &most);
         uint32_t ports = x->c->plan->ports ? x->c->plan->ports : stream_ports(x->g, map, cluster);
         if (ports && (uint32_t)most > ports)
-            check_say(x->c, VIOLATION_STREAM, NONE,
-                      "the schedule has %d transfers at once on a node of cluster %u, which has %u "
-                      "ports",
-                      most, cluster, ports);
+            check_say(
+                x->c, VIOLATION_STREAM, NONE,
+                "the schedule has %d transfer%s at once on a node of cluster %u, which has %u "
+                "ports",
+                most, plural(most), cluster, ports);
     }
     array_free(&links);
     array_free(&sides);

@@ -1,5 +1,6 @@
 /* Orders. */
 #include "model/check_rules.h"
+#include "base/plural.h"
 
 /* Every task once, after all its predecessors. Walks the order once and counts eligible tasks
  * (not done, all predecessors done) before each step: their sum is the area (docs/order.md).
@@ -18,8 +19,8 @@ void check_order(struct check *c)
         eligible += !left[t];
     }
     if (!good)
-        check_say(c, VIOLATION_ORDER, NONE, "%zu tasks are ordered; the workflow has %u",
-                  plan->order.n, n);
+        check_say(c, VIOLATION_ORDER, NONE, "%zu task%s ordered; the workflow has %u",
+                  plan->order.n, plural_word(plan->order.n, " is", "s are"), n);
     if (plan->eligible.n && !counts)
         check_say(c, VIOLATION_OBJECTIVE, NONE, "%zu eligible counts; expected %u",
                   plan->eligible.n, n + 1);
@@ -27,8 +28,8 @@ void check_order(struct check *c)
         area += eligible;
         if (counts && plan->eligible.at[i] != eligible)
             check_say(c, VIOLATION_OBJECTIVE, NONE,
-                      "claims %u eligible tasks after %zu; there are %u", plan->eligible.at[i], i,
-                      eligible);
+                      "claims %u eligible task%s after %zu; there are %u", plan->eligible.at[i],
+                      plural(plan->eligible.at[i]), i, eligible);
         if (i == plan->order.n)
             break;
         uint32_t t = plan->order.at[i];

@@ -2,6 +2,7 @@
  */
 #include "model/check_rules.h"
 #include "model/stream_schedule.h"
+#include "base/plural.h"
 
 /* Tasks, duplicates, replicas and nodes fit each other. */
 static void check_structure(struct check *c)
@@ -38,8 +39,8 @@ static void check_structure(struct check *c)
         double needs = fmax(1, ceil(x->replicas - 1e-7));
         processors += needs;
         if (x->nnodes && x->nnodes != needs)
-            check_say(c, VIOLATION_STREAM, NONE, "cluster %u has %g replicas on %u nodes", i,
-                      x->replicas, x->nnodes);
+            check_say(c, VIOLATION_STREAM, NONE, "cluster %u has %g replicas on %u node%s", i,
+                      x->replicas, x->nnodes, plural(x->nnodes));
         for (uint32_t k = 0; k < x->nnodes; k++) {
             uint32_t node = c->plan->nodes.at[x->nodes + k];
             if (used[node]++)

@@ -1,6 +1,7 @@
 /* Patterns of clients: their text, and the draws that planner and simulator share. */
 #include "model/clients.h"
 #include "base/quantity.h"
+#include "base/plural.h"
 #include "model/graph.h"
 
 #include <math.h>
@@ -114,7 +115,7 @@ void clients_describe(const struct clients *c, struct strbuf *out)
 {
     switch (c->kind) {
     case CLIENTS_WORKERS:
-        strbuf_printf(out, "%.0f worker%s that stay%s", c->count, c->count == 1 ? "" : "s",
+        strbuf_printf(out, "%.0f worker%s that stay%s", c->count, plural(c->count),
                       c->count == 1 ? "s" : "");
         return;
     case CLIENTS_SINGLE:
@@ -123,12 +124,12 @@ void clients_describe(const struct clients *c, struct strbuf *out)
         return;
     case CLIENTS_BATCHES:
         strbuf_printf(out, "exactly %.0f client%s at once, every %.4g s", c->count,
-                      c->count == 1 ? "" : "s", c->interval);
+                      plural(c->count), c->interval);
         return;
     case CLIENTS_POISSON:
         strbuf_printf(out,
                       "%.0f client%s at once on average, at random times, %.4g s apart on average",
-                      c->count, c->count == 1 ? "" : "s", c->interval);
+                      c->count, plural(c->count), c->interval);
         return;
     }
 }

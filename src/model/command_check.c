@@ -7,6 +7,7 @@
 
 #include "base/strbuf.h"
 #include "base/suggest.h"
+#include "base/plural.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -120,7 +121,7 @@ static void refuse_index(const struct command_check *c, const char *at, enum mar
         snprintf(counted, sizeof counted, ", {%s[0]} to {%s[%u]}", word, word, count - 1);
     builder_error(
         c->b, line_of(c, at), "task '%s': its command names {%s[%u]}, but it has %u %sput%s%s",
-        builder_task_name(c->b, c->task), word, index, count, word, count == 1 ? "" : "s", counted);
+        builder_task_name(c->b, c->task), word, index, count, word, plural(count), counted);
 }
 
 /* Does the command set this variable of the shell's itself: `word=`, `for word`, `read word`? */

@@ -11,6 +11,7 @@
 
 #include "base/quantity.h"
 #include "base/suggest.h"
+#include "base/plural.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -215,9 +216,9 @@ static bool check_place(struct condition_parser *p, const char *from, struct con
         return condition_mistake(p, from, "outputs are made by the task: this is asked before it");
     if (all && count != 1)
         return condition_mistake(p, from,
-                                 "{%s} stands for %u files here, and a condition asks one: "
+                                 "{%s} stands for %u file%s here, and a condition asks one: "
                                  "name it, as in {%s[0]} or {%s.NAME}",
-                                 what, count, what, what);
+                                 what, count, plural(count), what, what);
     if (o->place >= count)
         return condition_mistake(p, from, "there is no {%s[%u]}; the task has %u %sputs", what,
                                  o->place, count, what);
@@ -446,8 +447,8 @@ struct condition *condition_parse(const char *text, const struct condition_scope
 {
     struct condition_parser p = {.scope = scope, .text = text, .at = text, .err = err};
     if (strlen(text) > CONDITION_TEXT_MOST) {
-        error_set(err, ERROR_INPUT, "%s: the condition has %zu characters; at most %d are read",
-                  scope->key, strlen(text), CONDITION_TEXT_MOST);
+        error_set(err, ERROR_INPUT, "%s: the condition has %zu character%s; at most %d are read",
+                  scope->key, strlen(text), plural(strlen(text)), CONDITION_TEXT_MOST);
         return NULL;
     }
     p.c = mem_new_zero(struct condition, 1);

@@ -4,6 +4,7 @@
 #include "model/costs.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -149,8 +150,8 @@ struct costs *costs_new(const struct workflow *w, const struct platform *p, stru
         if (!most_cores)
             error_set(err, ERROR_INFEASIBLE, "no node of the platform is up");
         else if (w->cores[t] > most_cores)
-            error_set(err, ERROR_INFEASIBLE, "task '%s' needs %u cores; the largest node has %u",
-                      name, w->cores[t], most_cores);
+            error_set(err, ERROR_INFEASIBLE, "task '%s' needs %u core%s; the largest node has %u",
+                      name, w->cores[t], plural(w->cores[t]), most_cores);
         else if (w->memory[t] > most_memory)
             error_set(err, ERROR_INFEASIBLE,
                       "task '%s' needs %.4g bytes of memory; the largest node has %.4g", name,

@@ -2,6 +2,7 @@
  * other numbers; then every column of the table, every object, every edge and the workflow's own
  * texts are compared. The first difference is named. */
 #include "base/mem.h"
+#include "base/plural.h"
 #include "model/columns.h"
 
 #include <stdio.h>
@@ -157,8 +158,8 @@ static bool same_texts(const struct workflow *a, const struct workflow *b, struc
     if (strcmp(one, two) != 0)
         return DIFFERS("the name '%s' and '%s'", one, two);
     if (a->nparameters != b->nparameters || a->nassertions != b->nassertions)
-        return DIFFERS("%u parameters and %u constraints against %u and %u", a->nparameters,
-                       a->nassertions, b->nparameters, b->nassertions);
+        return DIFFERS("%u parameters and %u constraint%s against %u and %u", a->nparameters,
+                       a->nassertions, plural(a->nassertions), b->nparameters, b->nassertions);
     for (uint32_t i = 0; i < a->nparameters; i++)
         if (strcmp(workflow_text(a, a->parameter_name[i]),
                    workflow_text(b, b->parameter_name[i])) != 0 ||
@@ -178,8 +179,9 @@ static bool same_texts(const struct workflow *a, const struct workflow *b, struc
 bool workflow_equal(const struct workflow *a, const struct workflow *b, struct error *why)
 {
     if (a->ntasks != b->ntasks || a->npairs != b->npairs || a->nobjects != b->nobjects)
-        return DIFFERS("%u tasks, %u edges, %u objects against %u, %u, %u", a->ntasks, a->npairs,
-                       a->nobjects, b->ntasks, b->npairs, b->nobjects);
+        return DIFFERS("%u task%s, %u edge%s, %u object%s against %u, %u, %u", a->ntasks,
+                       plural(a->ntasks), a->npairs, plural(a->npairs), a->nobjects,
+                       plural(a->nobjects), b->ntasks, b->npairs, b->nobjects);
     uint32_t *map = mem_new(uint32_t, a->ntasks);
     bool same = true;
     for (uint32_t t = 0; t < a->ntasks && same; t++) {

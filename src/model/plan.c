@@ -2,6 +2,7 @@
  * owns its texts; tasks, nodes and objects are numbers of the workflow and platform it belongs
  * to. */
 #include "model/plan.h"
+#include "base/plural.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,10 +18,10 @@ bool plan_can_place(const struct workflow *w, struct error *err)
     uint32_t wide = workflow_first_wide(w);
     return wide == NONE ||
            error_set(err, ERROR_INFEASIBLE,
-                     "task '%s' spans %u nodes, and a plan gives a task one: run it on agents "
+                     "task '%s' spans %u node%s, and a plan gives a task one: run it on agents "
                      "(--on), whose schedulers find its nodes, or simulate them with `weft sim "
                      "--schedulers N`",
-                     workflow_task_name(w, wide), w->nodes[wide]);
+                     workflow_task_name(w, wide), w->nodes[wide], plural(w->nodes[wide]));
 }
 
 struct plan *plan_new(enum plan_kind kind)
@@ -133,7 +134,7 @@ void plan_set_objective(struct plan *p, const char *name, double value)
         snprintf(p->objectives[i].name, sizeof p->objectives[i].name, "%s", name);
         p->nobjectives++;
     }
-    p->objectives[i].value = value;
+    p->objectives[i].value = value + 0.0; /* -0, which no reader expects, becomes 0 */
 }
 
 /* NAN: the plan claims nothing of that name. */

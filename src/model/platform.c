@@ -6,6 +6,7 @@
  * checks values as they come and structure at the end, like the workflow's. */
 #include "model/platform.h"
 #include "base/array.h"
+#include "base/plural.h"
 #include "model/things.h"
 
 #include <string.h>
@@ -172,7 +173,7 @@ uint64_t platform_total_cores(const struct platform *p)
 bool platform_equal(const struct platform *a, const struct platform *b, struct error *why)
 {
     if (a->nnodes != b->nnodes)
-        return DIFFERS("%u nodes and %u", a->nnodes, b->nnodes);
+        return DIFFERS("%u node%s and %u", a->nnodes, plural(a->nnodes), b->nnodes);
     if (a->bandwidth != b->bandwidth || a->latency != b->latency ||
         (a->ports != b->ports && !a->node_ports && !b->node_ports))
         return DIFFERS("another network");
@@ -562,8 +563,9 @@ struct platform *platform_builder_finish(struct platform_builder *b, struct erro
     if (!platform_builder_failed(b) && !b->p->nnodes)
         platform_builder_error(b, 0, "the platform has no nodes");
     if (!platform_builder_failed(b) && platform_total_cores(b->p) > MOST_TOTAL)
-        platform_builder_error(b, 0, "the platform has %llu cores; at most %d can be planned for",
-                               (unsigned long long)platform_total_cores(b->p), MOST_TOTAL);
+        platform_builder_error(b, 0, "the platform has %llu core%s; at most %d can be planned for",
+                               (unsigned long long)platform_total_cores(b->p),
+                               plural((unsigned long long)platform_total_cores(b->p)), MOST_TOTAL);
     if (!platform_builder_failed(b)) {
         finish_links(b);
         finish_ports(b->p);

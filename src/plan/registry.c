@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "base/suggest.h"
+#include "base/plural.h"
 #include "model/capacity.h"
 #include "model/check.h"
 #include "model/graph.h"
@@ -206,8 +207,9 @@ static void note_unknown_memory(struct plan *plan, const struct workflow *w)
         }
     if (unknown == 0 || unknown == w->ntasks)
         return;
-    plan_note(plan, "the memory of %u of %u tasks is 0 or not stated, and counts as 0 ('%s'%s)",
-              unknown, w->ntasks, workflow_task_name(w, first), unknown > 1 ? ", ..." : "");
+    plan_note(plan, "the memory of %u of %u task%s is 0 or not stated, and counts as 0 ('%s'%s)",
+              unknown, w->ntasks, plural(w->ntasks), workflow_task_name(w, first),
+              unknown > 1 ? ", ..." : "");
 }
 
 struct plan *planner_run(const struct planner *planner, const struct plan_request *request,

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include "base/plural.h"
 #include "model/command.h"
 #include "report/families.h"
 #include "model/future.h"
@@ -139,11 +140,11 @@ static void dry_run_prediction(const struct dry_run *d, struct strbuf *out)
     char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE];
     uint32_t unknown = d->workflow->ntasks - d->known;
     strbuf_printf(out, "predicted: %s on %u core%s, peak memory %s, peak disk %s",
-                  human_seconds(a, d->total), d->cores, d->cores == 1 ? "" : "s",
-                  human_bytes(b, d->peak), human_bytes(c, d->disk));
+                  human_seconds(a, d->total), d->cores, plural(d->cores), human_bytes(b, d->peak),
+                  human_bytes(c, d->disk));
     if (unknown)
         strbuf_printf(out, " (%u task%s without a time stated or seen count as %g s)", unknown,
-                      unknown == 1 ? "" : "s", d->default_seconds);
+                      plural(unknown), d->default_seconds);
     strbuf_add_char(out, '\n');
 }
 
@@ -322,7 +323,8 @@ void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out)
     dry_run_skipped(d, out);
     strbuf_add_char(out, '\n');
     utf8_add_visible(out, d->name);
-    strbuf_printf(out, ": would run %u of %u tasks\n", d->needs->run, w->ntasks);
+    strbuf_printf(out, ": would run %u of %u task%s\n", d->needs->run, w->ntasks,
+                  plural(w->ntasks));
     dry_run_unknown(d, out);
     dry_run_prediction(d, out);
 }

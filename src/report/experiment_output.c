@@ -10,6 +10,7 @@
 #include "report/human.h"
 #include "report/table.h"
 #include "base/tree.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -231,11 +232,11 @@ void experiment_text(const struct expansion *e, bool list, bool colour, struct s
 {
     const struct merged *m = e->merged;
     char name[256], count[HUMAN_SIZE], total[HUMAN_SIZE];
-    strbuf_printf(out, "%s: %s combination%s of %u substitution%s in %s (%u tasks)\n\n",
+    strbuf_printf(out, "%s: %s combination%s of %u substitution%s in %s (%u task%s)\n\n",
                   workflow_title(m->workflow, name, sizeof name),
-                  human_count(count, m->ncombinations), m->ncombinations == 1 ? "" : "s",
-                  m->nsubstitutions, m->nsubstitutions == 1 ? "" : "s", e->x.workflow,
-                  e->original->ntasks);
+                  human_count(count, m->ncombinations), plural(m->ncombinations), m->nsubstitutions,
+                  plural(m->nsubstitutions), e->x.workflow, e->original->ntasks,
+                  plural(e->original->ntasks));
     struct table *t = table_new();
     table_column(t, "", TABLE_LEFT);
     table_column(t, "with reuse", TABLE_RIGHT);
@@ -249,21 +250,23 @@ void experiment_text(const struct expansion *e, bool list, bool colour, struct s
     table_print(t, out, &(struct table_style){.colour = colour, .indent = 2});
     table_free(t);
     if (e->remaining < m->workflow->ntasks)
-        strbuf_printf(out, "\n%s of %s tasks are still to be computed\n",
-                      human_count(count, e->remaining), human_count(total, m->workflow->ntasks));
+        strbuf_printf(out, "\n%s of %s task%s still to be computed\n",
+                      human_count(count, e->remaining), human_count(total, m->workflow->ntasks),
+                      plural_word(m->workflow->ntasks, " is", "s are"));
     strbuf_printf(out, "\nmerged in %s\n", human_seconds(count, e->seconds));
     if (isnan(e->time))
         strbuf_add(out, "no task states its work, so that no time can be predicted\n");
     else
         strbuf_printf(out, "times by %s on %u node%s (%s)%s", e->planner, e->platform->nnodes,
-                      e->platform->nnodes == 1 ? "" : "s",
+                      plural(e->platform->nnodes),
                       e->platform->name ? pool_text(&e->platform->text, e->platform->name)
                                         : pool_text(&e->platform->text, e->platform->file),
                       isnan(e->time_without) ? "; without reuse there are too many tasks to plan"
                                              : "");
     if (e->measured)
-        strbuf_printf(out, "; %s of %s tasks as past runs measured them",
-                      human_count(count, e->measured), human_count(total, m->workflow->ntasks));
+        strbuf_printf(out, "; %s of %s task%s as past runs measured them",
+                      human_count(count, e->measured), human_count(total, m->workflow->ntasks),
+                      plural(m->workflow->ntasks));
     strbuf_add(out, isnan(e->time) ? "" : "\n");
     if (list) {
         strbuf_add_char(out, '\n');

@@ -4,6 +4,7 @@
 #include "report/human.h"
 #include "report/table.h"
 #include "base/utf8.h"
+#include "base/plural.h"
 #include "model/builder.h"
 
 #include <stdio.h>
@@ -303,8 +304,8 @@ void families_svg(const struct workflow *w, enum families_by by, bool bare, stru
     struct strbuf sizes = {0};
     char a[HUMAN_SIZE], b[HUMAN_SIZE];
     strbuf_printf(&sizes, "%s task%s of %zu %s%s, %s edge%s", human_count(a, w->ntasks),
-                  w->ntasks == 1 ? "" : "s", f.at.n, by == FAMILIES_BY_MODULE ? "module" : "kind",
-                  f.at.n == 1 ? "" : "s", human_count(b, w->npairs), w->npairs == 1 ? "" : "s");
+                  plural(w->ntasks), f.at.n, by == FAMILIES_BY_MODULE ? "module" : "kind",
+                  plural(f.at.n), human_count(b, w->npairs), plural(w->npairs));
     if (drawn)
         report_graph_svg(
             drawn, out,

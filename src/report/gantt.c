@@ -6,6 +6,7 @@
 #include "report/human.h"
 #include "report/timeline.h"
 #include "base/mem.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -208,16 +209,17 @@ static char *static_subtitle(const struct static_plan *s, double busy)
     double makespan = plan_makespan(s->plan);
     uint32_t used = plan_nodes_used(s->plan, s->p);
     strbuf_printf(&text, "makespan %s", human_seconds(number, makespan));
-    strbuf_printf(&text, ", %s tasks", human_count(number, s->w->ntasks));
+    strbuf_printf(&text, ", %s task%s", human_count(number, s->w->ntasks), plural(s->w->ntasks));
     if (s->plan->placements.n > s->w->ntasks)
         strbuf_printf(&text, " in %s copies", human_count(number, s->plan->placements.n));
-    strbuf_printf(&text, " on %u of %u nodes", used, s->p->nnodes);
+    strbuf_printf(&text, " on %u of %u node%s", used, s->p->nnodes, plural(s->p->nnodes));
     if (makespan > 0)
         strbuf_printf(
             &text, ", %s of the cores' time busy",
             human_percent(number, busy / (makespan * (double)platform_total_cores(s->p))));
     if (s->plan->transfers.n)
-        strbuf_printf(&text, ", %s transfers", human_count(number, s->plan->transfers.n));
+        strbuf_printf(&text, ", %s transfer%s", human_count(number, s->plan->transfers.n),
+                      plural(s->plan->transfers.n));
     return strbuf_steal(&text);
 }
 
@@ -235,7 +237,7 @@ static void explain_pins(const struct static_plan *s, struct timeline *t)
         struct strbuf text = {0};
         char number[HUMAN_SIZE];
         strbuf_printf(&text, "%s task%s pinned by %s", human_count(number, tasks[i]),
-                      tasks[i] == 1 ? "" : "s", plan->constraints.at[i - 1]);
+                      plural(tasks[i]), plan->constraints.at[i - 1]);
         array_push(&t->marks, (struct timeline_mark){(uint32_t)i, strbuf_steal(&text)});
     }
     free(tasks);

@@ -6,6 +6,7 @@
 #include "report/svg.h"
 #include "report/timeline.h"
 #include "base/mem.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -176,7 +177,7 @@ static void describe_part(void *context, const struct timeline_bar *bar, bool wh
                       human_seconds(text, bar->finish - bar->start));
         return;
     }
-    strbuf_printf(out, "part of %u tasks with root %s on %s: ", pt->count, root,
+    strbuf_printf(out, "part of %u task%s with root %s on %s: ", pt->count, plural(pt->count), root,
                   lane_node(context, pt->node));
     strbuf_printf(out, "%s to ", human_number(text, bar->start));
     strbuf_printf(out, "%s", human_number(text, bar->finish));
@@ -224,8 +225,9 @@ void gantt_partition_svg(const struct plan *plan, const struct workflow *w,
     struct strbuf text = {0};
     char number[HUMAN_SIZE];
     strbuf_printf(&text, "makespan %s, ", human_seconds(number, makespan));
-    strbuf_printf(&text, "%s tasks in ", human_count(number, w->ntasks));
-    strbuf_printf(&text, "%u parts on %zu of %u nodes", n, (size_t)t.lanes.n, p->nnodes);
+    strbuf_printf(&text, "%s task%s in ", human_count(number, w->ntasks), plural(w->ntasks));
+    strbuf_printf(&text, "%u part%s on %zu of %u node%s", n, plural(n), (size_t)t.lanes.n,
+                  p->nnodes, plural(p->nnodes));
     t.title = gantt_title(plan, w, p, options);
     t.subtitle = strbuf_steal(&text);
     t.note = mem_copy_string("A part starts when the whole part before it has ended and its input "
@@ -248,8 +250,9 @@ static void describe_cluster(void *context, const struct timeline_bar *bar, bool
     const struct cluster *cl = &c->plan->clusters.at[bar->id];
     uint32_t count = known_entries(c->plan, cl->tasks, cl->ntasks);
     if (whole)
-        strbuf_printf(out, "cluster %u on %u nodes, %u tasks, %u duplicates: ", bar->id, cl->nnodes,
-                      cl->ntasks, cl->nduplicates);
+        strbuf_printf(out, "cluster %u on %u node%s, %u task%s, %u duplicate%s: ", bar->id,
+                      cl->nnodes, plural(cl->nnodes), cl->ntasks, plural(cl->ntasks),
+                      cl->nduplicates, plural(cl->nduplicates));
     for (uint32_t i = 0; i < count && i < 30; i++) {
         uint32_t task = c->plan->tasks.at[cl->tasks + i];
         strbuf_printf(out, "%s%s", i ? " " : "",
@@ -303,8 +306,9 @@ void gantt_stream_svg(const struct plan *plan, const struct workflow *w, const s
     }
     struct strbuf text = {0};
     char number[HUMAN_SIZE];
-    strbuf_printf(&text, "%zu clusters of %s tasks on %zu of %u nodes", plan->clusters.n,
-                  human_count(number, w->ntasks), t.lanes.n, p->nnodes);
+    strbuf_printf(&text, "%zu cluster%s of %s task%s on %zu of %u node%s", plan->clusters.n,
+                  plural(plan->clusters.n), human_count(number, w->ntasks), plural(w->ntasks),
+                  t.lanes.n, p->nnodes, plural(p->nnodes));
     if (throughput > 0)
         strbuf_printf(&text, ", %s items a second", human_number(number, throughput));
     if (latency > 0)

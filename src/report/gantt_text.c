@@ -7,6 +7,7 @@
 #include "report/svg.h"
 #include "base/array.h"
 #include "base/mem.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -260,14 +261,16 @@ void report_gantt_text(const struct plan *plan, const struct workflow *w, const 
     char text[HUMAN_SIZE];
     /* orders and streams have no time axis to draw: a line says what they are */
     if (plan->kind == PLAN_ORDER) {
-        strbuf_printf(out, "an order of %s tasks", human_count(text, plan->order.n));
+        strbuf_printf(out, "an order of %s task%s", human_count(text, plan->order.n),
+                      plural(plan->order.n));
         if (plan->verdict)
             strbuf_printf(out, " (%s)", plan->verdict);
         strbuf_add(out, "\n");
         return;
     }
     if (plan->kind == PLAN_STREAM) {
-        strbuf_printf(out, "%zu clusters for a stream", plan->clusters.n);
+        strbuf_printf(out, "%zu cluster%s for a stream", plan->clusters.n,
+                      plural(plan->clusters.n));
         if (plan_objective(plan, "throughput") > 0)
             strbuf_printf(out, ", %s items a second",
                           human_number(text, plan_objective(plan, "throughput")));

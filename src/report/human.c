@@ -3,6 +3,7 @@
 #include "report/human.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "base/plural.h"
 #include "model/environment.h"
 
 #include <math.h>
@@ -221,7 +222,8 @@ void human_command(struct strbuf *out, int indent, const char *command)
         free(line);
     }
     if (n > COMMAND_MOST)
-        strbuf_printf(out, "%*s  ... (%zu characters; --json has them all)\n", indent, "", n);
+        strbuf_printf(out, "%*s  ... (%zu character%s; --json has them all)\n", indent, "", n,
+                      plural(n));
 }
 
 void human_environment(struct strbuf *out, int indent, const struct workflow *w, uint32_t task)

@@ -4,6 +4,7 @@
 #include "report/human.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -274,7 +275,7 @@ void live_plain(const struct live_state *s, struct strbuf *out)
                       human_number(a, s->rate < 10 ? round(s->rate * 100) / 100 : round(s->rate)));
     if (!isnan(s->busy))
         strbuf_printf(out, ", %.0f %% of %u core%s", fmax(s->busy, 0) * 100, s->cores,
-                      s->cores == 1 ? "" : "s");
+                      plural(s->cores));
     if (!isnan(s->memory))
         strbuf_printf(out, ", %s of memory", human_bytes(a, s->memory));
     strbuf_printf(out, ", %s", live_ticking(a, s->seconds));

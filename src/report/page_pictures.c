@@ -7,6 +7,7 @@
 #include "report/timeline.h"
 #include "base/compare.h"
 #include "base/mem.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -99,7 +100,7 @@ static void picture_describe(void *context, const struct timeline_bar *bar, bool
                   human_seconds(b, e->start));
     uint32_t cores = figures_cores(&p->f, e->id);
     if (cores > 1)
-        strbuf_printf(out, ", %u cores", cores);
+        strbuf_printf(out, ", %u core%s", cores, plural(cores));
     if (e->memory > 0)
         strbuf_printf(out, ", %s of memory", human_bytes(a, e->memory));
     if (e->attempt > 1)

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
+#include "base/plural.h"
 #include "report/failures.h"
 #include "report/human.h"
 #include "report/summary.h"
@@ -88,8 +89,8 @@ void run_log_started(struct run_log *l, const struct run_record *r, uint32_t to_
     run_log_name(r, &text);
     strbuf_printf(&text, " (%s) in %s: ", r->file ? r->file : "-", r->folder ? r->folder : "-");
     if (to_run)
-        strbuf_printf(&text, "%u of %u tasks to run on %u core%s", to_run, r->tasks, r->cores,
-                      r->cores == 1 ? "" : "s");
+        strbuf_printf(&text, "%u of %u task%s to run on %u core%s", to_run, r->tasks,
+                      plural(r->tasks), r->cores, plural(r->cores));
     else
         strbuf_printf(&text, "nothing to do, %u task%s up to date, %u skipped",
                       r->tasks - r->untaken, r->tasks - r->untaken == 1 ? " is" : "s are",

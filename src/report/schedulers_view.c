@@ -2,6 +2,7 @@
 #include "report/schedulers_view.h"
 #include "report/sim_view.h"
 #include "base/json.h"
+#include "base/plural.h"
 #include "report/human.h"
 #include "report/table.h"
 #include "report/utilization.h"
@@ -15,9 +16,9 @@ void schedulers_view_chart(const struct schedulers_view *s, struct strbuf *out)
     uint32_t last = s->n - 1;
     char beside[64] = "";
     if (s->nruns)
-        snprintf(beside, sizeof beside, " and %u other runs", s->nruns - 1);
-    snprintf(title, sizeof title, "%s%s, %u schedulers, policy %s", s->name, beside, s->nodes,
-             s->policy[last]);
+        snprintf(beside, sizeof beside, " and %u other run%s", s->nruns - 1, plural(s->nruns - 1));
+    snprintf(title, sizeof title, "%s%s, %u scheduler%s, policy %s", s->name, beside, s->nodes,
+             plural(s->nodes), s->policy[last]);
     const struct schedulers_result *r = s->result[last];
     report_utilization_chart(&(struct utilization_chart){.title = title,
                                                          .cores = s->all_cores,
@@ -69,17 +70,20 @@ static void schedulers_head(const struct schedulers_view *s, struct strbuf *out)
     const struct schedulers_result *r = s->result[0];
     char x[HUMAN_SIZE], y[HUMAN_SIZE];
     if (s->nruns)
-        report_line(out, "runs", "%u: %s tasks, %s of work", s->nruns, human_count(x, r->tasks),
-                    human_seconds(y, r->work));
+        report_line(out, "runs", "%u: %s task%s, %s of work", s->nruns, human_count(x, r->tasks),
+                    plural(r->tasks), human_seconds(y, r->work));
     else
-        report_line(out, "graph", "%s: %s tasks, %s of work", s->name, human_count(x, r->tasks),
-                    human_seconds(y, r->work));
+        report_line(out, "graph", "%s: %s task%s, %s of work", s->name, human_count(x, r->tasks),
+                    plural(r->tasks), human_seconds(y, r->work));
     if (s->platform)
-        report_line(out, "cluster", "%s schedulers, %s cores in all, policy %s",
-                    human_count(x, s->nodes), human_count(y, (uint64_t)s->all_cores), s->policy[0]);
+        report_line(out, "cluster", "%s scheduler%s, %s core%s in all, policy %s",
+                    human_count(x, s->nodes), plural(s->nodes),
+                    human_count(y, (uint64_t)s->all_cores), plural((uint64_t)s->all_cores),
+                    s->policy[0]);
     else
-        report_line(out, "cluster", "%s schedulers of %u cores, policy %s",
-                    human_count(x, s->nodes), s->cores, s->policy[0]);
+        report_line(out, "cluster", "%s scheduler%s of %u core%s, policy %s",
+                    human_count(x, s->nodes), plural(s->nodes), s->cores, plural(s->cores),
+                    s->policy[0]);
 }
 
 /* One policy: everything that was counted, in words. */
@@ -95,22 +99,24 @@ static void schedulers_one(const struct schedulers_view *s, struct strbuf *out)
         report_line(out, "bound", "%s (section 3): this is %s of it", human_seconds(x, s->bound),
                     human_percent(y, r->makespan > 0 ? s->bound / r->makespan : 1));
     if (r->joined)
-        report_line(out, "growth", "%s tasks join while it runs", human_count(x, r->joined));
+        report_line(out, "growth", "%s task%s while it runs", human_count(x, r->joined),
+                    plural_word(r->joined, " joins", "s join"));
     report_line(out, "data",
-                "%s moved in %s transfers; %s of %s reads were local, %s of the others hits",
-                human_bytes(x, r->bytes_moved), human_count(y, r->transfers),
+                "%s moved in %s transfer%s; %s of %s reads were local, %s of the others hits",
+                human_bytes(x, r->bytes_moved), human_count(y, r->transfers), plural(r->transfers),
                 human_percent(z, r->reads ? (double)r->local_reads / r->reads : 1),
                 human_count(u, r->reads), human_percent((char[HUMAN_SIZE]){0}, r->hit_rate));
-    report_line(out, "stealing", "%s tasks stolen in %s rounds (%s failed), %s pushed, %s relaxed",
-                human_count(x, r->stolen), human_count(y, r->steals),
-                human_count(z, r->failed_steals), human_count(u, r->pushed),
+    report_line(out, "stealing",
+                "%s task%s stolen in %s round%s (%s failed), %s pushed, %s relaxed",
+                human_count(x, r->stolen), plural(r->stolen), human_count(y, r->steals),
+                plural(r->steals), human_count(z, r->failed_steals), human_count(u, r->pushed),
                 human_count((char[HUMAN_SIZE]){0}, r->relaxed));
     report_line(out, "store",
                 "%.2f operations and %.2f round trips a task, %.2f messages between schedulers",
                 (double)r->store_operations / r->tasks, (double)r->store_trips / r->tasks,
                 (double)r->messages / r->tasks);
-    report_line(out, "simulated", "%s events in %s, %s", human_count(x, r->events),
-                human_seconds(y, s->seconds[0]), human_bytes(z, r->memory));
+    report_line(out, "simulated", "%s event%s in %s, %s", human_count(x, r->events),
+                plural(r->events), human_seconds(y, s->seconds[0]), human_bytes(z, r->memory));
     if (s->nruns)
         schedulers_runs(s, out);
 }
@@ -150,12 +156,15 @@ static void schedulers_view_alike(const struct schedulers_view *s, struct strbuf
 static void schedulers_table(const struct schedulers_view *s, struct strbuf *out)
 {
     char x[HUMAN_SIZE], y[HUMAN_SIZE];
-    strbuf_printf(out, "%s: %s tasks on %u schedulers", s->name,
-                  human_count(x, s->result[0]->tasks), s->nodes);
+    strbuf_printf(out, "%s: %s task%s on %u scheduler%s", s->name,
+                  human_count(x, s->result[0]->tasks), plural(s->result[0]->tasks), s->nodes,
+                  plural(s->nodes));
     if (s->platform)
-        strbuf_printf(out, ", %s cores in all\n\n", human_count(x, (uint64_t)s->all_cores));
+        strbuf_printf(out, ", %s core%s in all\n\n", human_count(x, (uint64_t)s->all_cores),
+                      plural((uint64_t)s->all_cores));
     else
-        strbuf_printf(out, " of %u cores; bound %s\n\n", s->cores, human_seconds(y, s->bound));
+        strbuf_printf(out, " of %u core%s; bound %s\n\n", s->cores, plural(s->cores),
+                      human_seconds(y, s->bound));
     static const char *const columns[] = {"makespan", "efficiency", "of bound",   "tasks/s",
                                           "moved",    "transfers",  "cache hits", "stolen",
                                           "pushed",   "relaxed"};

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "base/mem.h"
+#include "base/plural.h"
 #include "report/chart.h"
 #include "report/human.h"
 #include "report/table.h"
@@ -109,7 +110,7 @@ static void print_repeat(const struct sim_subject *s, struct strbuf *out)
 static void print_effort(const struct sim_subject *s, uint64_t events, struct strbuf *out)
 {
     char a[HUMAN_SIZE], b[HUMAN_SIZE];
-    report_line(out, "simulated", "%s events in %s", human_count(a, events),
+    report_line(out, "simulated", "%s event%s in %s", human_count(a, events), plural(events),
                 human_seconds(b, s->seconds));
 }
 
@@ -262,7 +263,7 @@ static void print_nodes(const struct sim_subject *s, const struct replay_result 
     strbuf_add_char(out, '\n');
     table_print(t, out, &style);
     if (used > SHOWN)
-        strbuf_printf(out, "  and %u more nodes\n", used - SHOWN);
+        strbuf_printf(out, "  and %u more node%s\n", used - SHOWN, plural(used - SHOWN));
     table_free(t);
 }
 
@@ -275,17 +276,17 @@ static void replay_text(const struct sim_subject *s, const struct replay_result 
     replay_stretch_summary(r, s->workflow, s->plan, &stretch);
     report_line(out, "makespan", "%.10g s simulated, %.10g s predicted (%+.1f %%)", r->makespan,
                 r->predicted, r->predicted > 0 ? 100 * (r->makespan / r->predicted - 1) : 0.0);
-    report_line(out, "network", "%s: %s in %s transfers", s->network,
-                human_bytes(a, r->bytes_moved), human_count(b, r->transfers));
+    report_line(out, "network", "%s: %s in %s transfer%s", s->network,
+                human_bytes(a, r->bytes_moved), human_count(b, r->transfers), plural(r->transfers));
     report_line(out, "utilisation", "%s of the cores of the nodes in use",
                 human_percent(a, r->utilization));
     report_line(out, "computing", "%s core-seconds, %s lost to failures",
                 human_number(a, r->compute), human_number(b, r->lost));
     report_line(out, "waiting", "%s task-seconds for data, %s for a core or node",
                 human_number(a, r->wait_data), human_number(b, r->wait_node));
-    report_line(out, "critical chain", "%u tasks: %s computing, %s waiting for data, %s failures",
-                r->nchain, human_seconds(a, r->chain_compute), human_seconds(b, r->chain_data),
-                human_seconds(c, r->chain_fault));
+    report_line(out, "critical chain", "%u task%s: %s computing, %s waiting for data, %s failures",
+                r->nchain, plural(r->nchain), human_seconds(a, r->chain_compute),
+                human_seconds(b, r->chain_data), human_seconds(c, r->chain_fault));
     struct strbuf worst = {0}; /* a name from a file must not move the cursor */
     if (stretch.worst != NONE)
         utf8_add_visible(
@@ -296,8 +297,9 @@ static void replay_text(const struct sim_subject *s, const struct replay_result 
         stretch.worst == NONE ? "" : ", task ", stretch.worst == NONE ? "" : strbuf_text(&worst));
     strbuf_free(&worst);
     if (r->failures)
-        report_line(out, "failures", "%s of nodes, %s runs of tasks lost",
-                    human_count(a, r->failures), human_count(b, r->tasks_lost));
+        report_line(out, "failures", "%s of nodes, %s run%s of tasks lost",
+                    human_count(a, r->failures), human_count(b, r->tasks_lost),
+                    plural(r->tasks_lost));
     print_effort(s, r->events, out);
     print_nodes(s, r, out);
     print_repeat(s, out);
@@ -481,11 +483,11 @@ void sim_view_stream(const struct sim_subject *s, const struct stream_result *r,
                 r->latency_first);
     if (!isnan(r->predicted_latency))
         report_line(out, "", "%.6g s promised by the plan", r->predicted_latency);
-    report_line(out, "makespan", "%.10g s for %u items", r->makespan, r->items);
-    report_line(out, "network", "%s: %s in %s transfers", s->network,
-                human_bytes(a, r->bytes_moved), human_count(b, r->transfers));
-    report_line(out, "utilisation", "%s of %u processors", human_percent(a, r->utilization),
-                r->nprocessors);
+    report_line(out, "makespan", "%.10g s for %u item%s", r->makespan, r->items, plural(r->items));
+    report_line(out, "network", "%s: %s in %s transfer%s", s->network,
+                human_bytes(a, r->bytes_moved), human_count(b, r->transfers), plural(r->transfers));
+    report_line(out, "utilisation", "%s of %u processor%s", human_percent(a, r->utilization),
+                r->nprocessors, plural(r->nprocessors));
     print_effort(s, r->events, out);
     print_processors(s, r, out);
     print_repeat(s, out);

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/tree.h"
+#include "base/plural.h"
 #include "cluster/launch/own_store.h"
 #include "session/key_file.h"
 #include "session/note.h"
@@ -88,15 +89,15 @@ static bool agents_slurm_most(struct remote *r, struct error *err)
     if (span > there)
         return error_set(
             err, ERROR_INFEASIBLE,
-            "task '%s' spans %u nodes; the allocation has %u: lower its `nodes`, or ask "
+            "task '%s' spans %u node%s; the allocation has %u: lower its `nodes`, or ask "
             "Slurm for more",
-            workflow_task_name(s->w, wide), span, there);
+            workflow_task_name(s->w, wide), span, plural(span), there);
     return span <= r->elastic.most ||
            error_set(
                err, ERROR_INFEASIBLE,
-               "task '%s' spans %u nodes; --nodes allows %u: lower its `nodes`, or say --nodes "
+               "task '%s' spans %u node%s; --nodes allows %u: lower its `nodes`, or say --nodes "
                "%u",
-               workflow_task_name(s->w, wide), span, r->elastic.most, span);
+               workflow_task_name(s->w, wide), span, plural(span), r->elastic.most, span);
 }
 
 /* Under Slurm beside us: jobs end, and the first one's agent would take it along. */

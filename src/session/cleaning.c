@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/tree.h"
+#include "base/plural.h"
 #include "memo/standing.h"
 #include "session/kept_keys.h"
 
@@ -81,7 +82,7 @@ static void cleaning_drop_outputs(struct session *s, struct cleaning *c)
     }
     if (c->kept > KEPT_TOLD)
         remark(&s->o.remarks, REMARK_WARNING, "kept %u more file%s that weft did not make",
-               c->kept - KEPT_TOLD, c->kept - KEPT_TOLD == 1 ? "" : "s");
+               c->kept - KEPT_TOLD, plural(c->kept - KEPT_TOLD));
     strbuf_free(&path);
 }
 

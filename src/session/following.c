@@ -6,6 +6,7 @@
 #include "session/following.h"
 
 #include "base/mem.h"
+#include "base/plural.h"
 #include "drive/order.h"
 #include "model/future.h"
 
@@ -60,10 +61,11 @@ static bool following_check_here(const struct session *s, const struct following
     if (f->follow != FOLLOW_STRICT || s->o.elsewhere || cores <= s->cores)
         return true;
     return error_set(err, ERROR_INFEASIBLE,
-                     "the plan uses %u cores (%s), and this run has %u; run with -j %u, plan for "
+                     "the plan uses %u core%s (%s), and this run has %u; run with -j %u, plan for "
                      "%u, or take its order alone with --follow order",
-                     cores, f->plan->platform_name ? f->plan->platform_name : "its platform",
-                     s->cores, cores, s->cores);
+                     cores, plural(cores),
+                     f->plan->platform_name ? f->plan->platform_name : "its platform", s->cores,
+                     cores, s->cores);
 }
 
 /* What nobody knows yet cannot be planned, and comes behind what is. */
@@ -328,7 +330,7 @@ static void following_say_moved(const struct session *s)
         remark(
             &s->o.remarks, REMARK_WARNING,
             "%u task%s ran on other agents than planned, since theirs %s gone; the order was kept",
-            moved, moved == 1 ? "" : "s", moved == 1 ? "was" : "were");
+            moved, plural(moved), moved == 1 ? "was" : "were");
 }
 
 /* Judged is a run in which every task ran: times of results that were there already are of another run. */
@@ -350,8 +352,8 @@ bool following_end(struct session *s, bool good, struct error *err)
     bool held = true;
     if (ran < s->w->ntasks)
         remark(&s->o.remarks, REMARK_INFO,
-               "%u of %u tasks did not run this time: constraints are not judged on what happened",
-               s->w->ntasks - ran, s->w->ntasks);
+               "%u of %u task%s did not run this time: constraints are not judged on what happened",
+               s->w->ntasks - ran, s->w->ntasks, plural(s->w->ntasks));
     else if (!following_ask(s, at, &outcomes, &why))
         remark(&s->o.remarks, REMARK_WARNING,
                "constraints could not be judged on what happened: %s", why.text);

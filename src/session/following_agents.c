@@ -11,6 +11,7 @@
 #include "session/following.h"
 
 #include "base/mem.h"
+#include "base/plural.h"
 #include "session/place.h"
 
 #include <math.h>
@@ -110,9 +111,9 @@ static bool following_map(struct following *f, const struct client *c, bool own,
                           platform_node_name(p, n));
         else if (m->cores < used[n])
             good = error_set(err, ERROR_INFEASIBLE,
-                             "the plan uses %u cores of '%.100s', and agent %u there has %u; "
+                             "the plan uses %u core%s of '%.100s', and agent %u there has %u; "
                              "--follow order takes its order alone",
-                             used[n], platform_node_name(p, n), m->node, m->cores);
+                             used[n], plural(used[n]), platform_node_name(p, n), m->node, m->cores);
         else
             f->agent[n] = m->node;
     }

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/tree.h"
 #include "base/strbuf.h"
+#include "base/plural.h"
 #include "formats/format.h"
 #include "memo/missing.h"
 #include "model/shell.h"
@@ -230,8 +231,8 @@ static void lint_cores(struct linting *l, uint32_t t)
             return;
     }
     LINT_SAY(l, "cores", t,
-             "it asks for %u cores, and its command says nothing of them; {cores} is their number",
-             w->cores[t]);
+             "it asks for %u core%s, and its command says nothing of them; {cores} is their number",
+             w->cores[t], plural(w->cores[t]));
 }
 
 /* Other interpreters have other quotes. */

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -74,9 +75,9 @@ void prediction_apply(struct workflow *w, const struct remarks *remarks)
     if (predicted) {
         workflow_set_work(w, work, memory);
         remark(remarks, REMARK_INFO,
-               "note: the work of %u of %u tasks without a stated one is predicted from past runs "
+               "note: the work of %u of %u task%s without a stated one is predicted from past runs "
                "(see weft predict)",
-               predicted, wanted);
+               predicted, wanted, plural(wanted));
     }
     free(work);
     free(memory);

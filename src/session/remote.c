@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/tree.h"
+#include "base/plural.h"
 #include "cluster/launch/launch.h"
 #include "exec/sandbox.h"
 #include "formats/open_end.h"
@@ -394,7 +395,7 @@ static void remote_say_submitted(const struct remote *r)
 {
     const struct client_submitted *in = &r->submitted;
     const struct remarks *to = &r->session->o.remarks;
-    const char *s = in->agents == 1 ? "" : "s";
+    const char *s = plural(in->agents);
     char size[HUMAN_SIZE];
     if (in->shared || !in->files)
         remark(to, REMARK_INFO, "run %" PRIu64 " on %u agent%s%s", in->run, in->agents, s,
@@ -404,7 +405,7 @@ static void remote_say_submitted(const struct remote *r)
     else
         remark(to, REMARK_INFO,
                "run %" PRIu64 " on %u agent%s; %u file%s handed over (%s in %u cop%s)", in->run,
-               in->agents, s, in->files, in->files == 1 ? "" : "s", human_bytes(size, in->bytes),
+               in->agents, s, in->files, plural(in->files), human_bytes(size, in->bytes),
                in->copies, in->copies == 1 ? "y" : "ies");
 }
 

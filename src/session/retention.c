@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "base/tree.h"
+#include "base/plural.h"
 #include "report/human.h"
 #include "session/kept_keys.h"
 #include "session/session.h"
@@ -234,7 +235,7 @@ static void retention_apply_logs(struct session *s)
             remark(&s->o.remarks, REMARK_INFO,
                    "the logs of %u old run%s were removed (%s); WEFT_KEEP_LOGS says how long they "
                    "stay, and this is told once",
-                   count, count == 1 ? "" : "s", human_bytes(size, bytes));
+                   count, plural(count), human_bytes(size, bytes));
         log_stamp(stamp.at, told || count);
         for (size_t i = 0; i < all.n; i++)
             free(all.at[i].path);
@@ -283,5 +284,5 @@ void retention_prune_history(struct session *s)
             &s->o.remarks, REMARK_INFO,
             "the %u oldest run%s of the history %s removed; WEFT_KEEP_HISTORY says how long they "
             "stay, and this is told once",
-            p.runs, p.runs == 1 ? "" : "s", p.runs == 1 ? "was" : "were");
+            p.runs, plural(p.runs), p.runs == 1 ? "was" : "were");
 }

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/suggest.h"
+#include "base/plural.h"
 #include "drive/order.h"
 #include "exec/container.h"
 #include "exec/measure.h"
@@ -55,7 +56,18 @@ static void session_take_options(struct session *s, const struct session_options
     s->retry_first = o->retry_first != 0 ? o->retry_first : STANDARD_RETRY_DELAY;
 }
 
-/* Names of files as the workflow has them: an absolute one in its folder is that file. NULL: none. */
+/* The name of a file as the workflow has it: an absolute one in its folder is that file. */
+static char *session_own_name(struct path_home *home, const char *name)
+{
+    struct strbuf plain = {0};
+    path_add_canonical(name, strlen(name), &plain);
+    const char *inside = *name == '/' ? path_in_home(home, strbuf_text(&plain)) : NULL;
+    char *own = mem_copy_string(inside && *inside ? inside : name);
+    strbuf_free(&plain);
+    return own;
+}
+
+/* NULL: none. */
 static char **session_own_names(const struct session *s, const char *const *names)
 {
     size_t n = 0;
@@ -65,15 +77,9 @@ static char **session_own_names(const struct session *s, const char *const *name
         return NULL;
     char **own = mem_new(char *, n + 1);
     struct path_home *home = path_home_new(s->ws.folder);
-    struct strbuf plain = {0};
-    for (size_t i = 0; i < n; i++) {
-        strbuf_clear(&plain);
-        path_add_canonical(names[i], strlen(names[i]), &plain);
-        const char *inside = *names[i] == '/' ? path_in_home(home, strbuf_text(&plain)) : NULL;
-        own[i] = mem_copy_string(inside && *inside ? inside : names[i]);
-    }
+    for (size_t i = 0; i < n; i++)
+        own[i] = session_own_name(home, names[i]);
     own[n] = NULL;
-    strbuf_free(&plain);
     path_home_free(home);
     return own;
 }
@@ -420,13 +426,25 @@ static uint32_t session_first_member(const struct session *s, const char *family
     return first;
 }
 
+/* Of a file, however its name is spelled: "./total.txt", "/home/me/flow/total.txt". */
+static uint32_t session_find_maker(const struct session *s, const char *name)
+{
+    struct strbuf plain = {0};
+    struct path_home *home = path_home_new(s->ws.folder);
+    char *own = session_own_name(home, name);
+    path_add_canonical(own, strlen(own), &plain);
+    uint32_t object = workflow_find_object(s->w, strbuf_text(&plain));
+    path_home_free(home);
+    strbuf_free(&plain);
+    free(own);
+    return object != NONE ? s->w->producer[object] : NONE;
+}
+
 uint32_t session_find_task(const struct session *s, const char *name, struct error *err)
 {
     uint32_t t = workflow_find_task(s->w, name);
-    if (t == NONE) {
-        uint32_t object = workflow_find_object(s->w, name);
-        t = object != NONE ? s->w->producer[object] : NONE;
-    }
+    if (t == NONE)
+        t = session_find_maker(s, name);
     if (t == NONE)
         t = session_first_member(s, name);
     if (t != NONE)
@@ -475,8 +493,8 @@ void session_prepare(struct session *s)
         remark(&s->o.remarks, REMARK_INFO, "no run was cut off here; what is left to do is done");
     else if (s->ws.crashed)
         remark(&s->o.remarks, REMARK_INFO,
-               "the last run here was cut off; going on with %u of %u tasks done", s->needs.skip,
-               s->w->ntasks);
+               "the last run here was cut off; going on with %u of %u task%s done", s->needs.skip,
+               s->w->ntasks, plural(s->w->ntasks));
     if (s->ws.crashed)
         workspace_clear_leftovers(&s->ws, &s->o.remarks);
     if (s->ws.crashed && s->w->container && !s->o.elsewhere) {

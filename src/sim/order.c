@@ -7,6 +7,7 @@
  * seed gives one run, and every order the same clients and times. */
 #include "sim/order.h"
 #include "base/mem.h"
+#include "base/plural.h"
 #include "sim/engine.h"
 
 enum order_event { EVENT_ENDS, EVENT_TIMES_OUT };
@@ -171,8 +172,8 @@ static bool order_serve_batch(struct order_server *s, struct error *err)
     double now = 0;
     while (left) {
         if (out->batches == most)
-            return error_set(err, ERROR_FAILED, "%u of %u tasks left after %llu batches", left,
-                             s->w->ntasks, (unsigned long long)most);
+            return error_set(err, ERROR_FAILED, "%u of %u task%s left after %llu batches", left,
+                             s->w->ntasks, plural(s->w->ntasks), (unsigned long long)most);
         now += time_to_next_batch(s);
         while (engine_next(e) <= now)
             order_handle_event(s, engine_take(e));

@@ -1,6 +1,7 @@
 /* What a replay adds up at its end: totals, the critical chain, and, when it stood still, why. */
 #include "base/bitset.h"
 #include "base/strbuf.h"
+#include "base/plural.h"
 #include "sim/replay_state.h"
 
 /* Back from the task that ended last, each time to the one that let it start. */
@@ -186,10 +187,11 @@ bool replay_explain_standstill(struct replay *r, struct error *err)
             }
     }
     if (heads > shown)
-        strbuf_printf(&b, "; and %u more cores wait", heads - shown);
+        strbuf_printf(&b, "; and %u more core%s", heads - shown,
+                      plural_word(heads - shown, " waits", "s wait"));
     error_set(err, ERROR_FAILED,
-              "the simulation cannot progress at time %g, %u of %u tasks left:%s", r->engine.now,
-              r->left, r->result->nplacements, strbuf_text(&b));
+              "the simulation cannot progress at time %g, %u of %u task%s left:%s", r->engine.now,
+              r->left, r->result->nplacements, plural(r->result->nplacements), strbuf_text(&b));
     strbuf_free(&b);
     return false;
 }

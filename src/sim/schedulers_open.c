@@ -1,6 +1,7 @@
 /* Simulated schedulers from the first to the last: what nodes have, whether every task fits somewhere,
  * tables and schedulers made and freed. schedulers.c says what happens in between. */
 #include "sim/schedulers_state.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,8 +33,8 @@ static bool check_config(struct schedulers_config *c, struct error *err)
     if (!(c->cache < 0))
         default_when_zero(&c->cache, 8e9);
     if (c->nodes > 1u << 24 || (uint64_t)c->nodes * c->cores > UINT32_MAX)
-        return error_set(err, ERROR_INPUT, "%u schedulers of %u cores; at most %u schedulers",
-                         c->nodes, c->cores, 1u << 24);
+        return error_set(err, ERROR_INPUT, "%u scheduler%s of %u core%s; at most %u schedulers",
+                         c->nodes, plural(c->nodes), c->cores, plural(c->cores), 1u << 24);
     return true;
 }
 

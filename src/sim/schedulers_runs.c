@@ -2,6 +2,7 @@
  * of its own; the next event is the earliest of all, of the first run among equals. */
 #include "sched/share.h"
 #include "sim/schedulers_state.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +30,8 @@ static bool tell_progress(const struct schedulers_config *k, uint64_t done, uint
                           double now)
 {
     char what[64];
-    snprintf(what, sizeof what, "%llu tasks done at %.3g s", (unsigned long long)done, now);
+    snprintf(what, sizeof what, "%llu task%s done at %.3g s", (unsigned long long)done,
+             plural((unsigned long long)done), now);
     return progress_report(k->progress, (double)done / tasks, what);
 }
 
@@ -51,8 +53,9 @@ static bool run_to_end(struct schedulers *runs, uint32_t n, struct error *err)
             return error_set(err, ERROR_FAILED, "stopped");
     }
     return done == tasks ||
-           error_set(err, ERROR_FAILED, "%llu tasks were not done and nothing is left to do",
-                     (unsigned long long)(tasks - done));
+           error_set(err, ERROR_FAILED, "%llu task%s not done and nothing is left to do",
+                     (unsigned long long)(tasks - done),
+                     plural_word(tasks - done, " was", "s were"));
 }
 
 /* What follows from the sums. */
@@ -176,7 +179,8 @@ bool schedulers_run_beside(const struct schedulers_config *config,
 {
     *total = (struct schedulers_result){.bin_width = 1e-3};
     if (!n || n > SCHEDULERS_ENTRIES)
-        return error_set(err, ERROR_INPUT, "%u runs; expected 1 to %d", n, SCHEDULERS_ENTRIES);
+        return error_set(err, ERROR_INPUT, "%u run%s; expected 1 to %d", n, plural(n),
+                         SCHEDULERS_ENTRIES);
     if (!check_entries(entries, n, err) || !run_alone(config, entries, n, runs, err))
         return false;
     struct schedulers *c = mem_new_zero(struct schedulers, n);

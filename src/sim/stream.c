@@ -15,6 +15,7 @@
 #include "sim/stream.h"
 #include "base/clock.h"
 #include "base/compare.h"
+#include "base/plural.h"
 #include "model/stream_schedule.h"
 #include "sim/engine.h"
 #include "sim/mapping.h"
@@ -300,8 +301,8 @@ static bool stream_loop(struct stream *s, struct error *err)
         }
         if (t == INFINITY)
             return error_set(err, ERROR_FAILED,
-                             "the simulation cannot progress at time %g: %u of %u items done",
-                             e->now, s->finished, s->o->items);
+                             "the simulation cannot progress at time %g: %u of %u item%s done",
+                             e->now, s->finished, s->o->items, plural(s->o->items));
         if (tn <= te) {
             struct network_message m;
             e->now = tn;
@@ -436,8 +437,8 @@ static bool stream_check_options(const struct stream *s, const struct plan *plan
     if (!o->items)
         return error_set(err, ERROR_INPUT, "a stream of 0 items; expected 1 or more");
     if (o->items > MOST_ITEMS)
-        return error_set(err, ERROR_INPUT, "a stream of %u items; at most %d can be simulated",
-                         o->items, MOST_ITEMS);
+        return error_set(err, ERROR_INPUT, "a stream of %u item%s; at most %d can be simulated",
+                         o->items, plural(o->items), MOST_ITEMS);
     if (!isfinite(o->period) || o->period < 0)
         return error_set(err, ERROR_INPUT, "the period is %g; it must be 0 (the plan's) or more",
                          o->period);
@@ -465,8 +466,8 @@ static bool stream_prepare(struct stream *s, const struct plan *plan, struct err
         return false;
     uint64_t instances = (uint64_t)o->items * s->map.ncopies;
     if (instances > MOST_INSTANCES)
-        return error_set(err, ERROR_INPUT, "%u items through %u task copies are too many at once",
-                         o->items, s->map.ncopies);
+        return error_set(err, ERROR_INPUT, "%u item%s through %u task copies are too many at once",
+                         o->items, plural(o->items), s->map.ncopies);
     for (uint32_t i = 0; i < s->map.ncopies; i++) {
         const struct mapping_copy *c = &s->map.copies[i];
         if (c->inputs > UINT16_MAX)

@@ -1,6 +1,7 @@
 /* Benchmark graphs as arithmetic: every question about a task is answered from its number, in O(1)
  * or O(levels), without a table. A workflow answers the same questions from its arrays. */
 #include "sim/workload.h"
+#include "base/plural.h"
 #include <math.h>
 #include <string.h>
 
@@ -468,8 +469,8 @@ bool workload_init(struct workload *d, struct error *err)
                                                   : 0);
     /* the upper half of the numbers stays free for marks of the store and for NONE */
     if (!n || objects >= UINT32_MAX / 2)
-        return error_set(err, ERROR_INPUT, "%llu tasks; expected 1 to %u", (unsigned long long)n,
-                         UINT32_MAX / 2);
+        return error_set(err, ERROR_INPUT, "%llu task%s; expected 1 to %u", (unsigned long long)n,
+                         plural((unsigned long long)n), UINT32_MAX / 2);
     if (is_tree(d) && d->degree < 2)
         return error_set(err, ERROR_INPUT, "a tree of degree %u; expected at least 2", d->degree);
     d->ntasks = (uint32_t)n;

@@ -108,7 +108,7 @@ pid=$!
 sleep 1
 kill -TERM $pid; sleep 0.3; kill -TERM $pid
 ends $pid
-[ $? = 1 ] && grep -q "1 of 1 tasks are left" "$work/err"
+[ $? = 1 ] && grep -q "1 of 1 task is left" "$work/err"
 ok $? "two signals end a run whose call does not return"
 
 echo "1..$count"

@@ -121,5 +121,44 @@ ok $? "those of a family as well"
 weft run flow.yaml -p s=a
 [ $? = 2 ] && grep -qF "it is a variable of the list 'r', whose variables go together" "$work/err"
 ok $? "a column cannot be given by itself"
+
+# ---- words of counts, names and options ----
+place small
+cat >flow.yaml <<'E'
+weft: 1
+lists: { l: [1] }
+tasks: { a: { each: l, work: 0, run: "echo > {out}", out: "o{l}" } }
+E
+: >"$work/said"
+tell() { "$weft" "$@" >>"$work/said" 2>&1; }
+tell show flow.yaml; tell show flow.yaml --by kind; tell lint flow.yaml; tell plan flow.yaml --on 1; tell plan flow.yaml --on 1 --with auto; tell compare flow.yaml --on 1
+tell plan flow.yaml --on 1 --with auto --json; tell sim flow.yaml --on 1; tell sim flow.yaml --schedulers 1; tell bound flow.yaml --on 1; tell order flow.yaml
+tell run flow.yaml -n; tell run flow.yaml; tell run flow.yaml; tell predict flow.yaml; tell history; tell platform 1; tell clean flow.yaml
+cat >experiment.yaml <<'E'
+weft: 1
+workflow: plain.yaml
+substitute: { p: { parameter: p, by: [1] } }
+E
+cat >plain.yaml <<'E'
+weft: 1
+parameters: { p: 1 }
+tasks: { a: { run: "echo {p} > {out}", out: o } }
+E
+tell experiment experiment.yaml --plan-only --on 1; tell experiment experiment.yaml
+cp "$work/said" "$work/out"
+! grep -E '(^|[^0-9.,:])1 ([a-z]+ )?(tasks|nodes|files|runs|members|rows|parts|values|edges|rounds|combinations|substitutions|attempts|lines|agents|cores|objects|inputs|outputs|jobs|columns|items|transfers|events|levels|schedulers|kinds|entries|copies)\b' "$work/said" >"$work/err"
+ok $? "one of a thing is not called by its plural, whatever command counts it"
+! grep -E -- '(^|[ :])-0($|[ ,}])' "$work/said" >"$work/err"
+ok $? "nothing is -0"
+weft run flow.yaml -p l=3,4,3
+[ $? = 2 ] && grep -qF "weft: -p l=3,4,3: the value '3' stands twice" "$work/err"
+ok $? "a value twice in -p is told of -p, not of a line of the file"
+weft run flow.yaml -p l=3,,4
+[ $? = 2 ] && grep -qF "weft: -p l=3,,4: a value is empty" "$work/err"
+ok $? "and so is an empty one"
+weft run flow.yaml && weft run flow.yaml --why "$work/small/../small/o1" && grep -q '^a@l=1 does not run' "$work/out"
+ok $? "--why takes a file by its whole name"
+weft run flow.yaml --why ./o1 && grep -q '^a@l=1 does not run' "$work/out"
+ok $? "and by one that begins with a dot"
 echo "1..$count"
 exit $failed

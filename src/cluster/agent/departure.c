@@ -11,6 +11,7 @@
 #include "cluster/agent/agent_state.h"
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "cluster/agent/watch.h"
 
 enum { TAKERS = 64 }; /* agents that share what we hand over: more would not be quicker */
@@ -101,7 +102,8 @@ static bool hand_over(struct agent *a)
         j->handed = true;
     }
     if (a->handing.n > before)
-        agent_log(a, "%zu objects go to others", a->handing.n - before);
+        agent_log(a, "%zu object%s to others", a->handing.n - before,
+                  plural_word(a->handing.n - before, " goes", "s go"));
     return ended_wake_to_hand(a);
 }
 

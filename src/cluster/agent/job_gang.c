@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/tree.h"
+#include "base/plural.h"
 #include "cluster/agent/agent_state.h"
 
 #include <errno.h>
@@ -307,8 +308,8 @@ bool gang_begin(void *job, uint32_t task, struct strbuf *variables, struct error
     uint32_t n = 0;
     const uint32_t *nodes = sched_gang(driver_sched(j->driver), task, &n);
     if (!nodes)
-        return error_set(err, ERROR_FAILED, "it spans %u nodes, and has them no more",
-                         j->w->nodes[task]);
+        return error_set(err, ERROR_FAILED, "it spans %u node%s, and has them no more",
+                         j->w->nodes[task], plural(j->w->nodes[task]));
     struct job_gang *x = gang_of(j, task);
     if (x)
         gang_remove(j, x);

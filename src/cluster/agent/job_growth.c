@@ -9,6 +9,7 @@
 #include "cluster/agent/job_growth.h"
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "cluster/agent/agent_state.h"
 #include "cluster/agent/watch.h"
 #include "model/future.h"
@@ -273,8 +274,8 @@ static void growth_take(struct job *j, const void *data, size_t n)
         job_lengthen(j, x.first, object);
     array_push(&g->parts, x);
     g->look = true;
-    agent_trace(j->agent, "run %llu: part %u, %u tasks", (unsigned long long)j->number, number,
-                x.end - x.first);
+    agent_trace(j->agent, "run %llu: part %u, %u task%s", (unsigned long long)j->number, number,
+                x.end - x.first, plural(x.end - x.first));
     tell_everybody(j, number);
     struct joined_part *own = &g->parts.at[number];
     if (own->part.node == j->agent->node && own->part.life == j->agent->life &&

@@ -17,6 +17,7 @@
 #include "cluster/agent/job_failures.h"
 #include "base/file.h"
 #include "base/tree.h"
+#include "base/plural.h"
 #include "exec/container.h"
 #include "exec/health.h"
 
@@ -401,8 +402,8 @@ struct job *job_open(struct agent *a, const struct loading *run, bool *again, st
     good = good && job_open_store(j, err);
     if (good) {
         strbuf_free(&j->ticket.workflow);
-        agent_log(a, "run %llu: '%s', %u tasks, from %s", (unsigned long long)run->run,
-                  j->ticket.name, j->w->ntasks, j->ticket.host);
+        agent_log(a, "run %llu: '%s', %u task%s, from %s", (unsigned long long)run->run,
+                  j->ticket.name, j->w->ntasks, plural(j->w->ntasks), j->ticket.host);
         return j;
     }
     agent_log(a, "run %llu: %s", (unsigned long long)run->run, err->text);

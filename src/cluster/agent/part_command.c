@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/tree.h"
+#include "base/plural.h"
 #include "cluster/agent/agent_state.h"
 #include "exec/child.h"
 
@@ -158,7 +159,8 @@ static bool command_start(struct job *j, struct part_command *c, char *text, str
     for (c->slot = 0; c->slot < command_slots(j) && g->used[c->slot];)
         c->slot++;
     if (c->slot == command_slots(j))
-        return error_set(err, ERROR_FAILED, "that node runs %u commands already", c->slot);
+        return error_set(err, ERROR_FAILED, "that node runs %u command%s already", c->slot,
+                         plural(c->slot));
     bool good =
         command_make_temporary(c, &temporary, err) && command_spawn(j, c, temporary.at, text, err);
     g->used[c->slot] = good;

@@ -7,6 +7,7 @@
 #include "cluster/agent/watch.h"
 
 #include "cluster/agent/agent_state.h"
+#include "base/plural.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -270,8 +271,8 @@ void job_work(const struct job *j, struct member_work *out)
         capacity_text(j->w, &asks, out->asks, sizeof out->asks);
         size_t n = strlen(out->asks);
         if (span > 1)
-            n +=
-                (size_t)snprintf(out->asks + n, sizeof out->asks - n, " on each of %u nodes", span);
+            n += (size_t)snprintf(out->asks + n, sizeof out->asks - n, " on each of %u node%s",
+                                  span, plural(span));
         if (j->agent->ends > 0 && task < j->ticket.seconds.n && n < sizeof out->asks)
             snprintf(out->asks + n, sizeof out->asks - n, ", for %.0f s",
                      ceil(j->ticket.seconds.at[task]));

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "cluster/client/follow.h"
 #include "base/tree.h"
+#include "base/plural.h"
 #include "model/future.h"
 #include "memo/standing.h"
 
@@ -496,16 +497,16 @@ static bool follow_judge(struct client_follow *f, struct error *err)
     if (f->out.detached)
         return true;
     if (f->out.missing)
-        return error_set(
-            err, ERROR_FAILED,
-            "%u result%s could not be brought home (%s); `weft attach %" PRIu64 "` tries again",
-            f->out.missing, f->out.missing == 1 ? "" : "s", collect_why(f->collect), f->o.run);
+        return error_set(err, ERROR_FAILED,
+                         "%u result%s could not be brought home (%s); `weft attach %" PRIu64
+                         "` tries again",
+                         f->out.missing, plural(f->out.missing), collect_why(f->collect), f->o.run);
     if (!run_result_judge(r, err))
         return false;
     if (r->skipped > r->untaken)
         return error_set(err, ERROR_FAILED, "%s; %u of %u task%s did not run",
                          f->handled ? "stopped" : "the run was stopped or cancelled",
-                         r->skipped - r->untaken, f->w->ntasks, f->w->ntasks == 1 ? "" : "s");
+                         r->skipped - r->untaken, f->w->ntasks, plural(f->w->ntasks));
     return true;
 }
 

@@ -6,6 +6,7 @@
  *   I2. Those that died between two looks are one line for people, however many they are. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/plural.h"
 #include "cluster/client/follow.h"
 
 #include <inttypes.h>
@@ -109,13 +110,13 @@ static void follow_say_died(struct client_follow *f, struct follow_gone *died)
         strbuf_printf(&line, " %s died: ", one ? "has" : "have");
         if (died->running)
             strbuf_printf(&line, "%u task%s that %s ran begin%s again elsewhere", died->running,
-                          died->running == 1 ? "" : "s", one ? "it" : "they",
+                          plural(died->running), one ? "it" : "they",
                           died->running == 1 ? "s" : "");
         if (died->needed)
             strbuf_printf(&line,
                           "%sof %u result%s that others still need, those that nobody else has are "
                           "made again",
-                          died->running ? "; " : "", died->needed, died->needed == 1 ? "" : "s");
+                          died->running ? "; " : "", died->needed, plural(died->needed));
         if (!died->running && !died->needed)
             strbuf_add(&line, "nothing of this run is lost with that");
         client_say(f->c, "%s", line.at);
@@ -254,8 +255,8 @@ void follow_check_unfit(struct client_follow *f)
     }
     if (tasks && f->state == BOARD_RUN_OPEN && strcmp(asks, f->said_unfit) != 0) {
         client_say(f->c, "%u task%s wait%s until an agent joins that has room: %s asks for %s",
-                   tasks, tasks == 1 ? "" : "s", tasks == 1 ? "s" : "",
-                   tasks == 1 ? "it" : "one of them", asks);
+                   tasks, plural(tasks), tasks == 1 ? "s" : "", tasks == 1 ? "it" : "one of them",
+                   asks);
         snprintf(f->said_unfit, sizeof f->said_unfit, "%s", asks);
     }
     if (!tasks)

@@ -11,6 +11,7 @@
 #include "cluster/wire/link_state.h"
 
 #include "base/mem.h"
+#include "base/plural.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +30,8 @@ void links_log(struct links *all, const char *address, const char *text)
     uint64_t second = links_now(all) / 1000;
     if (second != all->log_second) {
         if (all->log_left_out) {
-            snprintf(line, sizeof line, "links: %u more lines like these were left out",
-                     all->log_left_out);
+            snprintf(line, sizeof line, "links: %u more line%s like these left out",
+                     all->log_left_out, plural(all->log_left_out));
             all->config.log(all->config.context, line);
         }
         all->log_second = second;

@@ -13,6 +13,7 @@
  *     PARENT blur CHILD edges */
 #include "base/array.h"
 #include "base/pool.h"
+#include "base/plural.h"
 #include "formats/dagman/dagman_parse.h"
 #include "formats/dagman/dagman_submit.h"
 #include "formats/dropped.h"
@@ -396,7 +397,7 @@ static void dagman_report(const struct dagman_writer *p, bool ranked, struct str
         strbuf_printf(dropped,
                       "commands of %zu task%s as templates ({in} and the like are written "
                       "out)\n",
-                      p->filled_commands, p->filled_commands == 1 ? "" : "s");
+                      p->filled_commands, plural(p->filled_commands));
     dropped_count(dropped, w->nobjects, "names and sizes (edges stay as orderings)", "data object");
     if (dropped && ranked)
         strbuf_add(dropped, "fractions of priorities (written as ranks, in the same order)\n");

@@ -22,6 +22,7 @@
 #include "formats/dot/dot.h"
 #include "base/array.h"
 #include "base/quantity.h"
+#include "base/plural.h"
 #include "formats/dot/dot_contract.h"
 #include "formats/dot/dot_parse.h"
 #include <string.h>
@@ -553,15 +554,15 @@ static void dot_add_remarks(struct dot_reader *r)
 {
     if (r->repeated && !r->graph.strict)
         builder_warn(r->b, r->repeated_line,
-                     "%llu repeated edges, the first here; each counts once",
-                     (unsigned long long)r->repeated);
+                     "%llu repeated edge%s, the first here; each counts once",
+                     (unsigned long long)r->repeated, plural((unsigned long long)r->repeated));
     if (r->minus_one)
-        builder_warn(r->b, 0, "size=-1 stands in %llu places; read as 0",
-                     (unsigned long long)r->minus_one);
+        builder_warn(r->b, 0, "size=-1 stands in %llu place%s; read as 0",
+                     (unsigned long long)r->minus_one, plural((unsigned long long)r->minus_one));
     if (r->alphas)
         builder_warn(r->b, 0,
-                     "alpha (the sequential fraction of a parallel task) of %llu tasks is ignored",
-                     (unsigned long long)r->alphas);
+                     "alpha (the sequential fraction of a parallel task) of %llu task%s is ignored",
+                     (unsigned long long)r->alphas, plural((unsigned long long)r->alphas));
     if (r->graph.more)
         builder_warn(r->b, 0, "something follows the first graph; it is ignored");
 }

@@ -4,6 +4,7 @@
  * and finds the files it names, plan_file_read() makes names into numbers of the models that the
  * caller has read meanwhile. Whether the plan is any good is the checker's question. */
 #include "base/mem.h"
+#include "base/plural.h"
 #include "formats/format.h"
 #include "formats/json_field.h"
 
@@ -281,8 +282,8 @@ static bool read_part(struct plan_reader *r, json_ref row)
         if (!read_names(r, row, "order", false, &x.order, &ordered))
             return false;
         if (ordered != x.count)
-            return json_error(r->j, order, r->err, "the part has %u tasks, but its order lists %u",
-                              x.count, ordered);
+            return json_error(r->j, order, r->err, "the part has %u task%s, but its order lists %u",
+                              x.count, plural(x.count), ordered);
     }
     array_push(&r->plan->parts, x);
     return true;

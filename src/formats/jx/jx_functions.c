@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "base/tree.h"
 #include "base/utf8.h"
+#include "base/plural.h"
 #include "formats/jx/jx.h"
 
 #include <libgen.h>
@@ -74,9 +75,9 @@ static jx_value call_range(const struct jx_arguments *a)
              step = x[2] > 0 ? (uint64_t)x[2] : 0 - (uint64_t)x[2],
              count = (x[2] > 0 ? x[1] > x[0] : x[1] < x[0]) ? (span - 1) / step + 1 : 0;
     if (!jx_room(a->e->store, count) || a->e->steps + count > JX_STEPS_MOST)
-        return jx_error(a->e, a->call,
-                        "range(): %llu values more are too many; a file makes at most %d",
-                        (unsigned long long)count, JX_NODES_MOST);
+        return jx_error(
+            a->e, a->call, "range(): %llu value%s more are too many; a file makes at most %d",
+            (unsigned long long)count, plural((unsigned long long)count), JX_NODES_MOST);
     jx_items items = {0};
     array_reserve(&items, count);
     for (uint64_t i = 0; i < count; i++) {
@@ -165,8 +166,8 @@ static jx_value call_format(const struct jx_arguments *a)
         }
     }
     if (good && next < a->n)
-        good = jx_error(a->e, a->call, "format(): %u values, but %u places for them", a->n - 1,
-                        next - 1) != NULL;
+        good = jx_error(a->e, a->call, "format(): %u value%s, but %u place%s for them", a->n - 1,
+                        plural(a->n - 1), next - 1, plural(next - 1)) != NULL;
     if (good)
         return made_text(a, &out);
     strbuf_free(&out);
@@ -583,7 +584,7 @@ jx_value jx_call(struct jx_evaluation *e, jx_value call, const struct jx_scope *
     struct jx_arguments a = {e, call, scope, call->n - 1, values};
     if (a.n < functions[f].least || a.n > functions[f].most)
         return jx_error(e, call, "%s() has %u argument%s; expected %u to %u", name, a.n,
-                        a.n == 1 ? "" : "s", functions[f].least, functions[f].most);
+                        plural(a.n), functions[f].least, functions[f].most);
     for (uint32_t i = 0; i < a.n; i++) {
         values[i] =
             functions[f].lazy ? call->item[i + 1] : jx_evaluate(e, call->item[i + 1], scope);

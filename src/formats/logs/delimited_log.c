@@ -1,6 +1,7 @@
 /* Logs that are tables: a header line, then a line an attempt, cells between tabs or bars. */
 #include "formats/logs/execution_log.h"
 #include "formats/scan.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,8 +55,8 @@ bool log_table_row(struct log_table *t, bool *good, struct error *err)
     if (!split_line(t, t->cell, t->length, &n))
         return false;
     if (n != t->columns)
-        *good = error_at(err, t->file, t->line, "%zu cells; the first line names %zu columns", n,
-                         t->columns);
+        *good = error_at(err, t->file, t->line, "%zu cells; the first line names %zu column%s", n,
+                         t->columns, plural(t->columns));
     return *good;
 }
 

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/tree.h"
 #include "base/utf8.h"
+#include "base/plural.h"
 
 #include "model/command.h"
 
@@ -328,7 +329,7 @@ bool list_from_table(struct list_rows *rows, const struct native *n, yaml_ref at
             if (count != rows->columns.n)
                 good =
                     native_error(n, at, "list '%.80s': %.200s:%u has %u cell%s, its header has %zu",
-                                 title, file, line, count, count == 1 ? "" : "s", rows->columns.n);
+                                 title, file, line, count, plural(count), rows->columns.n);
         }
     }
     strbuf_free(&t.cell);

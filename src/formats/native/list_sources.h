@@ -13,6 +13,7 @@ struct list_rows {
     ARRAY(uint32_t) lines; /* of rows, in the file that they come from; empty: in none */
     bool outside;          /* than the workflow's own file */
     bool awaited;          /* `after: TASK`: a task makes what it is read from */
+    const char *given;     /* the text of -p that it is read from; NULL: none */
     const char *source; /* that a list is read from, in place of what the file says; NULL: that */
 };
 

@@ -6,6 +6,7 @@
  * bound columns and by bound and free ones together, sorted by counting. */
 #include "formats/native/lists.h"
 #include "base/quantity.h"
+#include "base/plural.h"
 #include "formats/native/list_sources.h"
 #include "model/command.h"
 
@@ -205,8 +206,8 @@ static bool add_variables(struct lists *l, const struct native *n, yaml_ref at, 
 {
     uint32_t columns = (uint32_t)rows->columns.n;
     if (columns > LIST_COLUMNS)
-        return native_error(n, at, "list '%.80s' has %u columns; at most %d are possible", title,
-                            columns, LIST_COLUMNS);
+        return native_error(n, at, "list '%.80s' has %u column%s; at most %d are possible", title,
+                            columns, plural(columns), LIST_COLUMNS);
     for (uint32_t c = 0; c < columns; c++) {
         const char *variable = lists_name(l, rows->columns.at[c]);
         if (!command_is_name(variable, strlen(variable)))
@@ -256,6 +257,9 @@ static bool add_list(struct lists *l, const struct native *n, yaml_ref at, str_i
         return false;
     if (!find_telling_columns(&x, &twice)) {
         uint32_t line = rows->lines.n ? rows->lines.at[twice] : 0;
+        if (rows->given) /* the mistake is not in the file */
+            return error_set(n->err, ERROR_INPUT, "-p %.80s=%.120s: the value '%.80s' stands twice",
+                             title, rows->given, lists_value(l, list_cell(&x, twice, 0)));
         if (columns == 1 && !line)
             return native_error(n, at, "list '%.80s' has the value '%.80s' twice", title,
                                 lists_value(l, list_cell(&x, twice, 0)));
@@ -386,8 +390,9 @@ static bool read_row_mappings(const struct native *n, yaml_ref v, const char *ti
                 return too_many(n, v, title);
         }
         if (yaml_size(&n->y, e) != rows->columns.n)
-            return native_error(n, e, "list '%.80s': this row has %u values, the first has %zu",
-                                title, yaml_size(&n->y, e), rows->columns.n);
+            return native_error(n, e, "list '%.80s': this row has %u value%s, the first has %zu",
+                                title, yaml_size(&n->y, e), plural(yaml_size(&n->y, e)),
+                                rows->columns.n);
         array_push(&rows->lines, (uint32_t)yaml_line(&n->y, e));
     }
     return true;
@@ -440,6 +445,9 @@ static bool read_given(const struct native *n, yaml_ref at, const char *title, c
 {
     for (const char *p = values;; p++) {
         size_t length = strcspn(p, ",");
+        if (!length && rows->given)
+            return error_set(n->err, ERROR_INPUT, "-p %.80s=%.120s: a value is empty", title,
+                             values);
         if (!length)
             return native_error(n, at, "list '%.80s': a value of '%.120s' is empty", title, values);
         if (!list_value(rows, p, length))
@@ -559,9 +567,9 @@ static bool read_assumed(struct lists *l, const struct native *n, yaml_ref k, co
     if (rows->columns.n > 1)
         return native_error(
             n, k,
-            "--assume %.80s=%.80s: the list has %zu variables; say how many rows it "
+            "--assume %.80s=%.80s: the list has %zu variable%s; say how many rows it "
             "has, --assume %.80s=20",
-            title, assumed, rows->columns.n, title);
+            title, assumed, rows->columns.n, plural(rows->columns.n), title);
     return read_given(n, k, title, assumed, rows);
 }
 
@@ -651,6 +659,8 @@ static bool read_list(struct lists *l, const struct native *n, yaml_ref k, const
     bool one = in_file != YAML_NONE && yaml_type(&where->y, what) == YAML_SCALAR;
     if (one)
         values = yaml_text(&where->y, what, NULL);
+    else
+        rows->given = values;
     struct module_value *with = given_with(given, title);
     if (with)
         with->used = true;

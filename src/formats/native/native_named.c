@@ -5,6 +5,7 @@
  * {in[1:4].list}, when the command is read. A file that stands under two names has two places: the
  * builder finds that they are one. */
 #include "base/suggest.h"
+#include "base/plural.h"
 #include "formats/native/native_reading.h"
 #include "model/command.h"
 #include "model/condition.h"
@@ -149,8 +150,9 @@ static bool fill_condition_mark(struct native_reading *r, yaml_ref v, const char
         return native_error(&r->file, v, "%s: a file stands within quotes; there it is no file",
                             what);
     if (x && x->count != 1)
-        return native_error(&r->file, v, "%s: {%.*s} stands for %u files, and a condition asks one",
-                            what, (int)(n - 2), from + 1, x->count);
+        return native_error(&r->file, v,
+                            "%s: {%.*s} stands for %u file%s, and a condition asks one", what,
+                            (int)(n - 2), from + 1, x->count, plural(x->count));
     if (x) {
         strbuf_printf(out, "{%s[%u]}", output ? "out" : "in", r->named_place.at[x->first]);
     } else if (file && (word == 2 || word == 3) && r->places[word == 3] == 1) {

@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/suggest.h"
 #include "base/tree.h"
+#include "base/plural.h"
 #include "formats/native/native_reading.h"
 #include "model/condition.h"
 
@@ -269,7 +270,7 @@ static bool carry_between(const struct native_reading *r, struct native_chain *c
         return native_error(&r->file, at,
                             "repeat: %u output%s of a round would be %u input%s of the next; there "
                             "must be as many",
-                            nout, nout == 1 ? "" : "s", nin, nin == 1 ? "" : "s");
+                            nout, plural(nout), nin, plural(nin));
     for (uint32_t i = 0; i < nin; i++)
         c->in.at[in + i].carried = out + i;
     return true;
@@ -307,8 +308,8 @@ static bool carry_by_itself(const struct native_reading *r, struct native_chain 
         if (c->in.n != c->out.n)
             return native_error(&r->file, at,
                                 "repeat: which outputs of a round are inputs of the next? There "
-                                "are %zu outputs and %zu inputs; %s",
-                                c->out.n, c->in.n,
+                                "are %zu output%s and %zu input%s; %s",
+                                c->out.n, plural(c->out.n), c->in.n, plural(c->in.n),
                                 flow ? "say `carry: { OUT: IN }`"
                                      : "name them, `in: { state: ... }` and `out: { state: ... "
                                        "}`, or say `carry: { OUT: IN }`");

@@ -14,6 +14,7 @@
 #include "formats/native/native_reading.h"
 #include "model/command.h"
 #include "model/condition.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -377,7 +378,7 @@ void native_decide_rounds(struct native_reading *r, struct native_chain *c)
             &why,
             "%s: %u round%s, and until does not hold: %.200s; allow more rounds (most), or "
             "say `accept: true` if the last one is good enough",
-            c->name, c->round, c->round == 1 ? "" : "s", until);
+            c->name, c->round, plural(c->round), until);
     }
     if (why.n)
         c->failure = strbuf_steal(&why);

@@ -6,6 +6,7 @@
  * run (sched/decide.h). */
 #include "base/file.h"
 #include "base/tree.h"
+#include "base/plural.h"
 #include "formats/native/native_reading.h"
 #include "model/condition.h"
 
@@ -140,9 +141,8 @@ static void tell_taken(struct workflow *w, const struct taken_counts *n, const c
         strbuf_printf(&text,
                       "%s: whether %u task%s with `when` ('%.80s'%s) %s taken is not known before "
                       "the workflow has run: %s taken here; --assume NAME=no skips",
-                      file, n->unknown, n->unknown == 1 ? "" : "s", example,
-                      n->unknown == 1 ? "" : " ...", n->unknown == 1 ? "is" : "are",
-                      n->unknown == 1 ? "it is" : "they are");
+                      file, n->unknown, plural(n->unknown), example, n->unknown == 1 ? "" : " ...",
+                      n->unknown == 1 ? "is" : "are", n->unknown == 1 ? "it is" : "they are");
         builder_add_warning(w, text.at);
         strbuf_clear(&text);
     }
@@ -150,8 +150,8 @@ static void tell_taken(struct workflow *w, const struct taken_counts *n, const c
         strbuf_printf(&text,
                       "%s: %u task%s with `when` %s not taken, as things stand or as assumed: %u "
                       "task%s skipped here, with what needs them",
-                      file, n->untaken, n->untaken == 1 ? "" : "s", n->untaken == 1 ? "is" : "are",
-                      skipped, skipped == 1 ? " is" : "s are");
+                      file, n->untaken, plural(n->untaken), n->untaken == 1 ? "is" : "are", skipped,
+                      skipped == 1 ? " is" : "s are");
         builder_add_warning(w, text.at);
     }
     strbuf_free(&text);

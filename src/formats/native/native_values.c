@@ -5,6 +5,7 @@
  * tells of it. One that stands in a file's name or a setting, too, is fixed while the file is read
  * (struct scope_parameter): replacing it later would change a half. */
 #include "base/suggest.h"
+#include "base/plural.h"
 #include "formats/native/native_reading.h"
 #include "model/command.h"
 
@@ -94,10 +95,10 @@ static bool given_parameter(const struct native_reading *r, yaml_ref k, struct s
     if (with && in_file == YAML_NONE) {
         if (with->is_list || with->values.n != 1)
             return native_error(
-                &r->file, k, "%s:%zu gives the parameter '%.80s' %zu values; it has one",
+                &r->file, k, "%s:%zu gives the parameter '%.80s' %zu value%s; it has one",
                 r->module->parent->file.y.file,
                 yaml_line(&r->module->parent->file.y, with->at) - r->module->parent->file.y.base,
-                name, with->values.n);
+                name, with->values.n, plural(with->values.n));
         p->outside = with->outside;
         *value = with->values.at[0];
         return true;
@@ -268,7 +269,7 @@ static void tell_assumed(struct native_reading *r, uint32_t list)
         builder_warn(r->b, l->line,
                      "list '%.80s' is assumed as it stands from the last run: %u value%s; --assume "
                      "%.80s=N takes others",
-                     name, l->nrows, l->nrows == 1 ? "" : "s", name);
+                     name, l->nrows, plural(l->nrows), name);
 }
 
 bool native_read_values(struct native_reading *r)

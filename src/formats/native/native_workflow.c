@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/suggest.h"
+#include "base/plural.h"
 #include "formats/native/native_reading.h"
 #include "model/shell.h"
 
@@ -316,9 +317,9 @@ static bool add_after(void *context, const char *name, size_t length)
     uint64_t mine = r->family == NONE ? 1 : r->families.at[r->family].count;
     if (mine * g->count > AFTER_EDGES)
         return native_error(&r->file, a->at,
-                            "after: %u tasks of '%s' before each of %u; name the member that "
+                            "after: %u task%s of '%s' before each of %u; name the member that "
                             "matters, as in \"%s@...={...}\"",
-                            g->count, name, (unsigned)mine, name);
+                            g->count, plural(g->count), name, (unsigned)mine, name);
     const struct native_shared *s = r->shared;
     uint32_t number = (uint32_t)(g - s->groups.at);
     add_after_range(r, a->task, g, number < s->first_group, line);

@@ -26,6 +26,7 @@
  * 1, so a communication time read as a size takes that time. */
 #include "base/array.h"
 #include "base/pool.h"
+#include "base/plural.h"
 #include "formats/format.h"
 #include "formats/scan.h"
 #include "formats/tgff/tgff_file.h"
@@ -187,8 +188,8 @@ static void add_remarks(const struct building *x)
     if (!x->processors)
         builder_warn(w, 0, "no table of costs: every task has work 0");
     else if (x->unlisted_tasks)
-        builder_warn(w, 0, "no table can run the type of %zu tasks: they have work 0",
-                     x->unlisted_tasks);
+        builder_warn(w, 0, "no table can run the type of %zu task%s: they have work 0",
+                     x->unlisted_tasks, plural(x->unlisted_tasks));
     if (!x->sizes.n && x->unlisted_arcs)
         builder_warn(w, 0, "no table of communication: arcs carry no data");
     else if (x->unlisted_arcs)
@@ -219,8 +220,8 @@ static bool tgff_build_workflow(struct building *x)
                              "the file has no task graph; expected a block with TASK lines");
     if (tasks * x->processors > MOST_TIMES)
         return builder_error(x->builder, f->lines,
-                             "%zu tasks on %zu processors: more than %d times", tasks,
-                             x->processors, MOST_TIMES);
+                             "%zu task%s on %zu processor%s: more than %d times", tasks,
+                             plural(tasks), x->processors, plural(x->processors), MOST_TIMES);
     for (size_t i = 0; i < x->file->blocks.n; i++) {
         if (!x->file->blocks.at[i].is_graph)
             continue;

@@ -10,6 +10,7 @@
  * completed greedily, so that a schedule comes out. The limits are looked at every 64 states. */
 #include "plan/constraints/search.h"
 #include "base/clock.h"
+#include "base/plural.h"
 #include "plan/constraints/open.h"
 #include <stdio.h>
 
@@ -68,8 +69,9 @@ static bool must_stop(struct best_first *b)
         return false;
     raise_priority(b);
     char what[96];
-    snprintf(what, sizeof what, "searching: %llu states, %u of %u tasks",
-             (unsigned long long)b->r.states, b->s->relations->depth, b->s->w->ntasks);
+    snprintf(what, sizeof what, "searching: %llu states, %u of %u task%s",
+             (unsigned long long)b->r.states, b->s->relations->depth, b->s->w->ntasks,
+             plural(b->s->w->ntasks));
     if (b->r.expanded % 1024 == 0 && !progress_report(b->s->request->progress, -1, what))
         return true;
     return clock_seconds() >= b->limits->deadline;

@@ -6,6 +6,7 @@
  * message names the constraint that removed the deepest states. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/plural.h"
 #include "plan/constraints/rules.h"
 #include "plan/constraints/search.h"
 #include "plan/constraints/ways.h"
@@ -87,8 +88,8 @@ static void tell_search(struct plan *plan, const struct space *s, const struct s
         strbuf_add(&text, "; stopped early, this is the best so far");
     plan_note(plan, "%s", strbuf_text(&text));
     if (s->pinned)
-        plan_note(plan, "requirements keep %u of %u tasks off some processors that could run them",
-                  s->pinned, s->w->ntasks);
+        plan_note(plan, "requirements keep %u of %u task%s off some processors that could run them",
+                  s->pinned, s->w->ntasks, plural(s->w->ntasks));
     strbuf_free(&text);
 }
 
@@ -151,8 +152,9 @@ static void tell_way(struct plan *plan, const struct space *s, const struct ways
               "open; the default order of scheduling yields to yours",
               w->found_by, w->more_states);
     if (w->waiting)
-        plan_note(plan, "%u of %u tasks wait though they could start: an order asks for it",
-                  w->waiting, s->w->ntasks);
+        plan_note(plan, "%u of %u task%s though %s could start: an order asks for it", w->waiting,
+                  s->w->ntasks, plural_word(s->w->ntasks, " waits", "s wait"),
+                  plural_word(s->w->ntasks, "it", "they"));
 }
 
 /* Read back from the first note: the plan has no field for it. */

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/heap.h"
 #include "base/mem.h"
+#include "base/plural.h"
 #include "plan/order/orders.h"
 #include "plan/planner.h"
 
@@ -426,8 +427,7 @@ static struct plan *run_batch(const struct plan_request *request, struct error *
         uint32_t there = b ? s.eligible[b - 1] : plan->eligible.at[0];
         uint32_t give = size < there ? size : there;
         plan_note(plan, "batch %u: %u task%s from '%s', then %u eligible", b + 1, give,
-                  give == 1 ? "" : "s", workflow_task_name(request->workflow, s.order[at]),
-                  s.eligible[b]);
+                  plural(give), workflow_task_name(request->workflow, s.order[at]), s.eligible[b]);
         at += give;
     }
     batch_schedule_free(&s);

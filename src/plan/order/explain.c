@@ -2,6 +2,7 @@
  * sweep's tables as the paper prints them. Text only; decides nothing. */
 #include "plan/order/explain.h"
 #include "plan/order/sweep.h"
+#include "base/plural.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,13 +31,13 @@ static const char *const proofs[] = {"", "no IC-optimal order", "AREA-maximal", 
 void explain_blocks(const struct blocks *b, const struct workflow *w, struct strbuf *out)
 {
     const struct skeleton *s = b->s;
-    strbuf_printf(out, "%u tasks, %u nonsinks; %zu shortcuts removed", s->n, s->nonsinks,
-                  s->shortcuts);
+    strbuf_printf(out, "%u task%s, %u nonsinks; %zu shortcuts removed", s->n, plural(s->n),
+                  s->nonsinks, s->shortcuts);
     if (s->undecided)
         strbuf_printf(out, " (%zu arcs not examined)", s->undecided);
     strbuf_printf(out, "; %u phase%s; %u block%s, %zu different profile%s\n", s->nphases,
-                  s->nphases == 1 ? "" : "s", s->nblocks, s->nblocks == 1 ? "" : "s",
-                  b->shapes.all.n, b->shapes.all.n == 1 ? "" : "s");
+                  plural(s->nphases), s->nblocks, plural(s->nblocks), b->shapes.all.n,
+                  plural(b->shapes.all.n));
     for (uint32_t i = 0; i < s->nblocks && i < MOST_BLOCKS; i++) {
         char name[48];
         strbuf_printf(out, "block B%u%s%s%s: ", i + 1, b->all[i].entry.family ? " = " : "",

@@ -11,6 +11,7 @@
  * 10^8 arc visits of flows: a few seconds at worst. */
 #include "plan/order/study.h"
 #include "base/mem.h"
+#include "base/plural.h"
 #include "plan/order/explain.h"
 #include "plan/order/greedy.h"
 #include <math.h>
@@ -296,8 +297,8 @@ static void study_conclude(struct study_run *r)
                  : r->proofs[PROOF_AREA]  ? PROOF_AREA
                                           : PROOF_IC;
     struct strbuf *why = &out->why;
-    strbuf_printf(why, "%u phase%s, %u block%s", out->nphases, out->nphases == 1 ? "" : "s",
-                  out->nblocks, out->nblocks == 1 ? "" : "s");
+    strbuf_printf(why, "%u phase%s, %u block%s", out->nphases, plural(out->nphases), out->nblocks,
+                  plural(out->nblocks));
     if (out->nmerged)
         strbuf_printf(why, " (%u not bipartite)", out->nmerged);
     for (uint32_t i = 0, any = 0; i < ROUTES; i++)

@@ -9,6 +9,7 @@
  * is reproducible. */
 #include "plan/planner.h"
 #include "base/clock.h"
+#include "base/plural.h"
 #include "plan/memory/improve.h"
 #include "plan/memory/within.h"
 #include "plan/search/anneal.h"
@@ -73,8 +74,8 @@ static void optimal_note(struct plan *plan, const struct problem *p,
     if (p->n > EXACT_TASKS)
         plan_note(
             plan,
-            "%u tasks are too many for exact search (at most %d): local search and a simple bound",
-            p->n, EXACT_TASKS);
+            "%u task%s are too many for exact search (at most %d): local search and a simple bound",
+            p->n, plural(p->n), EXACT_TASKS);
 }
 
 /* The best of the portfolio's solutions, annealed: what the exact search has to beat. */

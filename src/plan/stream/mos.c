@@ -11,6 +11,7 @@
  * cluster of everything always does. */
 #include "plan/stream/mos.h"
 #include "base/quantity.h"
+#include "base/plural.h"
 #include "model/stream_schedule.h"
 
 /* ---- running ---- */
@@ -316,10 +317,11 @@ static bool throughput_is_reachable(const struct stream_problem *q, struct error
     double most = stream_problem_most(q);
     if (q->throughput <= most * (1 + STREAM_TOLERANCE))
         return true;
-    return error_set(err, ERROR_INFEASIBLE,
-                     "a throughput of %g items a second cannot be had: the most that %u processors "
-                     "can do is %.10g",
-                     q->throughput, q->processors, most);
+    return error_set(
+        err, ERROR_INFEASIBLE,
+        "a throughput of %g items a second cannot be had: the most that %u processor%s "
+        "can do is %.10g",
+        q->throughput, q->processors, plural(q->processors), most);
 }
 
 extern const struct planner planner_mos;
@@ -348,8 +350,8 @@ static struct plan *run_mos(const struct plan_request *request, struct error *er
             error_set(err, ERROR_INFEASIBLE,
                       "no mapping was found with a throughput of %g items a second: tasks that may "
                       "not be replicated "
-                      "do not fit on %u processors at that rate (the best found has %.10g)",
-                      q.throughput, q.processors, result.throughput);
+                      "do not fit on %u processor%s at that rate (the best found has %.10g)",
+                      q.throughput, q.processors, plural(q.processors), result.throughput);
     }
     if (good) {
         plan = stream_plan(&q, &result);

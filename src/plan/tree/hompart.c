@@ -6,6 +6,7 @@
  * compares. The makespan of the answer counts the real speeds. */
 #include "plan/tree/bound.h"
 #include "plan/tree/pipeline.h"
+#include "base/plural.h"
 #include <string.h>
 
 static const struct option options[] = {
@@ -76,12 +77,12 @@ static struct plan *run_hompart(const struct plan_request *request, struct error
     if (best.n)
         plan = tree_job_plan(&job, &best, bound, err);
     else
-        error_set(err, ERROR_INFEASIBLE,
-                  "hompart found no valid mapping in scenario %s: %u nodes counted as having %.10g "
-                  "bytes each%s; other scenarios or hetpart1 may",
-                  scenario, job.setting->nprocs, limit,
-                  limit < tree_largest_need(job.tree) ? ", less than the most demanding task needs"
-                                                      : "");
+        error_set(
+            err, ERROR_INFEASIBLE,
+            "hompart found no valid mapping in scenario %s: %u node%s counted as having %.10g "
+            "bytes each%s; other scenarios or hetpart1 may",
+            scenario, job.setting->nprocs, plural(job.setting->nprocs), limit,
+            limit < tree_largest_need(job.tree) ? ", less than the most demanding task needs" : "");
     snapshot_free(&best);
     tree_job_close(&job);
     return plan;

@@ -3,6 +3,7 @@
  * mapping, or the error that says which part fits nowhere. */
 #include "plan/tree/pipeline.h"
 #include "base/mem.h"
+#include "base/plural.h"
 #include "plan/tree/again.h"
 #include "plan/tree/merge.h"
 #include "plan/tree/split.h"
@@ -189,11 +190,11 @@ bool tree_job_unplaced(const struct tree_job *job, struct partition *p, struct e
     if (q == s->nprocs)
         return error_set(
             err, ERROR_INFEASIBLE,
-            "no valid mapping was found: %u parts are left, all %u nodes have one, and "
+            "no valid mapping was found: %u part%s left, each of %u node%s has one, and "
             "no two parts fit together; the largest left, of task '%s', needs %.10g "
             "bytes (largest memory: %.10g)",
-            waiting, s->nprocs, workflow_task_name(w, s->t->task[p->at[worst].root]), need,
-            s->memory[0]);
+            waiting, plural_word(waiting, " is", "s are"), s->nprocs, plural(s->nprocs),
+            workflow_task_name(w, s->t->task[p->at[worst].root]), need, s->memory[0]);
     return error_set(err, ERROR_INFEASIBLE,
                      "no valid mapping was found: the part of task '%s' needs %.10g bytes, and the "
                      "largest node still free, '%s', has %.10g (largest of all: %.10g)",

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/quantity.h"
+#include "base/plural.h"
 #include "plan/tree/auction.h"
 #include "plan/tree/bound.h"
 #include "plan/tree/hetpart.h"
@@ -276,9 +277,10 @@ static struct plan *plan_tree(const struct plan_request *request, struct error *
                       100 * (1 - run.best.makespan / run.before), cost);
     } else if (run.proven) {
         error_set(err, ERROR_INFEASIBLE,
-                  "no mapping exists: every way to cut the tree of %u tasks and to map its parts "
-                  "to the %u nodes exceeds a memory",
-                  job.tree->n, job.setting->nprocs);
+                  "no mapping exists: every way to cut the tree of %u task%s and to map its parts "
+                  "to the %u node%s exceeds a memory",
+                  job.tree->n, plural(job.tree->n), job.setting->nprocs,
+                  plural(job.setting->nprocs));
     } else {
         tree_job_unplaced(&job, p, err);
     }

@@ -1,6 +1,7 @@
 /* One half of the client: the queues of commands, sending them, and what a reply means for one. The
  * invariants are numbered in client.c. */
 #include "store/redis/client_state.h"
+#include "base/plural.h"
 
 #define FULL_SHARE 0.98     /* of its memory: what is left does not hold a run */
 #define RETRY_SECONDS 0.02  /* a server that says "not yet" */
@@ -389,9 +390,9 @@ void redis_channel_refuse_hopeless(struct redis_client *cl, struct redis_channel
         if (!q->verdict) {
             char why[400];
             snprintf(why, sizeof why,
-                     "the server closed the connection %u times while it was given %.0f MB: it is "
+                     "the server closed the connection %u time%s while it was given %.0f MB: it is "
                      "too long for it (raise proto-max-bulk-len, at most 512 MB, and memory)",
-                     q->losses, (double)q->bytes / 1e6);
+                     q->losses, plural(q->losses), (double)q->bytes / 1e6);
             q->verdict = mem_copy_string(why);
         }
         command_refused(cl, ch, q, NULL, q->verdict);
