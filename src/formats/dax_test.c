@@ -63,9 +63,9 @@ static void test_edges_and_files(void)
     is_int(readers_of(w, "in"), 1, "a file nobody writes is an input");
     is_int(w->ninputs, 1, "the only one");
     is_int(readers_of(w, "y"), 0, "a file read without an edge has no reader");
-    ok(has_warning(w, "1 times a job reads a file of a job"), "which is said");
+    ok(has_warning(w, "1 time a job reads a file of a job"), "which is said");
     ok(has_warning(w, "another size than before, 2 times"), "so are the sizes");
-    ok(has_warning(w, "1 files are written by several jobs"), "and the writers");
+    ok(has_warning(w, "1 file is written by several jobs"), "and the writers");
     ok(has_warning(w, "1 of 5 jobs have no runtime"), "and the runtime that is missing");
     ok(has_warning(w, "a file that only it writes"), "and the inout file");
     workflow_free(w);
@@ -97,7 +97,7 @@ static void test_edges_and_files(void)
     w = read_text(&format_dax,
                   ROOT "<job id='a' runtime='-1'><uses file='x' link='input' size='-4'/></job>" END,
                   NULL, &err);
-    ok(w && w->work[0] == 0 && has_warning(w, "1 of 1 jobs have a negative runtime"),
+    ok(w && w->work[0] == 0 && has_warning(w, "1 of 1 job has a negative runtime"),
        "a negative runtime is 0, with a warning");
     ok(w && w->size[0] == 0 && has_warning(w, "1 uses of a file state a negative size"),
        "so is a negative size");

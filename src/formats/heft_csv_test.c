@@ -36,7 +36,7 @@ static void test_texts(void)
     workflow_free(w);
     refused(&format_heft_csv, "", "test-file: the file is empty");
     refused(&format_heft_csv, "T\n", "test-file:1: the header row names no column");
-    refused(&format_heft_csv, "T,a,b\na,0,1\n", "test-file:2: 1 rows and 2 columns");
+    refused(&format_heft_csv, "T,a,b\na,0,1\n", "test-file:2: 1 row and 2 columns");
     refused(&format_heft_csv, "T,a,b\na,0\nb,0,0\n",
             "test-file:2: 1 numbers; the header row has 2 columns");
     refused(&format_heft_csv, "T,a,b\na,0,1,2\nb,0,0\n",
@@ -100,7 +100,7 @@ static void test_siblings(void)
     write_file(folder, "g_task_exe_time.csv", "TP,P_0,P_1\nT_0,1,2\n");
     w = format_heft_csv.read_workflow(&source, &err);
     ok(!w, "too few times");
-    has_str(err.text, "g_task_exe_time.csv:2: times of 1 tasks; g_task_connectivity.csv has 2",
+    has_str(err.text, "g_task_exe_time.csv:2: times of 1 task; g_task_connectivity.csv has 2",
             "are an error");
     error_clear(&err);
     text_free(&text);

@@ -102,7 +102,7 @@ static void test_errors(void)
     refused(&format_tree, "1 0 1 nan 1\n", "test-file:1: work 'nan'");
     refused(&format_tree, "9223372036854775808 0 1 1 1\n", "test-file:1: id '9223372036854775808'");
     refused(&format_tree, "1000000000 0 1 1 1\n",
-            "test-file:1: id 1000000000 is out of range: the file has 1 tasks");
+            "test-file:1: id 1000000000 is out of range: the file has 1 task");
     refused(&format_tree, "1 0 1e999 1 1\n", "test-file:1: memory '1e999' is not a finite number");
     struct error err = {0};
     static const struct option_value wrong[] = {{"direction", "up"}, {NULL, NULL}};

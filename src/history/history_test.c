@@ -479,7 +479,7 @@ static void test_locked(void)
     struct trace_event e = testing_attempt(5, 0, 1);
     sink.event(sink.context, &e);
     ok(!history_end(h, &(struct run_record){.outcome = RECORD_DONE}, &err), "locked to the end");
-    has_str(err.text, "1 attempts are missing", "is a warning: %s", err.text);
+    has_str(err.text, "1 attempt is missing", "is a warning: %s", err.text);
     sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     sqlite3_close(db);
     history_close(h);

@@ -98,7 +98,7 @@ tasks:
   sort: { each: part, run: "sort {in} > {out}", in: "parts/{part}", out: "first/{part}", work: 5 }
   all: { run: "cat {in} > {out}", in: "first/{part}", out: all.txt, work: 2 }
 END
-sim grows.yaml --schedulers 2 && grep -q "grows: 1 tasks" out && grep -q "not known before 'split' has run" err
+sim grows.yaml --schedulers 2 && grep -q "grows: 1 task" out && grep -q "not known before 'split' has run" err
 ok $? "what nobody knows yet is left out, and said"
 sim grows.yaml --schedulers 2 -p part=a,b,c,d --json && [ "$(of tasks 1)" = 6 ] && [ ! -s err ]
 ok $? "its size may be given"

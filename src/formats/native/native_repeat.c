@@ -307,8 +307,8 @@ static bool carry_by_itself(const struct native_reading *r, struct native_chain 
     if (flow || (!in_names && !out_names)) {
         if (c->in.n != c->out.n)
             return native_error(&r->file, at,
-                                "repeat: which outputs of a round are inputs of the next? There "
-                                "are %zu output%s and %zu input%s; %s",
+                                "repeat: which outputs of a round are inputs of the next? It "
+                                "has %zu output%s and %zu input%s; %s",
                                 c->out.n, plural(c->out.n), c->in.n, plural(c->in.n),
                                 flow ? "say `carry: { OUT: IN }`"
                                      : "name them, `in: { state: ... }` and `out: { state: ... "

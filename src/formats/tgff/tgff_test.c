@@ -81,7 +81,7 @@ static void test_features(void)
     has_str(err.text, "no table of a processor", "which is said");
     w = read_text(&format_tgff, "@G 0 {\nTASK a TYPE 7\n}\n@PE 0 {\n# type cycles\n1 5\n}\n", NULL,
                   &err);
-    ok(w && has_warning(w, "no table can run the type of 1 tasks"), "a type in no table");
+    ok(w && has_warning(w, "no table can run the type of 1 task"), "a type in no table");
     workflow_free(w);
 }
 
