@@ -399,10 +399,32 @@ uint64_t workflow_agent_mask(const struct workflow *w, const char *has, uint32_t
     return mask;
 }
 
+static bool guide_is_agent_word(const struct workflow *w, uint32_t attribute)
+{
+    return strncmp(workflow_text(w, w->attribute[attribute]), agent_word, sizeof agent_word - 1) ==
+           0;
+}
+
+/* O(attributes). */
+bool workflow_place(struct workflow *w, uint32_t task, uint32_t agent)
+{
+    if (!w->needs || task >= w->ntasks)
+        return false;
+    uint32_t word = agent != NONE ? guide_agent_word(w, agent) : NONE;
+    if (agent != NONE && word == NONE)
+        return false;
+    for (uint32_t i = 0; i < w->nattributes; i++)
+        if (guide_is_agent_word(w, i))
+            w->needs[task] &= ~(UINT64_C(1) << i);
+    if (word != NONE)
+        w->needs[task] |= UINT64_C(1) << word;
+    return true;
+}
+
 bool workflow_is_placed(const struct workflow *w)
 {
     for (uint32_t i = 0; i < w->nattributes; i++)
-        if (strncmp(workflow_text(w, w->attribute[i]), agent_word, sizeof agent_word - 1) == 0)
+        if (guide_is_agent_word(w, i))
             return true;
     return false;
 }

@@ -62,6 +62,9 @@ bool workflow_take_guide(struct workflow *w, struct guide *g, bool agents, struc
 void workflow_drop_guide(struct workflow *w, struct guide *g);
 /* Attributes of an agent that are a mask over the workflow's: its own words, and its number. */
 uint64_t workflow_agent_mask(const struct workflow *w, const char *has, uint32_t agent);
+/* Of a workflow that has such words: the task is this agent's now; NONE: anybody's. False: there is no room
+ * for the agent's word, or the task is not there; nothing has changed. */
+bool workflow_place(struct workflow *w, uint32_t task, uint32_t agent);
 bool workflow_is_placed(const struct workflow *w); /* are there tasks that only one agent has? */
 
 void guide_put(const struct guide *g, struct strbuf *out);

@@ -166,26 +166,43 @@ static const char *following_next_name(const char *at, size_t *n)
 
 /* A look at the text alone: an expression that makes a name out of parts is not found, and does no harm that
  * it does not do in a plan. O(text x nodes). */
-bool following_names_nodes(const struct session *s, const struct platform *p, struct error *err)
+static bool following_text_names_nodes(const char *text, const char *where, uint32_t line,
+                                       const struct platform *p, struct error *err)
 {
-    for (uint32_t i = 0; i < s->w->nassertions; i++) {
-        const char *at = workflow_text(s->w, s->w->assertion[i]);
-        for (size_t n; (at = following_next_name(at, &n)); at += n) {
-            bool there = false;
-            for (uint32_t node = 0; node < p->nnodes && !there; node++) {
-                const char *name = platform_node_name(p, node);
-                there = strlen(name) == n && memcmp(name, at, n) == 0;
-            }
-            if (!there)
-                return error_set(
-                    err, ERROR_INFEASIBLE,
-                    "%s:%u: a constraint names processor '%.*s'; this run has %u, "
-                    "called %s%s. `weft plan --on FILE -o plan.json` plans for others, "
-                    "`weft run --plan plan.json` follows that",
-                    s->flow, s->w->assertion_line[i], (int)(n < 100 ? n : 100), at, p->nnodes,
-                    platform_node_name(p, 0), p->nnodes > 1 ? " and so on" : "");
+    const char *at = text;
+    for (size_t n; (at = following_next_name(at, &n)); at += n) {
+        bool there = false;
+        for (uint32_t node = 0; node < p->nnodes && !there; node++) {
+            const char *name = platform_node_name(p, node);
+            there = strlen(name) == n && memcmp(name, at, n) == 0;
         }
+        if (there)
+            continue;
+        char place[32] = "";
+        if (line)
+            snprintf(place, sizeof place, ":%u", line);
+        return error_set(err, ERROR_INFEASIBLE,
+                         "%s%s: a constraint names processor '%.*s'; this run has %u, "
+                         "called %s%s. `weft plan --on FILE -o plan.json` plans for others, "
+                         "`weft run --plan plan.json` follows that",
+                         where, place, (int)(n < 100 ? n : 100), at, p->nnodes,
+                         platform_node_name(p, 0), p->nnodes > 1 ? " and so on" : "");
     }
+    return true;
+}
+
+bool following_names_nodes(const struct session *s, const struct plan_request *r,
+                           const struct platform *p, struct error *err)
+{
+    for (uint32_t i = 0; i < s->w->nassertions; i++)
+        if (!following_text_names_nodes(workflow_text(s->w, s->w->assertion[i]), s->flow,
+                                        s->w->assertion_line[i], p, err))
+            return false;
+    for (size_t i = 0; i < r->noptions; i++)
+        if ((strcmp(r->options[i].name, "assert") == 0 ||
+             strcmp(r->options[i].name, "rules") == 0) &&
+            !following_text_names_nodes(r->options[i].text, r->options[i].name, 0, p, err))
+            return false;
     return true;
 }
 
@@ -218,9 +235,8 @@ static uint32_t following_node(const struct session *s, const uint32_t *planned,
 }
 
 /* Times are the run's own, of the last attempt that was good: what failed before it delayed it, and that is
- * in when it began. What happened as a schedule: the attempt of each task that ended last. The number of tasks that
- * have one. */
-static uint32_t following_happened(const struct session *s, struct placement *at)
+ * in when it began. */
+uint32_t following_happened(const struct session *s, struct placement *at)
 {
     const struct following *f = s->following;
     const struct run_record *r = &s->record;

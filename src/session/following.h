@@ -39,6 +39,20 @@ const uint32_t *following_homes(const struct session *s);
 /* The agents that live, for a plan of a run on them; `numbers`: theirs, by node. The caller frees both. */
 struct platform *following_agents(const struct session *s, const struct client *client,
                                   uint32_t **numbers, struct error *err);
+/* Agents are gone, or one that the plan names was not there when the run was handed in (replan.c).
+ *
+ *     gone      what it had to do still is planned again, on the nodes that are left, under the same
+ *               constraints; what has happened is given. A plan without constraints: anybody does it.
+ *     False     no schedule fulfils the requirements any more, and the plan is strict */
+bool following_gone(struct session *s, const struct client *client, struct client_follow *follow,
+                    struct error *err);
+/* In place of a plan that names `why` an agent that is not there. False: an error, or (`why`) it has no
+ * constraints that another plan could fulfil. */
+bool following_plan_anew(struct session *s, const struct client *client, const struct error *why,
+                         struct error *err);
+/* What happened so far as a schedule, by task: of each the attempt that ended last; task NONE: it has not. How
+ * many have. */
+uint32_t following_happened(const struct session *s, struct placement *at);
 /* The run is over (`good`: all is done): did the constraints hold? False: a requirement did not. What is
  * found goes into the record. */
 bool following_end(struct session *s, bool good, struct error *err);
@@ -46,6 +60,7 @@ bool following_end(struct session *s, bool good, struct error *err);
 /* Nodes for a plan of a run on this machine: one with all cores, or for constraints, which speak of
  * processors, one for each core. */
 struct platform *following_platform(const struct session *s, bool processors, struct error *err);
-/* Do the workflow's constraints name only processors that are there? One that is not would be a wish about
- * nothing, and hold. False: ERROR_INFEASIBLE, with the name. */
-bool following_names_nodes(const struct session *s, const struct platform *p, struct error *err);
+/* Do the constraints of the workflow and of the options name only processors that are there? One that is not
+ * would be a wish about nothing, and hold. False: ERROR_INFEASIBLE, with the name. */
+bool following_names_nodes(const struct session *s, const struct plan_request *r,
+                           const struct platform *p, struct error *err);

@@ -6,7 +6,8 @@
  * F1. Numbers of agents are looked up once, when the run is handed in. An agent that dies and comes back has
  *     its number again, and its tasks; another in its place has not.
  * F2. The session's workflow takes the same guide as the text: both sides count the same edges, by place.
- * F3. A strict plan never begins with a node left out. One whose order alone counts begins with those that are
+ * F3. A strict plan never begins with a node left out: under constraints another is made for the nodes that are
+ *     there, else it is refused. One whose order alone counts begins with those that are
  *     there: tasks of the others are shared out as without a plan. */
 #include "session/following.h"
 
@@ -131,8 +132,9 @@ bool following_begin_on(struct session *s, const struct client *client, bool own
     if (!f->agent && !following_map(f, client, own, &why)) {
         free(f->agent);
         f->agent = NULL;
-        if (f->follow == FOLLOW_STRICT)
-            return error_set(err, why.kind, "%s", why.text);
+        if (f->follow == FOLLOW_STRICT && !following_plan_anew(s, client, &why, err))
+            return false;
+        f = s->following;
     }
     /* backwards: of a task with copies the first placement counts */
     f->home = mem_new(uint32_t, (size_t)s->w->ntasks + 1);

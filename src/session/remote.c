@@ -424,6 +424,13 @@ static bool remote_grow(void *remote, const void *part, size_t n, struct error *
     return growing_take_part(r->session, part, n, err) && (r->late || remote_fits(r, first, err));
 }
 
+/* Without a plan, or with one that places nothing, whoever lives goes on. */
+static bool remote_agents_gone(void *remote, struct error *err)
+{
+    struct remote *r = remote;
+    return !r->follow || following_gone(r->session, r->client, r->follow, err);
+}
+
 /* Handing in waits for the network; what follows is stepped. */
 static bool remote_exec_open(void *self, struct session *s, const struct run_options *o,
                              struct error *err)
@@ -458,6 +465,8 @@ static bool remote_exec_open(void *self, struct session *s, const struct run_opt
                                    .grow = s->w->future ? remote_grow : NULL,
                                    .grow_context = r,
                                    .adds = r->o.adds && r->ticket.adds,
+                                   .gone = remote_agents_gone,
+                                   .gone_context = r,
                                    .load = agents_on_load,
                                    .load_context = r},
         err);

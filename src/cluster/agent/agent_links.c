@@ -151,6 +151,7 @@ static void message_without_job(struct agent *a, struct link *l, uint8_t kind, c
             keep_early(a, l, run, kind, data, n);
         break;
     case MESSAGE_LASTS:
+    case MESSAGE_PLACED:
         if (!ended)
             keep_early(a, l, run, kind, data, n);
         break;

@@ -44,6 +44,7 @@ void agent_leave(struct agent *a, bool now)
 {
     if (agent_change_departure(a, AGENT_LEAVE)) {
         agent_log(a, "leaving");
+        peer_at(a, a->node)->gone = clock_seconds();
         for (size_t i = 0; i < a->jobs.n; i++)
             job_leave(a->jobs.at[i]);
     }

@@ -323,27 +323,6 @@ static void job_take_memory(struct job *j)
             executor_set_task_memory(j->executor, a->items.at[i].task, a->memory.at[i]);
 }
 
-/* What the ticket says of it was too little. */
-static void job_lasts(struct job *j, struct bytes *in, bool *malformed)
-{
-    uint32_t task = bytes_u32(in);
-    double seconds = bytes_f64(in);
-    *malformed = !bytes_end(in) || !isfinite(seconds);
-    if (*malformed || task >= j->w->ntasks)
-        return;
-    while (j->ticket.seconds.n <= task)
-        array_push(&j->ticket.seconds, 0);
-    if (seconds > j->ticket.seconds.at[task])
-        j->ticket.seconds.at[task] = seconds;
-}
-
-bool job_has_time_for(const struct job *j, uint32_t task)
-{
-    const struct agent *a = j->agent;
-    return !(a->ends > 0) || task >= j->ticket.seconds.n ||
-           clock_seconds() + j->ticket.seconds.at[task] <= a->ends;
-}
-
 /* Numbers of tasks and objects are checked before they are used: a peer of another version may
  * speak of another graph. */
 void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, size_t n,
@@ -385,6 +364,9 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
         break;
     case MESSAGE_LASTS:
         job_lasts(j, &in, malformed);
+        break;
+    case MESSAGE_PLACED:
+        job_placed(j, &in, malformed);
         break;
     case MESSAGE_KEEP:
         job_keep(j, l, &in, malformed);
@@ -547,6 +529,7 @@ void job_second(struct job *j)
         job_remove(j, NONE);
     evict_temporaries(j);
     growth_second(j);
+    job_look_at_places(j);
     if (job_is_idle(j))
         job_be_idle(j);
     else
@@ -570,7 +553,7 @@ static void job_find_most_memory(struct job *j)
     const struct agent *a = j->agent;
     double most = 0;
     for (uint32_t node = 0; node < a->peers.n || node <= a->node; node++) {
-        struct capacity c = peer_capacity(a, node, j->w);
+        struct capacity c = peer_capacity(a, node, j->w, 0);
         if (c.cores && (node == a->node || peer_is_up(a, node)) && c.memory > most)
             most = c.memory;
     }
@@ -580,7 +563,7 @@ static void job_find_most_memory(struct job *j)
 /* As the scheduler sees it: on the run's clock. */
 static struct capacity job_capacity_of(const struct job *j, uint32_t node)
 {
-    struct capacity c = peer_capacity(j->agent, node, j->w);
+    struct capacity c = peer_capacity(j->agent, node, j->w, job_patience(j));
     c.ends = c.ends > 0 ? fmax(c.ends - driver_began(j->driver), 1e-3) : 0;
     return c;
 }

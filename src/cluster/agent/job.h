@@ -64,6 +64,7 @@ struct job {
     uint32_t audited;     /* of the audit under way: ends that are proved, so far */
     double ended_since; /* clock_seconds() since when the store says that all have ended; 0: not */
     bool end_reported;  /* fact: all have, and the board was notified */
+    uint64_t had;       /* words of agents, as they were looked at last (job_told.c) */
     uint32_t idle;      /* seconds without a task */
     uint32_t quiet;     /* seconds since it has ended and nobody is at it */
     struct run_result result;
@@ -106,6 +107,14 @@ void job_rejoined(struct job *j); /* the agent has a new life */
 void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, size_t n,
                  bool *malformed);
 void job_link_closed(struct job *j, struct link *l);
+
+/* job_told.c: what whoever follows it says */
+void job_lasts(struct job *j, struct bytes *in, bool *malformed);
+void job_placed(struct job *j, struct bytes *in, bool *malformed);
+/* Seconds that tasks of an agent that is gone wait for a plan that is made anew. */
+double job_patience(const struct job *j);
+void job_places_changed(struct job *j);
+void job_look_at_places(struct job *j); /* once a second */
 
 /* Before the loop waits: what ended, timers, inputs that came. True: there is more to do
  * at once. */

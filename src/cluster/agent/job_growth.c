@@ -140,7 +140,7 @@ static void job_lengthen(struct job *j, uint32_t first, uint32_t object)
     struct agent *a = j->agent;
     ticket_lengthen(j, first);
     j->options.priority = j->ticket.priority.n ? j->ticket.priority.at : NULL;
-    j->options.has = peer_capacity(a, a->node, j->w).has;
+    j->options.has = peer_capacity(a, a->node, j->w, 0).has;
     needs_extend(&j->needs, first, object);
     supply_grow(j, first, object);
     if (j->depot)

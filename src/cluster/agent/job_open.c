@@ -304,7 +304,7 @@ static bool job_open_run(struct job *j, double created, struct error *err)
     j->options.shelf = a->data;
     j->options.cores = a->o->cores;
     j->options.memory = a->o->memory;
-    j->options.has = peer_capacity(a, a->node, j->w).has;
+    j->options.has = peer_capacity(a, a->node, j->w, 0).has;
     j->options.resources = a->o->resources;
     j->options.holding = a->holding;
     j->options.keep_going = j->ticket.keep_going;

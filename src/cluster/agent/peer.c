@@ -31,24 +31,33 @@ bool peer_is_up(const struct agent *a, uint32_t node)
     return node < a->peers.n && a->peers.at[node].up;
 }
 
+/* It takes nothing any more. */
+static bool peer_is_going(const struct agent *a, uint32_t node)
+{
+    const struct peer *p = &a->peers.at[node];
+    return node == a->node ? !agent_is_staying(a) : p->known && (!p->up || p->leaving);
+}
+
 /* Its attributes, its number among them (model/guide.h). What a plan has placed on an agent that is gone,
- * any other may take: late and elsewhere is better than never, and who followed the run tells. */
+ * any other may take in the end (T1 of job_told.c), and who followed the run tells. */
 static uint64_t peer_attributes(const struct agent *a, uint32_t node, const char *has,
-                                const struct workflow *w)
+                                const struct workflow *w, double patience)
 {
     uint64_t mask = workflow_agent_mask(w, has, node);
     bool placed = workflow_is_placed(w);
+    double since = placed && patience > 0 ? clock_seconds() - patience : INFINITY;
     for (uint32_t other = 0; placed && other < a->peers.n; other++)
-        if (other != a->node && a->peers.at[other].known && !a->peers.at[other].up)
+        if (peer_is_going(a, other) && a->peers.at[other].gone <= since)
             mask |= workflow_agent_mask(w, NULL, other);
     return mask;
 }
 
-struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct workflow *w)
+struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct workflow *w,
+                              double patience)
 {
     struct capacity own = {.cores = a->o->cores,
                            .memory = a->o->memory > 0 ? a->o->memory : INFINITY,
-                           .has = peer_attributes(a, node, a->o->has, w)};
+                           .has = peer_attributes(a, node, a->o->has, w, patience)};
     capacity_set_things(&own, w, a->o->resources);
     if (node == a->node) {
         own.cores = agent_is_staying(a) ? own.cores : 0;
@@ -60,7 +69,7 @@ struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct
     const struct peer *p = &a->peers.at[node];
     struct capacity there = {.cores = p->leaving ? 0 : p->cores,
                              .memory = p->memory > 0 ? p->memory : INFINITY,
-                             .has = peer_attributes(a, node, p->has, w),
+                             .has = peer_attributes(a, node, p->has, w, patience),
                              .ends = p->ends};
     capacity_set_things(&there, w, p->resources);
     return there;
@@ -140,12 +149,9 @@ static void peer_changed(struct agent *a, uint32_t node)
     for (size_t i = 0; i < a->jobs.n; i++)
         job_peer_changed(a->jobs.at[i], node, p->up);
     /* who has come or gone has or leaves tasks that a plan placed there */
-    for (size_t i = 0; i < a->jobs.n; i++) {
-        bool placed = workflow_is_placed(a->jobs.at[i]->w);
-        for (uint32_t other = 0; placed && other < a->peers.n; other++)
-            if (other == a->node || a->peers.at[other].up)
-                job_capacity_changed(a->jobs.at[i], other);
-    }
+    for (size_t i = 0; i < a->jobs.n; i++)
+        if (workflow_is_placed(a->jobs.at[i]->w))
+            job_places_changed(a->jobs.at[i]);
 }
 
 void peer_vanished(struct agent *a, uint32_t node)
@@ -155,6 +161,7 @@ void peer_vanished(struct agent *a, uint32_t node)
         return;
     agent_log(a, "node %u on %s is not on the board any more", node, p->host ? p->host : "?");
     p->up = false;
+    p->gone = clock_seconds();
     peer_changed(a, node);
 }
 
@@ -188,6 +195,10 @@ void peer_update(struct agent *a, const struct board_member *m, bool steady)
     p->beaten = clock_seconds() - m->age;
     p->up = up;
     p->leaving = m->state == BOARD_LEAVING;
+    if (p->up && !p->leaving)
+        p->gone = 0;
+    else if (!(p->gone > 0))
+        p->gone = clock_seconds();
     bool was_aside = p->aside;
     p->aside = m->state == BOARD_ASIDE;
     for (size_t i = 0; up && changed && i < a->jobs.n; i++)

@@ -25,6 +25,7 @@ struct peer {
     char *resources; /* its things, "gpu=[0,1]"; NULL: none */
     char *address;
     struct link *link; /* NULL: none; the links', cleared before they free it */
+    double gone;       /* clock_seconds() when it was found gone or leaving; 0: it is here */
     double refused;    /* clock_seconds() when the last connection failed; 0: it did not */
 };
 
@@ -32,8 +33,10 @@ struct peer {
 struct peer *peer_at(struct agent *a, uint32_t node);
 bool peer_is_up(const struct agent *a, uint32_t node);
 /* What one task of this workflow may ask for there, and until when (clock_seconds()); nothing of one that
- * leaves. This agent is a peer, too. */
-struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct workflow *w);
+ * leaves. This agent is a peer, too. `patience`: seconds that tasks which a plan placed on an agent that is gone
+ * wait for another plan; then they are anybody's. */
+struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct workflow *w,
+                              double patience);
 /* The link to it, connected if there is none; NULL: it is not up, is this agent itself, or has just
  * refused a connection. */
 struct link *peer_link(struct agent *a, uint32_t node);

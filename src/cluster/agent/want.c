@@ -177,7 +177,7 @@ static uint32_t want_owner(const struct job *j, uint32_t task)
     bool best_aside = false;
     uint64_t most = 0;
     for (uint32_t node = 0; node < a->peers.n || node <= a->node; node++) {
-        struct capacity there = peer_capacity(a, node, j->w);
+        struct capacity there = peer_capacity(a, node, j->w, 0);
         if ((node != a->node && !peer_is_up(a, node)) || !capacity_fits(&there, &asks))
             continue;
         uint64_t x = (uint64_t)task << 32 | node; /* splitmix64 */

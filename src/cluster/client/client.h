@@ -21,6 +21,7 @@
 #include "cluster/client/share.h"
 #include "cluster/wire/ticket.h"
 #include "memo/need.h"
+#include "model/guide.h"
 #include "drive/run.h"
 #include "store/board.h"
 
@@ -184,6 +185,10 @@ struct client_following {
     bool (*grow)(void *context, const void *part, size_t n, struct error *err);
     void *grow_context;
     bool adds; /* we may add tasks: the run is held open while we follow it, and we end it */
+    /* Agents died or left while it goes on: may it go on? False: it is stopped, for this error. It may call
+     * the functions on places below. NULL: nobody asks */
+    bool (*gone)(void *context, struct error *err);
+    void *gone_context;
     void (*load)(void *context, const struct client_load *load); /* may be NULL */
     void *load_context;
 };
@@ -207,6 +212,12 @@ bool client_follow_step(struct client_follow *f, double wait);
 /* These tasks join the run, as bytes of model/future.h: soon, by client_following.grow. False: it is over, or
  * was not opened for that. From a sink or between two steps. */
 bool client_follow_add(struct client_follow *f, const void *part, size_t n, struct error *err);
+/* A plan that was made anew places these tasks on these agents (NONE: any): all that are there are told, and
+ * those that come. Only of a run whose workflow took a guide (model/guide.h). */
+void client_follow_place(struct client_follow *f, const struct guide_place *at, size_t n);
+/* Has it begun, as far as is known here? Where, and has it ended? */
+bool client_follow_began(const struct client_follow *f, uint32_t task, uint32_t *node, bool *ended);
+double client_follow_now(const struct client_follow *f); /* seconds of the run */
 /* What became of it. Closed before it is over: detached. False: an error, or tasks failed or were
  * stopped: see the result, which is filled either way. */
 bool client_follow_close(struct client_follow *f, struct client_followed *out,

@@ -17,6 +17,7 @@ struct client_peer {
     uint64_t refuses;         /* this run; 0: none */
     char refusal[400];        /* why */
     bool refusal_told, aside; /* its user knows */
+    bool leaving;             /* it takes nothing any more, and whoever plans knows */
 };
 
 /* Links to every agent that lives, from now on. */

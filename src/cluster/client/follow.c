@@ -42,6 +42,7 @@ static void follow_peer_opened(void *context, struct client_peer *p)
     bytes_put_u64(head, f->o.run);
     link_send(p->link, MESSAGE_WATCH, head->at, head->n, NULL, 0);
     follow_tell_lengths(f, p->link);
+    follow_tell_places(f, p->link);
 }
 
 /* ---- what becomes of the run ---- */
@@ -602,6 +603,7 @@ static void follow_free(struct client_follow *f)
     free(f->ran);
     follow_adds_close(f);
     array_free(&f->unlearned);
+    array_free(&f->placed);
     array_free(&f->contradicted);
     array_free(&f->counters);
     free(f);

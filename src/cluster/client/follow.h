@@ -86,6 +86,8 @@ struct client_follow {
     double longest;    /* seconds that an agent stays, at most; INFINITY: one stays; 0: not known */
     bool said_too_long;
 
+    ARRAY(struct guide_place) placed; /* by plans that were made anew (follow_places.c) */
+
     int handled; /* stops */
     int stopping;
     bool said_deserted, said_logs, ending;
@@ -171,6 +173,13 @@ void follow_check_unfit(struct client_follow *f);
 /* Some are set aside; some cannot work on it, and if all cannot, this is the end. */
 void follow_check_aside(struct client_follow *f);
 void follow_check_refused(struct client_follow *f);
+
+/* ---- follow_places.c ---- */
+
+/* Agents are gone: whoever made the plan may make it anew. */
+void follow_ask_plan(struct client_follow *f);
+/* What was placed anew, to an agent that has come. */
+void follow_tell_places(const struct client_follow *f, struct link *l);
 
 /* ---- follow_time.c ---- */
 

@@ -177,9 +177,26 @@ void follow_remark_again(struct client_follow *f)
     array_push(&f->result.remarks, strbuf_steal(&line));
 }
 
+/* Those that have begun to leave since the last look: what they have not begun others do. */
+static bool follow_some_leave(const struct client_follow *f)
+{
+    size_t n;
+    bool news = false;
+    const struct member *m = client_members(f->c, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct client_peer *p = client_peer(f->c, m[i].node);
+        bool leaving = m[i].state == BOARD_LEAVING;
+        news |= p && leaving && !p->leaving;
+        if (p)
+            p->leaving = leaving;
+    }
+    return news;
+}
+
 void follow_check_agents(struct client_follow *f)
 {
     struct follow_gone died = {0};
+    bool gone = follow_some_leave(f);
     for (size_t i = 0; i < f->c->peers.n; i++) {
         struct client_peer *p = f->c->peers.at[i];
         uint32_t life = p->lives ? p->life : 0;
@@ -189,6 +206,7 @@ void follow_check_agents(struct client_follow *f)
         }
         if (p->followed == life)
             continue;
+        gone |= p->followed != 0;
         if (p->followed)
             follow_agent_gone(f, p, &died);
         p->followed = life; /* I1 */
@@ -196,6 +214,8 @@ void follow_check_agents(struct client_follow *f)
             follow_agent_joined(f, p);
     }
     follow_say_died(f, &died);
+    if (gone)
+        follow_ask_plan(f);
     follow_count_again(f);
     follow_report_cores(f);
 }

@@ -18,7 +18,7 @@ struct link;
 struct links;
 
 enum {
-    LINK_VERSION = 12, /* of the messages; both ends must have the same */
+    LINK_VERSION = 13, /* of the messages; both ends must have the same */
     LINK_MESSAGE_MAX = SEAL_FRAME_MAX - 16,
 };
 
