@@ -127,7 +127,7 @@ static void check_recompute_stream(struct check *c, const struct stream_graph *g
         double throughput, latency;
         struct stream_rotation r = {s.off, s.cluster, map.nclusters};
         bool placed = s.node_off[map.nclusters] == map.nclusters;
-        stream_rotate(g, &r, placed ? s.nodes : NULL, &throughput, &latency);
+        stream_rotate(g, &r, placed ? s.nodes : NULL, ports, &throughput, &latency);
         check_promise(c, throughput);
         check_objective(c, "latency", latency);
     } else {

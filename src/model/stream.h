@@ -144,6 +144,7 @@ struct stream_rotation {
                                   copy n mod their number */
     uint32_t nprocessors;
 };
-/* Without port limits. `nodes` may be NULL. */
+/* ports 0: no limit, as the report estimates; else of every node, and the throughput is a bound.
+ * `nodes` may be NULL. */
 void stream_rotate(const struct stream_graph *g, const struct stream_rotation *r,
-                   const uint32_t *nodes, double *throughput, double *latency);
+                   const uint32_t *nodes, uint32_t ports, double *throughput, double *latency);

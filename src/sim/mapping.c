@@ -7,6 +7,7 @@
 #include "sim/mapping.h"
 #include "base/mem.h"
 #include "model/graph.h"
+#include "model/stream_schedule.h"
 
 /* Plans come from files: sizes, numbers, and every task at home exactly once. Fills `home`. */
 static bool check_clusters(const struct workflow *w, const struct platform *p,
@@ -61,6 +62,27 @@ static bool check_clusters(const struct workflow *w, const struct platform *p,
                              workflow_task_name(w, t));
     free(inside);
     return good;
+}
+
+/* Copies that share the items task by task, as clusters: each task alone, a replica a copy. Nodes
+ * then belong to several clusters, which a replay does not mind. */
+static struct plan *unroll_rotation(const struct workflow *w, const struct plan *plan)
+{
+    struct plan *own = plan_new(PLAN_STREAM);
+    struct stream_tables s = {0};
+    stream_tables_fill(&s, plan, w->ntasks);
+    own->pipelined = true;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        struct cluster x = {.tasks = t, .ntasks = 1, .nodes = (uint32_t)own->nodes.n};
+        for (uint32_t k = s.off[t]; k < s.off[t + 1]; k++)
+            array_push(&own->nodes, s.nodes[s.node_off[s.cluster[k]]]);
+        x.nnodes = (uint32_t)own->nodes.n - x.nodes;
+        x.replicas = x.nnodes;
+        array_push(&own->tasks, t);
+        array_push(&own->clusters, x);
+    }
+    stream_tables_free(&s);
+    return own;
 }
 
 /* One key for several sorts: decreasing level, then increasing rank, minor and value. */
@@ -265,6 +287,11 @@ bool mapping_build(struct mapping *m, const struct workflow *w, const struct pla
     struct mapping_build b = {.m = m, .w = w, .plan = plan};
     b.home = mem_new(uint32_t, w->ntasks);
     bool good = check_clusters(w, p, plan, b.home, err);
+    if (good && plan->rotating) {
+        m->plan = b.plan = m->unrolled = unroll_rotation(w, plan);
+        for (uint32_t t = 0; t < w->ntasks; t++)
+            b.home[t] = t;
+    }
     if (good) {
         double *weight = mem_new(double, w->ntasks);
         for (uint32_t t = 0; t < w->ntasks; t++)
@@ -294,5 +321,6 @@ void mapping_free(struct mapping *m)
     free(m->local);
     free(m->feeds);
     free(m->waiters);
+    plan_free(m->unrolled);
     *m = (struct mapping){0};
 }

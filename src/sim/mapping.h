@@ -29,7 +29,8 @@ struct mapping {
     struct feed *feeds; /* grouped by sending copy; nfeeds + 1 */
     uint32_t nfeeds;
     uint32_t *waiters;
-    const struct plan *plan;
+    const struct plan *plan; /* whose clusters the copies are in */
+    struct plan *unrolled;   /* owned; of a rotating plan: a cluster a task */
 };
 
 /* ERROR_INPUT: tasks missing or at home twice, clusters without nodes, numbers out of range. */

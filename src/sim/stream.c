@@ -38,6 +38,7 @@ void stream_options_init(struct stream_options *o)
 struct stream {
     const struct workflow *w;
     const struct platform *p;
+    const struct plan *plan;
     const struct stream_options *o;
     struct stream_result *out;
     struct engine engine;
@@ -102,12 +103,36 @@ static void got_input(struct stream *s, uint64_t item, uint32_t copy)
         has_inputs(s, item, copy);
 }
 
-/* Every copy in the receiving cluster that waits for the object has it. */
+/* Every copy in the receiving cluster that waits for the object has it. Where clusters share nodes
+ * (rotating plans) it has come for all of them that have this item there. */
 static void feed_arrived(struct stream *s, uint64_t item, uint32_t feed)
 {
+    const struct feed *f = &s->map.feeds[feed], *first = f, *last = f + 1;
+    uint32_t node = mapping_node(&s->map, f->to, item);
+    if (s->map.unrolled) /* feeds of one object stand together */
+        while (last < s->map.feeds + s->map.nfeeds && last->from == f->from &&
+               last->object == f->object)
+            last++;
+    for (f = first; f < last; f++) {
+        if (mapping_node(&s->map, f->to, item) != node)
+            continue;
+        for (uint32_t k = f->waiter_off; k < f[1].waiter_off; k++)
+            got_input(s, item, s->map.waiters[k]);
+    }
+}
+
+/* Does an earlier feed of the same object bring it to this node, too? */
+static bool comes_along(const struct stream *s, uint64_t item, uint32_t feed, uint32_t to)
+{
     const struct feed *f = &s->map.feeds[feed];
-    for (uint32_t k = f->waiter_off; k < f[1].waiter_off; k++)
-        got_input(s, item, s->map.waiters[k]);
+    for (uint32_t k = feed; s->map.unrolled && k-- > 0;) {
+        const struct feed *before = &s->map.feeds[k];
+        if (before->from != f->from || before->object != f->object)
+            break;
+        if (mapping_node(&s->map, before->to, item) == to)
+            return true;
+    }
+    return false;
 }
 
 /* The oldest ready item on an idle node, then the highest priority (copies are numbered by it). */
@@ -139,6 +164,8 @@ static bool send_feed(struct stream *s, uint64_t item, uint32_t feed, uint32_t n
     double size = f->object == NONE ? 0 : s->w->size[f->object];
     double priority =
         s->feed_due ? s->base[item] + s->feed_due[feed] : (double)(item * s->map.nfeeds + f->rank);
+    if (comes_along(s, item, feed, to))
+        return true;
     if (to == node || f->object == NONE || platform_transfer(s->p, node, to, size) == 0) {
         feed_arrived(s, item, feed);
         return true;
@@ -381,7 +408,7 @@ static void account_throughput(const struct stream *s, double *sorted, uint32_t 
 static void account_processors(const struct stream *s)
 {
     struct stream_result *out = s->out;
-    const struct plan *plan = s->map.plan;
+    const struct plan *plan = s->plan;
     bool *seen = mem_new_zero(bool, s->p->nnodes);
     out->processors = mem_new_zero(struct stream_processor, s->p->nnodes);
     for (uint32_t c = 0; c < plan->clusters.n; c++)
@@ -429,11 +456,6 @@ static bool stream_check_options(const struct stream *s, const struct plan *plan
     if (plan->kind != PLAN_STREAM)
         return error_set(err, ERROR_INPUT, "a plan of kind '%s' is not a stream mapping",
                          plan_kind_name(plan->kind));
-    if (plan->rotating)
-        return error_set(
-            err, ERROR_INPUT,
-            "the copies of this mapping share the items task by task (FCP); only mappings into "
-            "clusters can be replayed");
     if (!o->items)
         return error_set(err, ERROR_INPUT, "a stream of 0 items; expected 1 or more");
     if (o->items > MOST_ITEMS)
@@ -473,9 +495,9 @@ static bool stream_prepare(struct stream *s, const struct plan *plan, struct err
         if (c->inputs > UINT16_MAX)
             return error_set(err, ERROR_INPUT, "task '%s' has more than 65,535 inputs",
                              workflow_task_name(w, c->task));
-        const struct cluster *x = &plan->clusters.at[c->cluster];
+        const struct cluster *x = &s->map.plan->clusters.at[c->cluster];
         for (uint32_t k = 0; k < x->nnodes; k++) {
-            uint32_t node = plan->nodes.at[x->nodes + k];
+            uint32_t node = s->map.plan->nodes.at[x->nodes + k];
             if (!isfinite(costs_time(s->costs, c->task, node)))
                 return error_set(err, ERROR_INPUT, "task '%s' cannot run on node '%s'",
                                  workflow_task_name(w, c->task), platform_node_name(p, node));
@@ -558,6 +580,8 @@ static bool stream_pace(struct stream *s, const struct plan *plan, struct error 
     const struct stream_schedule *schedule = &plan->schedule;
     double claimed = plan_objective(plan, "throughput");
     bool wanted = plan->pipelined ? o->fed == FEED_PERIOD && o->period == 0 : true;
+    if (plan->rotating)
+        wanted = false; /* nodes of several clusters: no schedule of clusters fits */
     if (wanted && !(schedule->period > 0)) {
         struct stream_graph *g = stream_graph_new(s->w, s->p);
         if ((!plan->pipelined || (claimed > 0 && isfinite(claimed))) &&
@@ -587,7 +611,7 @@ bool stream_run(const struct workflow *w, const struct platform *p, const struct
 {
     double began = clock_seconds();
     *out = (struct stream_result){.items = o->items};
-    struct stream s = {.w = w, .p = p, .o = o, .out = out};
+    struct stream s = {.w = w, .p = p, .plan = plan, .o = o, .out = out};
     engine_init(&s.engine, o->seed);
     bool good = plan_can_place(w, err) && stream_check_options(&s, plan, err) &&
                 stream_prepare(&s, plan, err) && stream_pace(&s, plan, err) && stream_loop(&s, err);

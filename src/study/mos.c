@@ -64,7 +64,7 @@ static struct mos_outcome run_scheme(struct stream_problem *q, int scheme)
     struct mos_outcome out = {0};
     if (scheme == FCP || scheme == FCP_E) {
         struct fcp_result r;
-        fcp_run(q, scheme == FCP_E, &r);
+        fcp_run(q, scheme == FCP_E, 0, &r);
         out = (struct mos_outcome){r.throughput >= q->throughput * (1 - STREAM_TOLERANCE),
                                    r.latency, r.throughput, r.processors};
         fcp_result_free(&r);

@@ -9,8 +9,9 @@ struct fcp_result {
         latency; /* by the report's rule: rates of instances add, the least latency counts */
     uint32_t processors, instances;
 };
-/* Filter Copy Pipeline; `extended`: run again on unused processors while the rate is missing. */
-void fcp_run(const struct stream_problem *q, bool extended, struct fcp_result *out);
+/* Filter Copy Pipeline; `extended`: run again on unused processors while the rate is missing.
+ * ports: for the figures; 0: without limits, as in the report. */
+void fcp_run(const struct stream_problem *q, bool extended, uint32_t ports, struct fcp_result *out);
 void fcp_result_free(struct fcp_result *r);
 
 /* EXPERT; `extended`: the processors left are shared out among the clusters. */

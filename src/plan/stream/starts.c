@@ -108,7 +108,7 @@ static void offer_expert(struct stream_solution *best, struct assignment_space *
 static void offer_fcp(struct stream_solution *best, struct assignment_space *space, uint32_t *owner)
 {
     struct fcp_result r = {0};
-    fcp_run(space->q, false, &r);
+    fcp_run(space->q, false, 0, &r);
     for (uint32_t t = 0; t < space->q->g->ntasks; t++)
         owner[t] = r.mapping.processor[r.mapping.off[t]];
     offer_ladder(best, space, owner, r.mapping.nprocessors);
