@@ -43,10 +43,12 @@ struct weft_network {
     uint32_t ports;                /* partners of a node at once; 0: no limit */
     const struct weft_link *links; /* pairs that differ */
     size_t nlinks;
+    /* what counts in the memory of nodes: "tasks", or "tasks+files"; NULL: files where objects have sizes */
+    const char *memory;
 };
 #define WEFT_NETWORK_INIT                                                                          \
     {                                                                                              \
-        sizeof(struct weft_network), NAN, NAN, 0, NULL, 0                                          \
+        sizeof(struct weft_network), NAN, NAN, 0, NULL, 0, NULL                                    \
     }
 
 /* `n` nodes. `network` may be NULL: unlimited. */
@@ -100,6 +102,9 @@ void weft_platform_free(struct weft_platform *p);
 const char *weft_platform_name(const struct weft_platform *p);
 uint32_t weft_platform_nodes(const struct weft_platform *p);
 uint64_t weft_platform_cores(const struct weft_platform *p); /* of all nodes */
+/* What counts in the memory of nodes: "tasks" or "tasks+files"; NULL: not stated. Then plans count files where
+ * objects have sizes and nodes a memory. */
+const char *weft_platform_memory(const struct weft_platform *p);
 /* NULL: no such number. */
 const char *weft_platform_node_name(const struct weft_platform *p, uint32_t node);
 uint32_t weft_platform_find_node(const struct weft_platform *p, const char *name);

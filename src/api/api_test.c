@@ -519,7 +519,15 @@ static void test_platforms(void)
     ok(again && weft_platform_cores(again) == 5, "written and read again");
     weft_platform_free(again);
     weft_text_free(text);
+    ok(!weft_platform_memory(p), "what counts in memory is not stated");
     weft_platform_free(p);
+    net.memory = "tasks";
+    p = weft_platform_build("pair", nodes, 2, &net, &error);
+    is_str(weft_platform_memory(p), "tasks", "what counts in memory, as it was given");
+    weft_platform_free(p);
+    net.memory = "all";
+    ok(!weft_platform_build("pair", nodes, 2, &net, &error) && error.status == WEFT_BAD_INPUT,
+       "a word for it that there is not");
     nodes[1].name = "a";
     ok(!weft_platform_build("twice", nodes, 2, NULL, &error) && error.status == WEFT_BAD_INPUT,
        "two nodes of one name");

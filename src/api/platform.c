@@ -48,6 +48,10 @@ static struct platform *platform_build(const char *name, const struct weft_node 
     if (name)
         platform_builder_name(b, name, strlen(name));
     platform_builder_network(b, net.bandwidth, net.latency, net.ports ? net.ports : NAN, 0);
+    enum memory_rule rule = MEMORY_UNSTATED;
+    if (net.memory && !memory_rule_parse(net.memory, &rule))
+        platform_builder_error(b, 0, "memory is '%s'; expected tasks or tasks+files", net.memory);
+    platform_builder_memory_rule(b, rule);
     /* The caller's array has the stride of the header it was compiled with. */
     for (size_t i = 0; i < n; i++) {
         const char *at = (const char *)nodes + i * nodes->size;
@@ -266,6 +270,11 @@ EXPORT uint32_t weft_platform_nodes(const struct weft_platform *p)
 EXPORT uint64_t weft_platform_cores(const struct weft_platform *p)
 {
     return platform_total_cores(p->model);
+}
+
+EXPORT const char *weft_platform_memory(const struct weft_platform *p)
+{
+    return memory_rule_name(p->model->memory_rule);
 }
 
 EXPORT const char *weft_platform_node_name(const struct weft_platform *p, uint32_t node)

@@ -59,6 +59,12 @@ static void platform_json(const struct platform *p, const struct machine *m, str
     json_put_number(&j, "latency", p->latency);
     json_put_integer(&j, "ports", p->ports);
     json_put_integer(&j, "links", (int64_t)p->nlinks);
+    const char *rule = memory_rule_name(p->memory_rule);
+    json_write_key(&j, "memory");
+    if (rule)
+        json_write_string(&j, rule);
+    else
+        json_write_null(&j);
     json_write_key(&j, "nodes");
     json_write_array(&j);
     for (uint32_t n = 0; n < p->nnodes; n++) {
@@ -113,6 +119,8 @@ static void platform_text(const struct platform *p, struct strbuf *out)
     if (p->nlinks)
         strbuf_printf(out, ", %s pairs differ", human_count(a, p->nlinks));
     strbuf_add_char(out, '\n');
+    if (p->memory_rule != MEMORY_UNSTATED)
+        strbuf_printf(out, "memory counts: %s\n", memory_rule_name(p->memory_rule));
 }
 
 static void platform_remark(void *context, const char *line)

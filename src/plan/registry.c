@@ -16,6 +16,7 @@
 #include "plan/own.h"
 #include "plan/planner.h"
 #include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 #define PLANNER(x) extern const struct planner planner_##x;
@@ -212,11 +213,32 @@ static void note_unknown_memory(struct plan *plan, const struct workflow *w)
               unknown > 1 ? ", ..." : "");
 }
 
+/* Memory is added up in doubles: where all of it together is past their range, no sum of a part can be
+ * trusted either. The task is the one at which it overflows. */
+static bool memory_adds_up(const struct workflow *w, struct error *err)
+{
+    double total = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        total += w->memory[t];
+        for (uint32_t o = w->object_off[t]; w->size && o < w->object_end[t]; o++)
+            total += w->size[o];
+        if (!isfinite(total))
+            return error_set(
+                err, ERROR_INPUT,
+                "task '%s': with its memory and the sizes of its files the workflow has more "
+                "than 1.8e308 bytes, and memory cannot be counted; state sizes in bytes",
+                workflow_task_name(w, t));
+    }
+    return true;
+}
+
 struct plan *planner_run(const struct planner *planner, const struct plan_request *request,
                          struct error *err)
 {
     if (!planner_check_options(planner, request->options, request->noptions, err) ||
         !planner_suits(planner, request->workflow, request->platform, err))
+        return NULL;
+    if (platform_limits_memory(request->platform) && !memory_adds_up(request->workflow, err))
         return NULL;
     struct plan_request own = *request;
     own.planner = planner;

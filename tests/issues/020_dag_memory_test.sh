@@ -82,5 +82,32 @@ done
 status 0 "all of them state it" "$weft" plan diamond.yaml --on files.yaml --with heft-mem
 ! grep -q 'not stated' out
 ok $? "nothing is said"
+# sizes whose sum no number holds were "inf bytes", exit 3
+cat >vast.yaml <<'YAML'
+weft: 1
+tasks:
+  a: { out: [{name: x, size: 1.7e308}, {name: y, size: 1.7e308}], work: 10, memory: 10 }
+  b: { in: [x, y], work: 10, memory: 10 }
+YAML
+for with in auto heft heft-mem tree; do
+    status 2 "$with: sizes that overflow" "$weft" plan vast.yaml --on files.yaml --with "$with"
+    grep -q "task 'a': with its memory and the sizes of its files" err
+    ok $? "$with: names the task"
+done
+
+"$weft" platform tasks.yaml --json >out && grep -q '"memory": "tasks",' out && "$weft" platform files.yaml --json >out && grep -q '"memory": null,' out
+ok $? "platform --json says what counts in memory"
+
+# wide layers: ranks fill all memory with files that wait; in an order that needs little memory it is a quarter as long
+"$weft" generate layered --set n=4000 --set density=0.1 --set parents=4 --set memory=50 --seed 3 -o layers.yaml 2>err
+cat >tight.yaml <<'YAML'
+weft: 1
+network: { bandwidth: 10 }
+nodes: [{ name: s, count: 2, speed: 3, memory: 1k }, { name: l, count: 6, memory: 2k }]
+YAML
+for with in heft-mem minmin-mem auto; do
+    status 0 "$with: 4,000 tasks, little memory" "$weft" plan layers.yaml --on tight.yaml --with "$with" -q -o layers.json
+    status 0 "$with: valid" "$weft" check layers.json
+done
 echo "1..$count"
 exit $failed

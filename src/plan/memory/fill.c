@@ -204,6 +204,7 @@ bool fill_schedule(struct keep_schedule *k, const struct fill *f, uint32_t *stuc
             bool freed = keep_place(k, (uint32_t)first.value, slot);
             ready_done(&s.ready, (uint32_t)first.value);
             left--;
+            good = !(f->longest && keep_makespan(k) > f->longest);
             if (freed)
                 ask_again(&s);
             continue;
@@ -218,50 +219,40 @@ bool fill_schedule(struct keep_schedule *k, const struct fill *f, uint32_t *stuc
     return good;
 }
 
-/* The answers are kept; asked again are those of the node that changed, and all when memory came free. */
+/* `open` has the ready tasks by the end that they had when asked (0: never asked). Ends grow while the schedule fills, so that the
+ * first is asked again, and goes back if it is the first no more; those whose end memory that came free brought
+ * forward are asked when their turn comes. O(tasks log ready) but for those that are asked again. */
 bool fill_smallest_end(struct keep_schedule *k, uint32_t *stuck)
 {
     struct fill_state s;
     filling_init(&s, k, keep_workflow(k), keep_platform(k), NULL);
-    uint32_t *open = mem_new(uint32_t, s.w->ntasks + 1u); /* ready, not placed */
-    size_t nopen = 0;
-    struct keep_slot *answer = mem_new(struct keep_slot, s.w->ntasks);
     bool good = true;
     uint32_t left = s.w->ntasks;
     *stuck = NONE;
     while (left && good) {
-        for (size_t i = 0; i < s.ready.fresh.n; i++) {
-            answer[s.ready.fresh.at[i]] = keep_best(k, s.ready.fresh.at[i]);
-            open[nopen++] = s.ready.fresh.at[i];
-        }
+        for (size_t i = 0; i < s.ready.fresh.n; i++)
+            heap_push(&s.open, 0, s.ready.fresh.at[i]);
         s.ready.fresh.n = 0;
-        size_t best = 0;
-        for (size_t i = 1; i < nopen; i++)
-            if (answer[open[i]].finish < answer[open[best]].finish)
-                best = i;
-        uint32_t task = open[best], changed = answer[task].node;
-        bool freed;
-        if (answer[task].finish < INFINITY) {
-            freed = keep_place(k, task, answer[task]);
-            ready_done(&s.ready, task);
-        } else {
-            for (size_t i = 0; i < nopen; i++)
-                heap_push(&s.aside, (double)i, open[i]);
+        if (!s.open.n) {
             good = rescue(&s, stuck);
-            freed = true;
-            for (best = 0; good && best < nopen && !keep_is_placed(k, open[best]);)
-                best++;
-            heap_clear(&s.aside);
+            left -= good;
+            ask_again(&s);
+            continue;
         }
-        if (best < nopen) /* the rescue may have placed none of these */
-            open[best] = open[--nopen];
-        left--;
-        for (size_t i = 0; good && i < nopen; i++)
-            if (freed || answer[open[i]].node == changed || answer[open[i]].node == NONE)
-                answer[open[i]] = keep_best(k, open[i]);
+        struct heap_item first = heap_pop(&s.open);
+        struct keep_slot slot = keep_best(k, (uint32_t)first.value);
+        if (!(slot.finish < INFINITY)) {
+            heap_push(&s.aside, 0, first.value); /* 0: asked before all others when it is back */
+        } else if (s.open.n && slot.finish > heap_peek(&s.open)->key) {
+            heap_push(&s.open, slot.finish, first.value);
+        } else {
+            bool freed = keep_place(k, (uint32_t)first.value, slot);
+            ready_done(&s.ready, (uint32_t)first.value);
+            left--;
+            if (freed)
+                ask_again(&s);
+        }
     }
-    free(answer);
-    free(open);
     filling_free(&s);
     return good;
 }

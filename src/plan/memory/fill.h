@@ -16,10 +16,11 @@ struct fill {
     bool strict; /* in the order of the keys alone: a task that does not fit is not passed over */
     const uint32_t *node; /* per task: where it must run, NONE: anywhere; NULL: all anywhere */
     bool prefer;          /* `node` is a wish: anywhere else when it does not fit there */
+    double longest;       /* given up, as if nothing fitted, when it ends later; 0: never */
 };
 
 /* The schedule must be empty. False: it came to a point where nothing fits, and *stuck is the first that
  * does not. */
 bool fill_schedule(struct keep_schedule *k, const struct fill *f, uint32_t *stuck);
-/* The same with the smallest end of the ready tasks first (MinMin). O(tasks x ready). */
+/* The same with the smallest end of the ready tasks first (MinMin). */
 bool fill_smallest_end(struct keep_schedule *k, uint32_t *stuck);

@@ -1,8 +1,9 @@
 /* HEFT and MinMin that count files: the memory-aware list planners.
  *
  * heft-mem: tasks by falling upward rank, as HEFT, but a task takes the slot that ends first of those in which
- * it, its files and all that waits there fit (keep.h). Twice: without and with a reserve for the largest task
- * to come. minmin-mem: of the ready tasks the one that ends first.
+ * it, its files and all that waits there fit (keep.h). Three times: with and without a reserve for the largest
+ * task to come, and in an order that needs little memory. minmin-mem: of the ready tasks the one that ends first, or that
+ * order.
  *
  * A greedy order can run into a standstill, where every node is full of files that wait for tasks that fit nowhere.
  * Then tasks are taken in an order that needs little memory (traversal.h), with less and less regard
@@ -14,18 +15,29 @@
 #include "plan/memory/within.h"
 #include <math.h>
 
-/* Keep the shorter of two. */
+/* Keep the shorter of two; of equal ones the later, so that the order of the ranks decides where memory is
+ * plenty. */
 static void take_shorter(struct plan **best, struct keep_schedule *k, bool made)
 {
-    if (!made || (*best && plan_makespan(*best) <= keep_makespan(k)))
+    if (!made || (*best && plan_makespan(*best) < keep_makespan(k)))
         return;
     plan_free(*best);
     *best = keep_plan(k);
 }
 
+/* A traversal that needs little memory as keys, 0 first. */
+static double *traversal_keys(const struct workflow *w)
+{
+    double peak, *key = mem_new(double, w->ntasks);
+    uint32_t *order = traversal_best(w, &peak);
+    for (uint32_t i = 0; i < w->ntasks; i++)
+        key[order[i]] = i;
+    free(order);
+    return key;
+}
+
 /* In the order of a traversal, until some way works. */
-static struct plan *fill_by_traversal(struct keep_schedule *k, const struct workflow *w,
-                                      uint32_t *stuck)
+static struct plan *fill_by_traversal(struct keep_schedule *k, const double *key, uint32_t *stuck)
 {
     static const struct fill ways[] = {
         {.choice = FILL_EARLIEST},
@@ -34,10 +46,6 @@ static struct plan *fill_by_traversal(struct keep_schedule *k, const struct work
         {.choice = FILL_ROOMIEST, .strict = true},
         {.choice = FILL_IN_TURN, .strict = true},
     };
-    double peak, *key = mem_new(double, w->ntasks);
-    uint32_t *order = traversal_best(w, &peak);
-    for (uint32_t i = 0; i < w->ntasks; i++)
-        key[order[i]] = i;
     struct plan *plan = NULL;
     for (size_t i = 0; i < sizeof ways / sizeof *ways && !plan; i++) {
         struct fill f = ways[i];
@@ -46,27 +54,45 @@ static struct plan *fill_by_traversal(struct keep_schedule *k, const struct work
         if (fill_schedule(k, &f, stuck))
             plan = keep_plan(k);
     }
-    free(order);
-    free(key);
     return plan;
 }
 
-/* The reserve costs time where memory is plenty and saves it where it is not: both are tried. */
+/* By rank, and by a traversal: ranks begin as much as possible at once, and where memory is short all of it
+ * fills with files that wait (a layered graph of 100,000 tasks took 4.4 times as long as by traversal).
+ * The reserve costs time where memory is plenty and saves it where it is not. Each is given up when it is longer
+ * than the best so far, so that all of them cost little more than one. */
 static struct plan *fill_by_rank(struct keep_schedule *k, const struct costs *costs,
-                                 uint32_t *stuck)
+                                 const double *order, uint32_t *stuck)
 {
     double *times = rank_times(costs), *rank = rank_upward(costs, times);
     for (uint32_t t = 0; t < costs->workflow->ntasks; t++)
         rank[t] = -rank[t];
     struct plan *best = NULL;
-    static const enum fill_choice choices[] = {FILL_EARLIEST, FILL_RESERVE};
-    for (int i = 0; i < 2; i++) {
+    const struct fill ways[] = {
+        {.key = order, .choice = FILL_EARLIEST},
+        {.key = rank, .choice = FILL_RESERVE},
+        {.key = rank, .choice = FILL_EARLIEST},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct fill f = ways[i];
+        f.longest = best ? plan_makespan(best) : 0;
         keep_reset(k);
-        struct fill f = {.key = rank, .choice = choices[i]};
         take_shorter(&best, k, fill_schedule(k, &f, stuck));
     }
     free(times);
     free(rank);
+    return best;
+}
+
+/* MinMin, too, begins much at once: where that is longer than an order that needs little memory, it is not
+ * taken. */
+static struct plan *fill_by_end(struct keep_schedule *k, const double *order, uint32_t *stuck)
+{
+    struct plan *best = NULL;
+    take_shorter(&best, k, fill_smallest_end(k, stuck));
+    struct fill f = {.key = order, .longest = best ? plan_makespan(best) * (1 - 1e-9) : 0};
+    keep_reset(k);
+    take_shorter(&best, k, fill_schedule(k, &f, stuck));
     return best;
 }
 
@@ -93,12 +119,13 @@ static struct plan *memory_list(const struct plan_request *request, bool minmin,
     uint32_t stuck = NONE;
     bool possible = !within_asked(request) || within_possible(w, costs, err);
     struct keep_schedule *k = keep_new(costs);
+    double *order = possible ? traversal_keys(w) : NULL;
     if (possible && minmin)
-        take_shorter(&plan, k, fill_smallest_end(k, &stuck));
+        plan = fill_by_end(k, order, &stuck);
     else if (possible)
-        plan = fill_by_rank(k, costs, &stuck);
+        plan = fill_by_rank(k, costs, order, &stuck);
     if (possible && !plan) {
-        plan = fill_by_traversal(k, w, &stuck);
+        plan = fill_by_traversal(k, order, &stuck);
         if (plan)
             plan_note(plan, "planned in an order that needs little memory: the usual one came to a "
                             "standstill");
@@ -110,6 +137,7 @@ static struct plan *memory_list(const struct plan_request *request, bool minmin,
                 stuck == NONE ? "" : workflow_task_name(w, stuck),
                 stuck == NONE ? 0 : keep_needs(k, stuck));
     }
+    free(order);
     keep_free(k);
     costs_free(costs);
     return plan;

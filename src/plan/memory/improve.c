@@ -20,8 +20,8 @@
 
 extern const struct planner planner_heft_mem, planner_minmin_mem;
 
-/* minmin-mem looks at all ready tasks at each step. */
-enum { MINMIN_TASKS = 5000 };
+/* Larger graphs have one way, heft-mem, which tries several orders itself: 100,000 tasks in a few seconds. */
+enum { REPAIR_TASKS = 20000 };
 
 struct improvement {
     const struct plan_request *request;
@@ -139,11 +139,14 @@ static void improve_start(struct improvement *m, struct plan *plan)
     own.options = NULL;
     own.noptions = 0;
     own.progress = NULL;
-    if (plan)
-        improve_with(m, within_memory(&own, plan, NULL), "the plan without memory, repaired");
     improve_with(m, planner_heft_mem.run(&own, NULL), "heft-mem");
-    if (m->request->workflow->ntasks <= MINMIN_TASKS)
+    if (m->request->workflow->ntasks <= REPAIR_TASKS)
         improve_with(m, planner_minmin_mem.run(&own, NULL), "minmin-mem");
+    /* a large plan that was made without memory is rarely worth its repair: it begins too much at once */
+    if (plan && (!m->best || m->request->workflow->ntasks <= REPAIR_TASKS))
+        improve_with(m, within_memory(&own, plan, NULL), "the plan without memory, repaired");
+    else
+        plan_free(plan);
 }
 
 /* Notes of the planner that it came from would speak of other figures. */

@@ -223,6 +223,16 @@ static double keep_find_memory(const struct keep_schedule *k, uint32_t node, dou
     return start;
 }
 
+/* False: what the prepared task leaves there never fits beside what waits for good. Most nodes of a schedule that
+ * memory holds up answer here, before cores and steps are looked at. */
+static bool keep_fits_tail(const struct keep_schedule *k, uint32_t node)
+{
+    const struct keep_row *row = &k->row[node];
+    double limit = k->p->memory[node] * (1 + 1e-12), tail = k->p->memory[node] - keep_room(k, node);
+    return isinf(limit) || (tail + k->outputs - row->freed <= limit &&
+                            row->brought + k->inside + k->outputs <= limit);
+}
+
 /* Cores and memory may each push the start on; again until neither does. Neighbouring cores for a task of
  * several, the lowest first. */
 struct keep_slot keep_earliest(struct keep_schedule *k, uint32_t task, uint32_t node)
@@ -233,6 +243,8 @@ struct keep_slot keep_earliest(struct keep_schedule *k, uint32_t task, uint32_t 
         keep_prepare(k, task);
     double ready = k->row[node].ready;
     if (!(ready + seconds < INFINITY))
+        return none;
+    if (!keep_fits_tail(k, node))
         return none;
     uint32_t wanted = k->w->cores[task], cores = k->p->cores[node];
     for (uint32_t c = 0; c + wanted <= cores; c++) {
@@ -279,6 +291,9 @@ static double keep_departure(const struct keep_schedule *k, const struct kept_fi
         return late;
     if (isinf(limit))
         return early;
+    /* a sender that is not even half full needs no relief; looking at all steps of a long wait costs */
+    if (keep_room(k, f->owner) > sender / 2)
+        return late;
     double used = keep_used_within(k, node, early, late);
     bool roomier = (limit - used - size) / limit > keep_room(k, f->owner) / sender;
     return used + size <= limit && roomier ? early : late;
