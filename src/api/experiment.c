@@ -122,11 +122,11 @@ EXPORT size_t weft_experiment_results(struct weft_experiment *x, uint32_t combin
     {
         const struct merged *m = x->e.merged;
         /* room for the combination with most results; each asks for at most that */
-        uint32_t most = merged_most_results(m, x->e.original);
+        uint32_t most = merged_most_results(m);
         uint32_t *object = mem_new(uint32_t, most + 1);
         char label[512];
         experiment_drop_paths(x);
-        uint32_t n = merged_results(m, x->e.original, combination, object, NULL);
+        uint32_t n = merged_results(m, combination, object, NULL);
         x->paths = mem_new_zero(char *, (size_t)n + 1);
         for (uint32_t i = 0; i < n; i++)
             x->paths[x->npaths++] =

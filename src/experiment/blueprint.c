@@ -83,19 +83,9 @@ static bool unknown_target(const struct blueprint *b, const struct substitution 
     static const char *const things[] = {[SUBSTITUTE_TASK] = "task",
                                          [SUBSTITUTE_DATA] = "data object",
                                          [SUBSTITUTE_PARAMETER] = "parameter"};
-    struct error why = {0};
-    blueprint_unknown(b, s, things[s->target], names, count, &why);
-    bool near = strstr(why.text, "did you mean") != NULL;
+    blueprint_unknown(b, s, things[s->target], names, count, err);
     free(names);
-    /* a parameter that stands in a name is read with the file, and is none of the model's */
-    if (s->target == SUBSTITUTE_PARAMETER && !near)
-        return error_set(
-            err, why.kind,
-            "%s. If it stands in names of files or in settings, or is a list, it is "
-            "read with the file: give its values in `lists` and say `each: %.100s`, or "
-            "give one with -p %.100s=VALUE",
-            why.text, s->what, s->what);
-    return error_set(err, why.kind, "%s", why.text);
+    return false;
 }
 
 /* NONE: there is nothing of that name. */
@@ -124,11 +114,12 @@ static bool find_targets(struct blueprint *b, struct error *err)
     b->first_object = mem_new_zero(uint32_t, n);
     for (size_t s = 0; s < n; s++) {
         const struct substitution *sub = &x->substitutions.at[s];
-        b->target[s] = find_target(b, sub);
-        if (b->target[s] == NONE)
+        b->target[s] = sub->with_file ? NONE : find_target(b, sub);
+        if (b->target[s] == NONE && !sub->with_file)
             return unknown_target(b, sub, err);
         for (size_t i = 0; i < s; i++)
-            if (x->substitutions.at[i].target == sub->target && b->target[i] == b->target[s])
+            if (x->substitutions.at[i].target == sub->target && b->target[i] == b->target[s] &&
+                (!sub->with_file || strcmp(x->substitutions.at[i].what, sub->what) == 0))
                 return error_at(err, x->file, sub->line,
                                 "substitutions '%s' and '%s' both replace '%.100s'; put their "
                                 "alternatives into one",
@@ -415,7 +406,8 @@ static void index_substitutions(struct blueprint *b)
                                  [SUBSTITUTE_TASK] = b->task_substitution,
                                  [SUBSTITUTE_PARAMETER] = b->parameter_substitution};
     for (size_t s = 0; s < x->substitutions.n; s++)
-        columns[x->substitutions.at[s].target][b->target[s]] = (uint32_t)s;
+        if (b->target[s] != NONE) /* else the workflow was read with its value */
+            columns[x->substitutions.at[s].target][b->target[s]] = (uint32_t)s;
 }
 
 struct blueprint_link {

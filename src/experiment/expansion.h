@@ -6,7 +6,9 @@
 
 struct expansion {
     struct experiment x;
-    struct workflow *original;
+    struct workflow *original; /* as its file is without the experiment */
+    struct workflow **reading; /* with values of what makes it another graph; NULL: none does */
+    uint32_t nreadings, *reading_of; /* per combination */
     struct merged *merged;
     struct platform *platform; /* on which times are predicted */
     const char *planner;       /* by which planner; static text */

@@ -31,7 +31,7 @@ static void merge_apply_choice(struct merging *m, size_t s)
     bool original = choice == CHOICE_ORIGINAL;
     if (sub->target == SUBSTITUTE_TASK)
         m->body[target] = original ? target : b->first_body[s] + choice;
-    else if (sub->target == SUBSTITUTE_PARAMETER)
+    else if (sub->target == SUBSTITUTE_PARAMETER && !sub->with_file)
         m->value[target] =
             original ? workflow_text(b->w, b->w->parameter_value[target]) : sub->by.at[choice].text;
     for (uint32_t i = b->touch_off[s]; i < b->touch_off[s + 1]; i++)
@@ -288,6 +288,8 @@ static void place_task(struct merging *m, uint32_t t)
         if (m->reuse && m->instance[t] != NONE)
             enter_key(m, m->instance[t]);
     }
+    if (m->notes && m->instance[t] != NONE)
+        spread_note(&m->spread, m->instance[t], m->reading);
     if (m->instance[t] != before || otherwise)
         m->moved[t] = stamp;
 }
@@ -310,19 +312,24 @@ static bool clear_folder(const struct merging *m, struct error *err)
     return true;
 }
 
-/* Everything is as in the original before the first combination. */
-static void merge_start(struct merging *m)
+/* The head of the merged workflow. Constraints of all readings: a text that two have counts once. */
+static void merge_begin(struct merging *m, const struct experiment *x, const struct readings *r)
 {
-    const struct workflow *w = m->b.w;
-    const struct experiment *x = m->b.x;
+    const struct workflow *w = r->at[0];
+    struct intern texts;
     m->out = builder_new(x->file, "experiment");
     const char *name = *x->name ? x->name : workflow_text(w, w->name);
     if (*name)
         builder_name(m->out, name, strlen(name));
-    for (uint32_t i = 0; i < w->nassertions; i++) {
-        const char *text = workflow_text(w, w->assertion[i]);
-        builder_assertion(m->out, text, strlen(text), 0);
-    }
+    intern_init(&texts);
+    for (uint32_t k = 0; k < r->n; k++)
+        for (uint32_t i = 0; i < r->at[k]->nassertions; i++) {
+            const char *text = workflow_text(r->at[k], r->at[k]->assertion[i]);
+            uint32_t before = texts.n;
+            if (intern_number(&texts, text, strlen(text)) == before)
+                builder_assertion(m->out, text, strlen(text), 0);
+        }
+    intern_free(&texts);
     for (size_t i = 0; i < x->assertions.n; i++)
         builder_assertion(m->out, x->assertions.at[i].text, strlen(x->assertions.at[i].text),
                           x->assertions.at[i].line);
@@ -331,8 +338,18 @@ static void merge_start(struct merging *m)
             builder_hook(m->out, (enum workflow_hook)i, workflow_text(w, w->hook[i]),
                          strlen(workflow_text(w, w->hook[i])));
     m->words = (x->substitutions.n + 63) / 64;
-    m->depends = mem_new_zero(uint64_t, w->ntasks * m->words);
     m->scratch = mem_new_zero(uint64_t, m->words);
+    m->with_file = mem_new_zero(uint64_t, m->words);
+    for (uint32_t s = 0; s < x->substitutions.n; s++)
+        if (x->substitutions.at[s].with_file)
+            merge_depend(m->with_file, s);
+}
+
+/* Everything is as in this reading of the original before its first combination. */
+static void merge_start(struct merging *m)
+{
+    const struct workflow *w = m->b.w;
+    m->depends = mem_new_zero(uint64_t, w->ntasks * m->words);
     m->body = mem_new(uint32_t, w->ntasks);
     m->instance = mem_new(uint32_t, w->ntasks);
     m->dirty = mem_new_zero(uint32_t, w->ntasks);
@@ -364,12 +381,28 @@ static void merge_combination(struct merging *m, const uint32_t *row, const uint
         place_task(m, b->order[i]);
 }
 
-static void merge_release(struct merging *m)
+/* What belongs to the reading at hand. What is merged stays. */
+static void merge_leave_reading(struct merging *m)
 {
-    void *columns[] = {m->body,  m->value,   m->instance, m->dirty,       m->moved,
-                       m->alive, m->depends, m->scratch,  m->file_object, m->slot};
+    void *columns[] = {m->body,  m->value, m->instance, m->dirty,
+                       m->moved, m->alive, m->depends,  m->file_object};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         free(columns[i]);
+    m->body = m->instance = m->dirty = m->moved = m->file_object = NULL;
+    m->value = NULL;
+    m->alive = NULL;
+    m->depends = NULL;
+    blueprint_free(&m->b);
+    m->b = (struct blueprint){0};
+}
+
+static void merge_release(struct merging *m)
+{
+    builder_free(m->out);
+    merge_leave_reading(m);
+    free(m->slot);
+    free(m->scratch);
+    free(m->with_file);
     array_free(&m->inputs);
     array_free(&m->place);
     array_free(&m->key);
@@ -378,43 +411,144 @@ static void merge_release(struct merging *m)
     array_free(&m->outputs);
     array_free(&m->seen);
     array_free(&m->seen_place);
+    array_free(&m->leaves);
+    spread_free(&m->spread);
     strbuf_free(&m->text);
     strbuf_free(&m->name);
     strbuf_free(&m->label);
-    blueprint_free(&m->b);
 }
 
-/* NULL with an error. The keys and origins are handed over, not copied. */
-static struct merged *merge_instances(struct merging *m, struct error *err)
+/* The combinations of one reading, in their order. False: an error, or the builder has failed. */
+static bool merge_reading(struct merging *m, const struct experiment *x, struct merged *r,
+                          uint32_t reading, struct error *err)
+{
+    struct merged_reading *at = &r->reading[reading];
+    size_t width = x->substitutions.n;
+    const uint32_t *last = NULL;
+    if (!blueprint_make(&m->b, x, at->original, err) || !clear_folder(m, err))
+        return false;
+    m->reading = reading;
+    merge_start(m);
+    at->nleaves = m->b.nleaves;
+    free(at->leaf);
+    at->leaf = mem_new(uint32_t, at->nleaves);
+    if (at->nleaves)
+        memcpy(at->leaf, m->b.leaf, at->nleaves * sizeof *at->leaf);
+    for (uint32_t c = 0; c < r->ncombinations && !builder_failed(m->out); c++) {
+        if (r->reading_of[c] != reading)
+            continue;
+        const uint32_t *row = r->choice + c * width;
+        m->combination = c;
+        merge_combination(m, row, last);
+        last = row;
+        r->first[c] = m->leaves.n;
+        for (uint32_t l = 0; l < at->nleaves; l++)
+            array_push(&m->leaves, m->instance[at->leaf[l]]);
+    }
+    merge_leave_reading(m);
+    return !builder_failed(m->out);
+}
+
+/* "... (with res=20)": which reading it is that something is wrong with. */
+static void merge_blame_reading(const struct experiment *x, const uint32_t *row,
+                                const uint64_t *with_file, struct error *err)
+{
+    struct strbuf label = {0}, text = {0};
+    combination_label(x, row, with_file, &label);
+    enum error_kind kind = err->kind;
+    strbuf_add(&text, err->text);
+    error_clear(err);
+    error_set(err, kind, "%s (with %s)", strbuf_text(&text), strbuf_text(&label));
+    strbuf_free(&label);
+    strbuf_free(&text);
+}
+
+/* All readings, one after the other, into one workflow; equal keys meet. */
+static bool merge_pass(struct merging *m, const struct experiment *x, const struct readings *all,
+                       struct merged *r, const uint32_t *const *row, struct error *err)
+{
+    merge_begin(m, x, all);
+    for (uint32_t k = 0; k < all->n; k++)
+        if (!merge_reading(m, x, r, k, err)) {
+            if (all->n > 1 && err && err->kind != ERROR_NONE)
+                merge_blame_reading(x, row[k], m->with_file, err);
+            return builder_failed(m->out); /* builder_finish() says what it met */
+        }
+    return true;
+}
+
+/* A first pass finds which computations stand in which readings, and so what each depends on; the
+ * second meets the same keys in the same order and names them by that. */
+static uint64_t *merge_narrow(const struct experiment *x, const struct readings *all,
+                              struct merged *r, const struct merging *like,
+                              const uint32_t *const *row, struct error *err)
+{
+    struct merging m = *like;
+    m.notes = true;
+    uint64_t *sets = merge_pass(&m, x, all, r, row, err)
+                         ? spread_narrow(&m.spread, x, row, all->n, (uint32_t)m.key.n, m.words)
+                         : NULL;
+    merge_release(&m);
+    return sets;
+}
+
+/* Rooms for the readings and the combinations. */
+static struct merged *merged_new(const struct experiment *x, const struct readings *all,
+                                 struct error *err)
 {
     struct merged *r = mem_new_zero(struct merged, 1);
-    size_t width = m->b.x->substitutions.n;
-    r->nsubstitutions = (uint32_t)width;
-    r->nleaves = m->b.nleaves;
-    if (!clear_folder(m, err) || !combinations_make(m->b.x, &r->choice, &r->ncombinations, err)) {
+    r->nsubstitutions = (uint32_t)x->substitutions.n;
+    if (!combinations_make(x, &r->choice, &r->ncombinations, err)) {
         free(r);
         return NULL;
     }
-    merge_start(m);
-    r->leaf = mem_new(uint32_t, r->nleaves);
-    if (r->nleaves)
-        memcpy(r->leaf, m->b.leaf, r->nleaves * sizeof *r->leaf);
-    r->instance = mem_new(uint32_t, (size_t)r->ncombinations * r->nleaves);
-    for (uint32_t c = 0; c < r->ncombinations && !builder_failed(m->out); c++) {
-        m->combination = c;
-        merge_combination(m, r->choice + c * width, c ? r->choice + (c - 1) * width : NULL);
-        for (uint32_t l = 0; l < r->nleaves; l++)
-            r->instance[(size_t)c * r->nleaves + l] = m->instance[r->leaf[l]];
-    }
+    r->nreadings = all->n;
+    r->reading = mem_new_zero(struct merged_reading, all->n);
+    for (uint32_t k = 0; k < all->n; k++)
+        r->reading[k].original = all->at[k];
+    r->first = mem_new_zero(size_t, r->ncombinations);
+    r->reading_of = mem_new_zero(uint32_t, r->ncombinations);
+    if (all->of && r->ncombinations)
+        memcpy(r->reading_of, all->of, r->ncombinations * sizeof *r->reading_of);
+    return r;
+}
+
+/* The keys and origins are handed over, not copied. */
+static bool merged_take(struct merged *r, struct merging *m, struct error *err)
+{
     r->tasks_without_reuse = m->without_reuse;
-    for (uint32_t o = 0; o < m->b.files.n; o++)
-        r->nfiles += m->file_object[o] != NONE;
+    r->instance = m->leaves.at;
+    m->leaves.at = NULL;
     r->key = m->key.at;
     r->origin = m->origin.at;
     m->key.at = NULL;
     m->origin.at = NULL;
     r->workflow = builder_finish(m->out, err);
-    if (r->workflow)
+    m->out = NULL;
+    for (uint32_t o = 0; r->workflow && o < r->workflow->nobjects; o++)
+        r->nfiles += r->workflow->producer[o] == NONE;
+    return r->workflow != NULL;
+}
+
+struct merged *experiment_merge_readings(const struct experiment *x, const struct readings *all,
+                                         bool reuse, struct error *err)
+{
+    struct merging m = {.reuse = reuse,
+                        .results = x->results && *x->results ? x->results : "results"};
+    struct merged *r = merged_new(x, all, err);
+    if (!r)
+        return NULL;
+    const uint32_t **row = mem_new(const uint32_t *, all->n); /* a combination of each */
+    for (uint32_t c = r->ncombinations; c--;)
+        row[r->reading_of[c]] = r->choice + (size_t)c * r->nsubstitutions;
+    uint64_t *narrowed = reuse && all->n > 1 ? merge_narrow(x, all, r, &m, row, err) : NULL;
+    m.narrowed = narrowed;
+    bool good = (narrowed || !reuse || all->n == 1) && merge_pass(&m, x, all, r, row, err) &&
+                merged_take(r, &m, err);
+    free(narrowed);
+    free(row);
+    merge_release(&m);
+    if (good)
         return r;
     merged_free(r);
     return NULL;
@@ -423,11 +557,8 @@ static struct merged *merge_instances(struct merging *m, struct error *err)
 struct merged *experiment_merge(const struct experiment *x, const struct workflow *w, bool reuse,
                                 struct error *err)
 {
-    struct merging m = {.reuse = reuse,
-                        .results = x->results && *x->results ? x->results : "results"};
-    struct merged *r = blueprint_make(&m.b, x, w, err) ? merge_instances(&m, err) : NULL;
-    merge_release(&m);
-    return r;
+    struct workflow *const one = (struct workflow *)w; /* read only, as every reading is */
+    return experiment_merge_readings(x, &(struct readings){.n = 1, .at = &one}, reuse, err);
 }
 
 void merged_free(struct merged *m)
@@ -438,7 +569,11 @@ void merged_free(struct merged *m)
     free(m->key);
     free(m->origin);
     free(m->choice);
-    free(m->leaf);
+    for (uint32_t k = 0; k < m->nreadings; k++)
+        free(m->reading[k].leaf);
+    free(m->reading);
+    free(m->reading_of);
+    free(m->first);
     free(m->instance);
     free(m);
 }
@@ -450,22 +585,34 @@ void merged_label(const struct merged *m, const struct experiment *x, uint32_t c
     combination_label(x, m->choice + (size_t)combination * m->nsubstitutions, NULL, out);
 }
 
-uint32_t merged_most_results(const struct merged *m, const struct workflow *original)
+const struct workflow *merged_original(const struct merged *m, uint32_t combination)
 {
-    uint32_t n = 0;
-    for (uint32_t l = 0; l < m->nleaves; l++)
-        n += original->object_end[m->leaf[l]] - original->object_off[m->leaf[l]];
-    return n;
+    return m->reading[m->reading_of[combination]].original;
+}
+
+uint32_t merged_most_results(const struct merged *m)
+{
+    uint32_t most = 0;
+    for (uint32_t k = 0; k < m->nreadings; k++) {
+        const struct merged_reading *r = &m->reading[k];
+        uint32_t n = 0;
+        for (uint32_t l = 0; l < r->nleaves; l++)
+            n += r->original->object_end[r->leaf[l]] - r->original->object_off[r->leaf[l]];
+        most = n > most ? n : most;
+    }
+    return most;
 }
 
 /* The results of one combination: outputs of leaves that nobody reads. `out` has room for
  * merged_most_results(). */
-uint32_t merged_results(const struct merged *m, const struct workflow *original,
-                        uint32_t combination, uint32_t *out, uint32_t *original_object)
+uint32_t merged_results(const struct merged *m, uint32_t combination, uint32_t *out,
+                        uint32_t *original_object)
 {
+    const struct merged_reading *r = &m->reading[m->reading_of[combination]];
+    const struct workflow *original = r->original;
     uint32_t n = 0;
-    for (uint32_t l = 0; l < m->nleaves; l++) {
-        uint32_t t = m->leaf[l], task = m->instance[(size_t)combination * m->nleaves + l];
+    for (uint32_t l = 0; l < r->nleaves; l++) {
+        uint32_t t = r->leaf[l], task = m->instance[m->first[combination] + l];
         for (uint32_t k = 0; k < original->object_end[t] - original->object_off[t]; k++) {
             uint32_t o = blueprint_output(original, t, k);
             if (task == NONE || original->object_edge[o] != NONE)

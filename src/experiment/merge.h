@@ -17,15 +17,33 @@
 #include "model/experiment.h"
 #include "model/workflow.h"
 
+/* A workflow's file, read with some values of the parameters that make it another graph. */
+struct merged_reading {
+    const struct workflow *original; /* the caller's */
+    /* What a combination is for: tasks of the original with an output that nobody reads, or with
+     * none. */
+    uint32_t nleaves, *leaf;
+};
+
+/* All readings of an experiment's workflow. Most have one. */
+struct readings {
+    uint32_t n;
+    struct workflow *const *at;
+    const uint32_t *of; /* per combination (combinations_make()): which; NULL: the first */
+};
+
 struct merged {
     struct workflow *workflow; /* owned */
     struct digest *key;        /* per task of the merged workflow */
-    uint32_t *origin;          /* per task: which task of the original */
+    uint32_t *origin;          /* per task: which task of the original that it was first met in */
     uint32_t ncombinations, nsubstitutions;
     uint32_t *choice; /* rows of alternative numbers, see experiment/combine.h */
-    /* What a combination is for: tasks of the original with an output that nobody reads, or with
-     * none. leaf[l] in combination c is instance[c * nleaves + l]; NONE: left out there. */
-    uint32_t nleaves, *leaf, *instance;
+    uint32_t nreadings;
+    struct merged_reading *reading;
+    uint32_t *reading_of; /* per combination */
+    /* leaf l of its reading in combination c is instance[first[c] + l]; NONE: left out there */
+    size_t *first;
+    uint32_t *instance;
     uint64_t tasks_without_reuse; /* of all combinations together */
     uint32_t nfiles;              /* distinct input files */
 };
@@ -34,6 +52,9 @@ struct merged {
  * that names the experiment's line (an unknown target, more than MOST_COMBINATIONS ...). */
 struct merged *experiment_merge(const struct experiment *x, const struct workflow *w, bool reuse,
                                 struct error *err);
+/* The same over several readings of the workflow's file, for substitutions that are `with_file`. */
+struct merged *experiment_merge_readings(const struct experiment *x, const struct readings *r,
+                                         bool reuse, struct error *err);
 void merged_free(struct merged *m); /* NULL is fine */
 
 /* Append the label of a combination: "image=region_a,filter=sobel". */
@@ -44,9 +65,11 @@ void merged_label(const struct merged *m, const struct experiment *x, uint32_t c
  * merged workflow into `out` and what they are in the original into `original_object` (both with
  * room for merged_most_results(); the second may be NULL), in the order of the original file;
  * returns how many. */
-uint32_t merged_results(const struct merged *m, const struct workflow *original,
-                        uint32_t combination, uint32_t *out, uint32_t *original_object);
-uint32_t merged_most_results(const struct merged *m, const struct workflow *original);
+uint32_t merged_results(const struct merged *m, uint32_t combination, uint32_t *out,
+                        uint32_t *original_object);
+uint32_t merged_most_results(const struct merged *m);
+/* The reading that a combination is of. */
+const struct workflow *merged_original(const struct merged *m, uint32_t combination);
 
 /* How many tasks, and of which work together, a run would still have to compute. */
 uint32_t merged_remaining(const struct merged *m, const struct known_results *known, double *work);

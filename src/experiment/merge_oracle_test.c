@@ -356,11 +356,11 @@ static bool judge(const struct random_case *c, const struct workflow *w, uint32_
     bool good = true;
     for (uint32_t k = 0; k < m->ncombinations; k++) {
         struct oracle o = {.c = c, .row = m->choice + k * m->nsubstitutions};
-        for (uint32_t l = 0; l < m->nleaves; l++) {
-            ask(&o, m->leaf[l]);
-            const char *want = o.tree[m->leaf[l]];
-            good &= strcmp(tree[m->instance[k * m->nleaves + l]], want) == 0;
-            good &= strcmp(tree_apart[apart->instance[k * m->nleaves + l]], want) == 0;
+        for (uint32_t l = 0; l < m->reading->nleaves; l++) {
+            ask(&o, m->reading->leaf[l]);
+            const char *want = o.tree[m->reading->leaf[l]];
+            good &= strcmp(tree[m->instance[m->first[k] + l]], want) == 0;
+            good &= strcmp(tree_apart[apart->instance[apart->first[k] + l]], want) == 0;
         }
         for (unsigned t = 0; t < c->ntasks; t++)
             if (o.memo[t]) {

@@ -114,8 +114,8 @@ static void reuse_by_what_is_named(void)
     is_str(expanded(m, "size@image=a", &text), "wc -c data/a.pgm > results/image=a/size.txt",
            "results stay in their folder");
     uint32_t object[4];
-    is_int(merged_most_results(m, w), 2, "two results a combination");
-    is_int(merged_results(m, w, 7, object, NULL), 2, "they are found");
+    is_int(merged_most_results(m), 2, "two results a combination");
+    is_int(merged_results(m, 7, object, NULL), 2, "they are found");
     is_str(workflow_text(m->workflow, m->workflow->object_name[object[0]]),
            "results/image=b,sigma=2,level=high/deep/edges.pgm", "the one that depends on all");
     is_str(workflow_text(m->workflow, m->workflow->object_name[object[1]]),

@@ -240,7 +240,11 @@ uint32_t merging_task(struct merging *m, const struct body *body, const struct d
 {
     const struct workflow *w = m->b.w;
     uint32_t t = body->task;
-    make_label(m, m->depends + t * m->words);
+    const uint64_t *with =
+        m->narrowed ? m->narrowed + m->key.n * m->words : (const uint64_t *)m->with_file;
+    for (size_t k = 0; k < m->words; k++)
+        m->scratch[k] = m->depends[t * m->words + k] | with[k];
+    make_label(m, m->scratch);
     uint32_t task = name_task(m, t);
     if (task == NONE)
         return NONE;

@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "base/strbuf.h"
 #include "experiment/blueprint.h"
+#include "experiment/spread.h"
 #include "model/builder.h"
 
 /* Where a task's input comes from in this combination. */
@@ -26,6 +27,14 @@ struct merging {
     uint32_t *moved;      /* combination + 1 in which `instance` or `depends` changed */
     uint64_t *depends, *scratch; /* per task of the original, `words` words: substitutions */
     size_t words;
+    /* Choices that the file was read with. They belong to the labels, not to `depends`: who depends on
+     * them is known when all readings are (experiment/spread.h). */
+    uint32_t reading;         /* the one at hand */
+    uint64_t *with_file;      /* `words` words: all of them */
+    const uint64_t *narrowed; /* per task of the merged workflow: which of them; NULL: all */
+    bool notes;               /* `spread` is wanted */
+    struct spread spread;
+    ARRAY(uint32_t) leaves;             /* instances of all leaves, combination by combination */
     uint8_t *alive;                     /* NULL: all are */
     ARRAY(struct merging_input) inputs; /* of the task at hand */
     ARRAY(uint32_t) place; /* per input of the task at hand: where it stands among the distinct */

@@ -114,6 +114,10 @@ struct platform *format_read_platform(const char *path, const struct format *for
  * A pipe can be read only once and a large file should be, while a command may want to know what a
  * file holds before it chooses, or want both its workflow and its platform. What takes the text
  * (workflow, platform, both, take) comes last: after one of these there is only closing. */
+/* What -p NAME=VALUE is told when a file has nothing of that name; "; did you mean 'x'?" may follow. An
+ * experiment, which gives values the same way, tells it in its own words. */
+#define FORMAT_UNKNOWN_PARAMETER "there is no parameter and no list of that name"
+
 struct format_file;
 /* "-": standard input. `format` NULL: by the content. The options are copied. NULL: an error. */
 struct format_file *format_file_open(const char *path, const struct format *format,

@@ -34,6 +34,9 @@ struct substitution {
     enum substitution_target target;
     char *what; /* the data object, task or parameter that is replaced */
     uint32_t line;
+    /* Of a parameter that stands in names, settings or lists, and of lists: its value is given when the
+     * workflow is read, and with another value it is another graph. */
+    bool with_file;
     ARRAY(struct alternative) by; /* at least one */
 };
 

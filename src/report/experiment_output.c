@@ -46,18 +46,54 @@ static bool is_named(const struct workflow *w, uint32_t object, const char *name
     return strcmp(own, name) == 0 || strcmp(file_basename(own), name) == 0;
 }
 
-/* Results are what nobody reads further: objects with a producer and no consumer. */
+/* --values "score_{res}.txt": the name that it is in a combination, with that one's values. */
+static const char *values_name(const struct expansion *e, uint32_t combination, struct strbuf *out)
+{
+    const struct experiment *x = &e->x;
+    const uint32_t *row = e->merged->choice + (size_t)combination * e->merged->nsubstitutions;
+    strbuf_clear(out);
+    for (const char *at = e->values; *at;) {
+        const struct alternative *filled = NULL;
+        size_t length = *at == '{' ? strcspn(at, "}") : 0;
+        for (size_t s = 0; length && s < x->substitutions.n; s++) {
+            const struct substitution *sub = &x->substitutions.at[s];
+            if (sub->target == SUBSTITUTE_PARAMETER && row[s] != CHOICE_ORIGINAL &&
+                strlen(sub->what) == length - 1 && memcmp(sub->what, at + 1, length - 1) == 0)
+                filled = &sub->by.at[row[s]];
+        }
+        if (filled)
+            strbuf_add(out, filled->text);
+        else
+            strbuf_add_char(out, *at);
+        at += filled ? length + 1 : 1;
+    }
+    return strbuf_text(out);
+}
+
+/* Results are what nobody reads further: objects with a producer and no consumer. Each reading of the
+ * file is asked once, with its first combination. */
 bool experiment_has_values(const struct expansion *e, struct error *err)
 {
     const struct workflow *w = e->original;
-    uint32_t most = merged_most_results(e->merged, w), n = 0;
-    const char **names = mem_new(const char *, most);
+    const struct merged *m = e->merged;
+    struct strbuf name = {0};
+    ARRAY(const char *) known = {0};
     bool found = !e->values;
-    for (uint32_t o = 0; o < w->nobjects && n < most; o++)
-        if (w->producer[o] != NONE && w->object_edge[o] == NONE) {
-            names[n++] = workflow_text(w, w->object_name[o]);
-            found |= e->values && is_named(w, o, e->values);
-        }
+    for (uint32_t c = 0, next = 0; c < m->ncombinations && !found; c++) {
+        if (m->reading_of[c] != next)
+            continue;
+        next++;
+        w = merged_original(m, c);
+        values_name(e, c, &name);
+        for (uint32_t o = 0; o < w->nobjects; o++)
+            if (w->producer[o] != NONE && w->object_edge[o] == NONE) {
+                array_push(&known, workflow_text(w, w->object_name[o]));
+                found |= is_named(w, o, strbuf_text(&name));
+            }
+    }
+    strbuf_free(&name);
+    size_t n = known.n;
+    const char **names = known.at;
     if (!found) {
         const char *near = suggest_nearest(e->values, names, n);
         error_set(err, ERROR_INPUT, "--values %s: no result of %s has that name%s%s%s", e->values,
@@ -72,7 +108,7 @@ bool experiment_has_values(const struct expansion *e, struct error *err)
                   : n  ? "'"
                        : "");
     }
-    free(names);
+    array_free(&known);
     return found;
 }
 
@@ -98,20 +134,20 @@ static void read_figures(struct figures *f, const char *name, char *text, str_id
 static void figures_read(const struct expansion *e, struct figures *f)
 {
     const struct merged *m = e->merged;
-    uint32_t most = merged_most_results(m, e->original);
+    uint32_t most = merged_most_results(m);
     uint32_t *object = mem_new(uint32_t, most), *original = mem_new(uint32_t, most);
-    struct strbuf path = {0};
+    struct strbuf path = {0}, name = {0};
     char *folder = file_beside(e->x.workflow, ".");
     intern_init(&f->names);
     pool_init(&f->text);
     for (uint32_t c = 0; c < m->ncombinations; c++) {
         for (int i = 0; i < MOST_COLUMNS; i++)
             array_push(&f->cell, 0);
-        uint32_t n = merged_results(m, e->original, c, object, original);
+        uint32_t n = merged_results(m, c, object, original);
         for (uint32_t i = 0; i < n; i++) {
             struct stat st;
             struct text text;
-            if (!is_named(e->original, original[i], e->values))
+            if (!is_named(merged_original(m, c), original[i], values_name(e, c, &name)))
                 continue;
             path_in(folder, workflow_text(m->workflow, m->workflow->object_name[object[i]]), &path);
             if (stat(path.at, &st) != 0 || st.st_size > LARGEST_FIGURES ||
@@ -125,6 +161,7 @@ static void figures_read(const struct expansion *e, struct figures *f)
     free(object);
     free(original);
     strbuf_free(&path);
+    strbuf_free(&name);
 }
 
 /* More names than columns: the first ones are shown. */
@@ -153,7 +190,7 @@ static void list_files(const struct expansion *e, uint32_t combination, uint32_t
 {
     const struct merged *m = e->merged;
     char label[512];
-    uint32_t n = merged_results(m, e->original, combination, object, NULL);
+    uint32_t n = merged_results(m, combination, object, NULL);
     strbuf_clear(out);
     for (uint32_t i = 0; i < n; i++) {
         strbuf_add(out, i ? " " : "");
@@ -166,7 +203,7 @@ void experiment_results(const struct expansion *e, bool colour, struct strbuf *o
 {
     const struct experiment *x = &e->x;
     const struct merged *m = e->merged;
-    uint32_t *object = mem_new(uint32_t, merged_most_results(m, e->original));
+    uint32_t *object = mem_new(uint32_t, merged_most_results(m));
     struct strbuf files = {0};
     struct figures f = {0};
     struct table *t = table_new();
@@ -227,16 +264,33 @@ static const char *workflow_title(const struct workflow *w, char *buffer, size_t
     return buffer;
 }
 
+/* "6 tasks", or of several graphs "6 to 12 tasks in 4 graphs". */
+static void add_task_counts(const struct merged *m, struct strbuf *out)
+{
+    uint32_t least = UINT32_MAX, most = 0;
+    for (uint32_t k = 0; k < m->nreadings; k++) {
+        uint32_t n = m->reading[k].original->ntasks;
+        least = n < least ? n : least;
+        most = n > most ? n : most;
+    }
+    if (least < most)
+        strbuf_printf(out, "%u to ", least);
+    strbuf_printf(out, "%u task%s", most, plural(most));
+    if (m->nreadings > 1)
+        strbuf_printf(out, " in %u graphs", m->nreadings);
+}
+
 /* Times only where something is known of them: a table of zeros would look like an answer. */
 void experiment_text(const struct expansion *e, bool list, bool colour, struct strbuf *out)
 {
     const struct merged *m = e->merged;
     char name[256], count[HUMAN_SIZE], total[HUMAN_SIZE];
-    strbuf_printf(out, "%s: %s combination%s of %u substitution%s in %s (%u task%s)\n\n",
+    strbuf_printf(out, "%s: %s combination%s of %u substitution%s in %s (",
                   workflow_title(m->workflow, name, sizeof name),
                   human_count(count, m->ncombinations), plural(m->ncombinations), m->nsubstitutions,
-                  plural(m->nsubstitutions), e->x.workflow, e->original->ntasks,
-                  plural(e->original->ntasks));
+                  plural(m->nsubstitutions), e->x.workflow);
+    add_task_counts(m, out);
+    strbuf_add(out, ")\n\n");
     struct table *t = table_new();
     table_column(t, "", TABLE_LEFT);
     table_column(t, "with reuse", TABLE_RIGHT);
@@ -278,7 +332,7 @@ void experiment_text(const struct expansion *e, bool list, bool colour, struct s
 static void list_json(struct json_writer *j, const struct expansion *e)
 {
     const struct merged *m = e->merged;
-    uint32_t *object = mem_new(uint32_t, merged_most_results(m, e->original));
+    uint32_t *object = mem_new(uint32_t, merged_most_results(m));
     struct strbuf text = {0};
     char label[512];
     struct figures f = {0};
@@ -302,7 +356,7 @@ static void list_json(struct json_writer *j, const struct expansion *e)
         json_write_end_array(j);
         json_write_key(j, "results");
         json_write_array(j);
-        uint32_t n = merged_results(m, e->original, c, object, NULL);
+        uint32_t n = merged_results(m, c, object, NULL);
         for (uint32_t i = 0; i < n; i++)
             json_write_string(j,
                               workflow_object_label(m->workflow, object[i], label, sizeof label));
@@ -347,6 +401,7 @@ void experiment_json(const struct expansion *e, bool list, struct strbuf *out)
     json_write_end_array(&j);
     json_put_integer(&j, "combinations", m->ncombinations);
     json_put_integer(&j, "original_tasks", e->original->ntasks);
+    json_put_integer(&j, "graphs", m->nreadings);
     json_put_integer(&j, "tasks", m->workflow->ntasks);
     json_put_integer(&j, "tasks_without_reuse", (int64_t)m->tasks_without_reuse);
     json_put_integer(&j, "tasks_remaining", e->remaining);

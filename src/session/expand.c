@@ -11,6 +11,7 @@
 #include "memo/need.h"
 #include "plan/planner.h"
 #include "session/machine.h"
+#include "session/readings.h"
 #include "session/recorded.h"
 
 #include <math.h>
@@ -18,21 +19,6 @@
 #include <string.h>
 
 enum { MOST_UNMERGED = 200000 }; /* tasks: past them the plan without reuse is not made */
-
-/* The workflow stands where the experiment says, seen from here. */
-static bool expansion_read_workflow(struct expansion *e, const struct expand_options *o,
-                                    struct error *err)
-{
-    struct format_file *file = format_file_open(e->x.workflow, o->format, o->read, err);
-    if (file)
-        e->original = format_file_workflow(file, err);
-    format_file_close(file);
-    if (!e->original)
-        return false;
-    for (uint32_t i = 0; i < e->original->nwarnings; i++)
-        remark(&o->remarks, REMARK_INFO, "note: %s", e->original->warnings[i]);
-    return true;
-}
 
 /* The platform before the merge: a mistake in it should not cost the time of merging. */
 bool expansion_open(struct expansion *e, const char *path, const struct expand_options *o,
@@ -48,13 +34,14 @@ bool expansion_open(struct expansion *e, const char *path, const struct expand_o
             err, ERROR_INPUT,
             "--with %s: that planner predicts no makespan; auto or a list planner does", name);
     e->planner = planner->name;
-    if (!experiment_file_read(path, &e->x, err) || !expansion_read_workflow(e, o, err))
+    if (!experiment_file_read(path, &e->x, err) || !readings_open(e, o, err))
         return false;
     e->platform = machine_named(o->platform ? o->platform : "this-machine", err);
     for (size_t i = 0; o->assertions && o->assertions[i]; i++)
         experiment_assert(&e->x, o->assertions[i], strlen(o->assertions[i]), 0);
     double started = clock_seconds();
-    e->merged = e->platform ? experiment_merge(&e->x, e->original, true, err) : NULL;
+    struct readings all = readings_of(e);
+    e->merged = e->platform ? experiment_merge_readings(&e->x, &all, true, err) : NULL;
     e->seconds = clock_seconds() - started;
     if (!e->merged)
         return false;
@@ -70,6 +57,7 @@ bool expansion_open(struct expansion *e, const char *path, const struct expand_o
 void expansion_free(struct expansion *e)
 {
     merged_free(e->merged);
+    readings_close(e);
     platform_free(e->platform);
     workflow_free(e->original);
     experiment_free(&e->x);
@@ -187,7 +175,8 @@ bool expansion_predict(struct expansion *e, const struct expand_options *o, stru
         return false;
     if (e->merged->tasks_without_reuse > MOST_UNMERGED)
         return true;
-    struct merged *apart = experiment_merge(&e->x, e->original, false, err);
+    struct readings all = readings_of(e);
+    struct merged *apart = experiment_merge_readings(&e->x, &all, false, err);
     if (!apart)
         return false;
     if (!o->no_history && e->measured)

@@ -190,8 +190,8 @@ static char *unknown_given(const struct native_reading *r, const char *name)
             "by --params and a file with `%s: { table: FILE }` or `%s: { rows: [...] }`",
             list, list, list);
     } else {
-        strbuf_printf(&out, "there is no parameter and no list of that name%s%s%s",
-                      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        strbuf_printf(&out, FORMAT_UNKNOWN_PARAMETER "%s%s%s", near ? "; did you mean '" : "",
+                      near ? near : "", near ? "'?" : "");
     }
     free(names);
     return strbuf_steal(&out);
