@@ -4,7 +4,7 @@
  * of ours runs is a failure that names it.
  *
  *     executor_start() ── no descriptor ──▶ waiting ── tried again ──▶ runs
- *                                             │ └── a minute, and nothing else runs ──▶ not started
+ *                                             │ └── a minute (an agent: seconds), and nothing else runs ──▶ not started
  *                                             └── the run stops ──▶ left, as what was never started */
 #include "drive/executor_private.h"
 
@@ -12,7 +12,9 @@
 
 enum { TRY_LATER = 75 }; /* the status for it, EX_TEMPFAIL of sysexits.h */
 
-static const double patience = 60; /* seconds: longer than a burst of other people's processes */
+/* Seconds: longer than a burst of other people's processes; where another machine may take the task, as long
+ * as it is worth waiting for this one. */
+static const double patience = 60, patience_among_others = 5;
 
 void executor_wait(struct executor *x, const struct sched_start *s, uint32_t lane,
                    const struct error *err)
@@ -61,11 +63,12 @@ static struct waiting_start waiting_take(struct executor *x, size_t at)
 /* In order, until one is still short of something: the others would be, too. */
 void executor_retry_waiting(struct executor *x)
 {
+    double most = x->o->node ? patience_among_others : patience;
     while (x->waiting.n) {
         const struct waiting_start *w = &x->waiting.at[0];
         struct error err = {0};
         bool good = executor_begin_command(x, &w->start, w->lane, &err);
-        bool in_vain = x->running == x->waiting.n && clock_seconds() - w->since > patience;
+        bool in_vain = x->running == x->waiting.n && clock_seconds() - w->since > most;
         if (!good && x->is_short && !in_vain)
             return;
         struct waiting_start tried = waiting_take(x, 0);

@@ -476,6 +476,13 @@ static char *changed_input_text(struct executor *x, uint32_t task, const struct 
     char label[512];
     if (!x->o->needs || inputs_unchanged(x->o->needs, task, inputs, &c))
         return NULL;
+    if (c.unread) {
+        strbuf_printf(&text, "whether its input '%s' changed while it ran cannot be seen: %s",
+                      workflow_object_label(x->w, c.object, label, sizeof label),
+                      strbuf_text(&c.how));
+        strbuf_free(&c.how);
+        return strbuf_steal(&text);
+    }
     array_push(&x->changed, (struct changed_input){c.object, task});
     uint32_t other = another_reader(x, task, c.object);
     strbuf_printf(&text, "its input '%s' changed while it ran: %s. The task itself did it",

@@ -172,6 +172,7 @@ struct input_comparison {
     const struct input_marks *marks;
     size_t at, begun; /* of the marks: the next one; the first of this input */
     struct strbuf *how;
+    struct error *unread; /* a disk that fails says nothing of what stands on it */
 };
 
 /* Only here, where it is rare, are commands searched. */
@@ -189,7 +190,6 @@ static bool reads_as_before(struct input_comparison *c, const char *path)
 {
     struct digest now, before;
     const struct digest *known = &c->n->content[c->object];
-    struct error err = {0};
     if (c->at == c->begun) /* the input itself, not a file in it */
         before = *known;
     else if (!memo_recorded(c->n->memo, path, &before))
@@ -197,10 +197,12 @@ static bool reads_as_before(struct input_comparison *c, const char *path)
     if (digest_is_zero(&before))
         return true;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool good = fd >= 0 && digest_of_fd(fd, path, &now, &err) && digest_equal(&now, &before);
+    bool read = fd >= 0 && digest_of_fd(fd, path, &now, c->unread);
+    if (fd < 0 && errno != ENOENT)
+        error_set(c->unread, ERROR_FAILED, "%.300s: cannot be opened: %s", path, strerror(errno));
     if (fd >= 0)
         close(fd);
-    return good;
+    return read && digest_equal(&now, &before);
 }
 
 /* True: chmod, ln and the like, which leave the content alone. */
@@ -259,7 +261,7 @@ static bool compare_mark(void *context, const char *path, const struct stat *s)
         same = reads_as_before(c, path);
     else if (!same && was && was->name == is.name && was->inode)
         same = only_status_changed(c, was, &is, path);
-    if (!same)
+    if (!same && c->unread->kind == ERROR_NONE)
         describe_change(c, was, &is, path);
     c->at++;
     return same;
@@ -273,7 +275,8 @@ bool inputs_unchanged(struct needs *n, uint32_t task, const struct input_marks *
     if (!marks->all.n)
         return true;
     struct strbuf path = {0};
-    struct input_comparison c = {.n = n, .marks = marks, .how = &change->how};
+    struct error unread = {0};
+    struct input_comparison c = {.n = n, .marks = marks, .how = &change->how, .unread = &unread};
     char label[512];
     bool same = true;
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1] && same; i++) {
@@ -287,6 +290,11 @@ bool inputs_unchanged(struct needs *n, uint32_t task, const struct input_marks *
             strbuf_add(&change->how, "a file in it is gone");
             same = false;
         }
+    }
+    change->unread = !same && unread.kind != ERROR_NONE;
+    if (change->unread) {
+        strbuf_clear(&change->how);
+        strbuf_add(&change->how, unread.text);
     }
     strbuf_free(&path);
     return same;

@@ -28,6 +28,7 @@ struct input_marks {
 struct input_change {
     uint32_t object;
     struct strbuf how; /* "'a/b' had 6 bytes and has 12": for people */
+    bool unread;       /* whether it changed is not known: it cannot be read, and `how` says why */
 };
 
 /* True at once for a task without inputs. Otherwise one stat() an input (two for a folder's files),

@@ -461,6 +461,7 @@ static bool remote_exec_open(void *self, struct session *s, const struct run_opt
                                    .tick = o->tick,
                                    .context = o->context,
                                    .renewed = r->fleet && fleet_is_elastic(r->fleet),
+                                   .orphaned = r->late && r->target,
                                    .parts = r->parts,
                                    .grow = s->w->future ? remote_grow : NULL,
                                    .grow_context = r,

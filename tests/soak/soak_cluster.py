@@ -183,6 +183,9 @@ class Round:
         raise Wrong("\n".join([f"{what} hangs"] + stacks(pids) + ends + q.stdout.decode(errors="replace").splitlines() +
                               [f"last words: {self.message()[-800:]}"]))
 
+    def look(self):
+        """While somebody is followed, a hundred times a second."""
+
     def watch(self, planned):
         """Until the client has ended, and whoever replaced it; `planned`: [(seconds, fault)]. Its status; None: it was killed and left no run."""
         begun = time.monotonic()
@@ -190,6 +193,7 @@ class Round:
         while True:
             time.sleep(0.01)
             self.do_later()
+            self.look()
             if self.later or planned or os.path.getsize(self.log) != seen:  # something happens yet, however slow the machine is
                 until, seen = time.monotonic() + self.patience, os.path.getsize(self.log)
             if planned and time.monotonic() - begun >= planned[0][0] and self.client.poll() is None:

@@ -20,9 +20,9 @@
 #include <sys/stat.h>
 
 enum {
-    QUIET_LEAST = 2,   /* seconds without anybody at an ended run until its job is closed */
-    LIMITS_EVERY = 2,  /* seconds between looks at what is too old or too much */
-    WOKEN_MOST = 16,   /* jobs open at once of those that are handed over */
+    QUIET_LEAST = 2,  /* seconds without anybody at an ended run until its job is closed */
+    LIMITS_EVERY = 2, /* seconds between looks at what is too old or too much */
+    WOKEN_MOST = 16,  /* jobs open at once of those that are handed over */
 };
 
 /* ---- the list ---- */

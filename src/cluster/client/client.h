@@ -179,6 +179,8 @@ struct client_following {
     void *context;
     bool
         renewed; /* agents that go are replaced by others alike: what none has the time for is an error */
+    bool
+        orphaned; /* its agents were started for it by a command that is gone: nobody asks for others */
     uint32_t parts; /* of a run that grows: those that its workflow has already */
     /* What joins it, as bytes of model/future.h: they join the workflow, and all that is kept by task but
      * for what is the follower's. False: they cannot. NULL: it does not grow */

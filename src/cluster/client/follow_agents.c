@@ -249,8 +249,14 @@ void follow_check_deserted(struct client_follow *f, uint32_t agents)
         f->deserted = now;
     if (f->state == BOARD_RUN_OPEN && !f->said_deserted && now - f->deserted > 2) {
         f->said_deserted = true;
-        client_say(f->c, "no agent is left; the run waits until one joins at %s",
-                   f->c->o.address->text);
+        if (f->o.orphaned)
+            client_say(f->c,
+                       "no agent is left, and the command that would ask for others is gone: `weft "
+                       "cancel %llu` ends the run, and `weft run` goes on with what is done",
+                       (unsigned long long)f->o.run);
+        else
+            client_say(f->c, "no agent is left; the run waits until one joins at %s",
+                       f->c->o.address->text);
     }
     if (f->state != BOARD_RUN_OPEN && now - f->deserted > DESERTED && !f->ending) {
         f->ending = true;
