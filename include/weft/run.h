@@ -174,6 +174,8 @@ struct weft_run_options {
      * on each core, waits; "order": its order among ready tasks and waits for other tasks, and no core
      * idles for more; "hint": priorities alone [NULL: strict for a plan under constraints, else order] */
     const char *follow;
+    /* The results of all tasks are kept by content, as if each said `results: keep` [of those that do] */
+    bool keep_results;
 };
 #define WEFT_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \
@@ -231,9 +233,11 @@ bool weft_run_forecast(struct weft_run *run, struct weft_forecast *out, struct w
 
 struct weft_need {
     bool runs;
-    const char *reason; /* "new", "command changed" ...; NULL: it need not run */
-    double seconds;     /* expected */
-    double memory;      /* bytes, expected */
+    const char
+        *reason;    /* "new", "command changed" ...; NULL: it need not run; "kept": its results are
+                           restored */
+    double seconds; /* expected */
+    double memory;  /* bytes, expected */
 };
 /* After weft_run_forecast(). */
 bool weft_run_need(struct weft_run *run, uint32_t task, struct weft_need *out,
@@ -326,7 +330,8 @@ struct weft_result {
     size_t nremarks;
     uint32_t
         untaken; /* of the skipped: their `when` does not hold, or what they need is not made */
-    uint32_t excused; /* of the failed: those that may (`may_fail`) */
+    uint32_t excused;  /* of the failed: those that may (`may_fail`) */
+    uint32_t restored; /* of the reused: their results were kept, and were put back */
 };
 /* Valid until the run is closed. NULL: it is not over. */
 const struct weft_result *weft_run_result(struct weft_run *run);
@@ -349,6 +354,11 @@ struct weft_cleaned {
  * of all tasks that are as a task left them; what is not is kept, and remarked. `dry`: only count. */
 bool weft_run_clean(struct weft_run *run, bool all, bool dry, struct weft_cleaned *out,
                     struct weft_error *error);
+
+/* Remove the results that were kept in the folder (`results: keep`): how many, of how many bytes. Of
+ * `dry` they stay. */
+bool weft_run_clean_kept(struct weft_run *run, bool dry, uint32_t *count, double *bytes,
+                         struct weft_error *error);
 
 /* Processes that outlive the task that started them become children of this process, so that runs
  * can end them, too. It is a property of the whole process: a program that only runs workflows calls

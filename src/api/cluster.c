@@ -57,6 +57,8 @@ static bool run_submit(struct weft_run *run, struct weft_submitted *out, struct 
         return error_set(err, ERROR_INPUT,
                          "only a run that was opened for a cluster and not "
                          "started can be submitted");
+    if (!session_restore(s, err))
+        return false;
     if (!s->needs.run)
         return true;
     if (!session_surround(s, err) || !run_plan_asserted(run, err))

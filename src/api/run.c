@@ -194,6 +194,7 @@ struct session_options run_handle_session(struct weft_run *run, const struct wef
         .no_sandbox = mine.no_sandbox,
         .overwrite = mine.overwrite,
         .keep_failed = mine.keep_failed,
+        .keep_results = mine.keep_results,
         .no_history = mine.no_history,
         .look = mine.look,
         .wait = mine.wait,
@@ -452,6 +453,8 @@ static bool run_start(struct weft_run *run, struct error *err)
         return error_set(err, ERROR_FAILED, "the run was started already");
     if (s->o.look)
         return error_set(err, ERROR_FAILED, "the run was opened to look only");
+    if (!run->attached && !session_restore(s, err))
+        return false;
     if (!run->attached && !session_surround(s, err)) /* before anybody is started for it */
         return false;
     if (!run->attached && !run_plan_asserted(run, err))
@@ -528,6 +531,7 @@ static void run_fill_result(struct weft_run *run)
                                                  .last = f->last};
     }
     run->result = (struct weft_result){.tasks = s->w->ntasks,
+                                       .restored = s->record.restored,
                                        .done = x->done,
                                        .reused = x->reused,
                                        .failed = x->failed,
@@ -629,6 +633,22 @@ EXPORT uint64_t weft_run_cluster_number(const struct weft_run *run)
 EXPORT char *weft_log_tail(const char *path)
 {
     return log_tail(path);
+}
+
+EXPORT bool weft_run_clean_kept(struct weft_run *run, bool dry, uint32_t *count, double *bytes,
+                                struct weft_error *error)
+{
+    RUN_CALL(call, error, &run->broken)
+    {
+        if (run->started || (run->session.o.look && !dry)) {
+            error_set(&call.err, ERROR_FAILED,
+                      "a run that goes on, or only looks, removes nothing");
+        } else {
+            session_clean_kept(&run->session, dry, count, bytes);
+            call.good = true;
+        }
+    }
+    return run_call_end(&call);
 }
 
 EXPORT bool weft_run_clean(struct weft_run *run, bool all, bool dry, struct weft_cleaned *out,

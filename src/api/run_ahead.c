@@ -227,7 +227,9 @@ EXPORT bool weft_run_need(struct weft_run *run, uint32_t task, struct weft_need 
         } else {
             bool runs = need_runs(&s->needs, task);
             *out = (struct weft_need){.runs = runs,
-                                      .reason = runs ? need_name(s->needs.task[task]) : NULL,
+                                      .reason = runs || s->needs.task[task] == NEED_KEPT
+                                                    ? need_name(s->needs.task[task])
+                                                    : NULL,
                                       .seconds = s->seconds ? s->seconds[task] : 0,
                                       .memory = s->task_memory ? s->task_memory[task] : 0};
             call.good = true;
@@ -249,7 +251,7 @@ static void ahead_add_family(const struct session *s, const char *asked, uint32_
         const char *name = workflow_task_name(w, t);
         bool member = strncmp(name, asked, n) == 0 && name[n] == '@';
         members += member;
-        run += member && s->needs.task[t] != NEED_NOT;
+        run += member && need_runs(&s->needs, t);
     }
     if (members) /* a file, spelled in another way, has none */
         strbuf_printf(out, "(%u of the %u of '%s' would run) ", run, members, asked);

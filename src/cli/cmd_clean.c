@@ -10,6 +10,7 @@
 
 static const struct cli_option clean_options[] = {
     {"all", 0, NULL, "also the outputs that tasks left, and every record of them"},
+    {"kept", 0, NULL, "instead: the results that were kept (`results: keep`, `weft history keep`)"},
     {"directory", 'C', "DIR", "where the files are (default: where the workflow's file is)"},
     {"dry-run", 'n', NULL, "only say what would go"},
     OPTION_WAIT,
@@ -18,6 +19,11 @@ static const struct cli_option clean_options[] = {
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
+};
+
+static const struct cli_rule clean_rules[] = {
+    {"kept", NULL, "all"}, /* the one takes what tasks left, the other what was kept of it */
+    RULES_END,
 };
 
 /* "removed" is false for a dry run: the counts are then what would go. */
@@ -49,6 +55,33 @@ static int clean_report(const struct run_screen *s, bool dry, const struct weft_
     return status;
 }
 
+static int clean_kept(const struct run_screen *s, bool dry, struct weft_error *error)
+{
+    struct strbuf out = {0};
+    char size[HUMAN_SIZE];
+    uint32_t count = 0;
+    double bytes = 0;
+    if (!weft_run_clean_kept(s->run, dry, &count, &bytes, error))
+        return cli_failed(error);
+    if (s->json) {
+        struct json_writer j;
+        json_write_start(&j, &out, true);
+        json_write_object(&j);
+        json_put_string(&j, "schema", "weft-clean/1");
+        json_put_bool(&j, "removed", !dry);
+        json_put_integer(&j, "kept", count);
+        json_put_number(&j, "bytes", bytes);
+        json_write_end_object(&j);
+        strbuf_add_char(&out, '\n');
+    } else if (!s->quiet) {
+        strbuf_printf(&out, "%s %s: %u kept result%s\n", dry ? "would remove" : "removed",
+                      human_bytes(size, bytes), count, count == 1 ? "" : "s");
+    }
+    int status = cli_print(&out);
+    strbuf_free(&out);
+    return status;
+}
+
 /* Remarks about the workflow itself are of no interest here. */
 static void clean_event(void *context, const struct weft_event *e)
 {
@@ -69,6 +102,8 @@ static int clean_command(const struct arguments *a)
     o.event = clean_event;
     /* unless it only looks, the records are its own from here on: no run goes on in the folder */
     s.run = weft_run_open(a->operand[0], &o, &error);
+    if (s.run && arguments_flag(a, "kept"))
+        return run_screen_close(&s, clean_kept(&s, dry, &error));
     bool good = s.run && weft_run_clean(s.run, arguments_flag(a, "all"), dry, &cleaned, &error);
     int status = good ? clean_report(&s, dry, &cleaned) : cli_failed(&error);
     return run_screen_close(&s, status);
@@ -83,7 +118,8 @@ const struct command command_clean = {
     .details =
         "Logs and sandboxes of runs that are over, records of computations that the workflow\n"
         "no longer has, temporary files that nobody will read. Results stay, and stay known,\n"
-        "unless --all takes them too. The history is not touched.\n"
+        "unless --all takes them too. The history is not touched. Results that were kept stay;\n"
+        "--kept removes them, and nothing else.\n"
         "Old logs and records also go by themselves: see WEFT_KEEP_LOGS in docs/running.md.\n\n"
         "What weft did not make it does not remove: a file at an output's name stays when no\n"
         "task left it, or when it was changed since, and is listed.\n\n"
@@ -91,5 +127,6 @@ const struct command command_clean = {
         "  weft clean flow.yaml -n\n"
         "  weft clean flow.yaml --all\n",
     .options = clean_options,
+    .rules = clean_rules,
     .run = clean_command,
 };

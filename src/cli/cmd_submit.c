@@ -1,4 +1,5 @@
 /* `weft submit`: hand a workflow to the agents of a cluster, and go. */
+#include "api/inside_run.h"
 #include "base/json.h"
 #include "base/plural.h"
 #include "cli/run_screen.h"
@@ -47,6 +48,7 @@ static int submit_report(const struct run_screen *s, const struct weft_forecast 
     struct strbuf out = {0};
     char size[HUMAN_SIZE];
     const char *name = weft_run_name(s->run);
+    uint32_t restored = inside_run(s->run)->keeping.restored;
     if (s->json) {
         struct json_writer j;
         json_write_start(&j, &out, true);
@@ -71,7 +73,7 @@ static int submit_report(const struct run_screen *s, const struct weft_forecast 
         if (in->run)
             strbuf_printf(&out, "%" PRIu64 "\n", in->run);
     } else if (!in->run) {
-        dry_run_nothing(name, f->tasks, f->tasks - f->done, &out);
+        dry_run_nothing(name, f->tasks, f->tasks - f->done - restored, restored, &out);
     } else {
         strbuf_printf(&out, "run %" PRIu64 ": %u of %u task%s on %u agent%s", in->run, f->to_run,
                       f->tasks, plural(f->tasks), in->agents, plural(in->agents));

@@ -256,6 +256,7 @@ const struct known_variable known_variables[] = {
     {"WEFT_KEY", "~/.config/weft/key", "the cluster's key"},
     {"WEFT_KEEP_LOGS", NULL, "how long and how much of logs is kept"},
     {"WEFT_KEEP_MEMO", NULL, "how long and how much of what is known of computations is kept"},
+    {"WEFT_KEEP_RESULTS", NULL, "how long and how much of kept results stays"},
     {"WEFT_KEEP_HISTORY", NULL, "how long and how much of the history is kept"},
     {"WEFT_SSH", "ssh", "the command that starts agents on other hosts"},
     {"WEFT_REMOTE", "weft", "the program there"},

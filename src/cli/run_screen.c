@@ -107,6 +107,7 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
     o->no_sandbox = arguments_flag(a, "no-sandbox");
     o->overwrite = arguments_flag(a, "overwrite");
     o->keep_failed = arguments_flag(a, "keep-failed");
+    o->keep_results = arguments_flag(a, "keep-results");
     o->no_limits = arguments_flag(a, "no-limits");
     o->no_history = arguments_flag(a, "no-history");
     o->look = arguments_flag(a, "dry-run") || arguments_flag(a, "why");
@@ -239,7 +240,7 @@ static int screen_nothing_to_do(const struct run_screen *s)
         event_json_done(j, &run->record);
         status = event_json_free(j) ? 0 : cli_output_failed(errno);
     } else if (!s->quiet) {
-        dry_run_nothing(run->name, run->w->ntasks, run->needs.untaken, &out);
+        dry_run_nothing(run->name, run->w->ntasks, run->needs.untaken, run->keeping.restored, &out);
         status = cli_print(&out);
     }
     strbuf_free(&out);

@@ -63,6 +63,7 @@ struct run_screen {
         {"resume", 0, NULL,                                                                        \
          "go on after a crash (a plain run does too; this says what it found)"},                   \
         {"no-sandbox", 0, NULL, "run every task in the workflow's folder itself"},                 \
+        {"keep-results", 0, NULL, "keep what tasks make by content, to restore it later"},         \
         {"keep-failed", 0, NULL, "keep the sandbox of a task that failed, to look at"},            \
         OPTION_OVERWRITE,                                                                          \
         {"no-limits", 0, NULL, "measure the memory of tasks, but do not enforce it"},              \

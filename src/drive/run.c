@@ -601,7 +601,9 @@ bool run_fits(const struct run_options *o, uint32_t from, struct error *err)
                             .memory = o->memory > 0 ? o->memory : INFINITY,
                             .has = o->has};
     capacity_set_things(&here, o->workflow, o->resources);
-    uint8_t *runs = o->needs && o->needs->untaken ? mem_new(uint8_t, o->workflow->ntasks) : NULL;
+    uint8_t *runs = o->needs && (o->needs->untaken || o->needs->kept)
+                        ? mem_new(uint8_t, o->workflow->ntasks)
+                        : NULL;
     for (uint32_t t = from; runs && t < o->workflow->ntasks; t++)
         runs[t] = need_runs(o->needs, t);
     struct capacity_misfits misfits = capacity_find_misfits(o->workflow, from,

@@ -18,6 +18,8 @@
 
 #include "base/array.h"
 #include "memo/decide.h"
+#include "memo/gathered.h"
+#include "memo/keeping.h"
 #include "memo/missing.h"
 #include "model/future.h"
 #include "model/command.h"
@@ -216,7 +218,8 @@ bool need_reuse(struct needs *n, uint32_t task, const struct digest *key)
 {
     const struct memo_task *t = find_record(n, task, key);
     uint32_t because;
-    return t && outputs_stand(n, task, t, &because) && !output_missed(n, task);
+    return t && (outputs_stand(n, task, t, &because) || keeping_restore(n, task, t)) &&
+           !output_missed(n, task);
 }
 
 /* Short lists, which most are, stand on the stack: it is called for every task that ends.
@@ -277,6 +280,8 @@ bool need_done(struct needs *n, uint32_t task, struct error *err)
     strbuf_free(&path);
     if (good)
         need_record(n, task);
+    if (good && keeping_wants(n, task))
+        keeping_keep(n, task);
     return good;
 }
 
@@ -316,60 +321,6 @@ static enum need compare_last(const struct needs *n, uint32_t task, uint32_t *be
     return NEED_INPUT; /* one less than before, or another order */
 }
 
-/* What lies in a folder and no task makes, `name` being the folder's, relative. Folders count by the
- * files in them: those of a task's files come into being with them. */
-static bool digest_own(struct needs *n, const char *name, struct digest_state *s, double *size,
-                       int depth, struct error *err)
-{
-    enum { DEEPEST = 64 }; /* a link to a folder above it would have no end */
-    const struct workflow *w = n->w;
-    struct strbuf path = {0}, below = {0};
-    folder_names names = {0};
-    bool good = true;
-    /* nothing there, or no folder: nothing of its own */
-    if (depth < DEEPEST && folder_list(path_in(n->folder, name, &path), &names))
-        for (size_t i = 0; i < names.n && good; i++) {
-            struct digest content;
-            struct stat st;
-            double bytes = 0;
-            strbuf_clear(&below);
-            strbuf_printf(&below, "%s%s%s", name, name[strlen(name) - 1] == '/' ? "" : "/",
-                          names.at[i]);
-            uint32_t o = workflow_find_object(w, below.at);
-            if (o != NONE && w->producer[o] != NONE)
-                continue;
-            path_in(n->folder, below.at, &path);
-            if (stat(path.at, &st) == 0 && S_ISDIR(st.st_mode)) {
-                good = digest_own(n, below.at, s, size, depth + 1, err);
-            } else if (memo_digest(n->memo, path.at, false, &content, &bytes, err)) {
-                digest_string(s, below.at, below.n);
-                digest_bytes(s, content.at, sizeof content.at);
-                *size += bytes;
-            } else {
-                good = !err || err->kind == ERROR_NONE;
-            }
-        }
-    folder_names_free(&names);
-    strbuf_free(&path);
-    strbuf_free(&below);
-    return good;
-}
-
-/* A folder that tasks make files in: they are inputs of who reads it, and known by themselves. */
-static bool read_gathered(struct needs *n, uint32_t object, struct error *err)
-{
-    struct digest_state s;
-    char label[512];
-    double size = 0;
-    digest_begin(&s);
-    digest_string(&s, "gathered", 8);
-    bool good = digest_own(n, label_of(n, object, label, sizeof label), &s, &size, 0, err);
-    digest_end(&s, &n->content[object]);
-    n->bytes[object] = size;
-    n->present[object] = 1;
-    return good;
-}
-
 /* The content of the workflow's own inputs, each file once. Absent ones are reported when a task
  * needs them. */
 static bool needs_read_inputs(struct needs *n, uint32_t first, struct error *err)
@@ -387,7 +338,7 @@ static bool needs_read_inputs(struct needs *n, uint32_t first, struct error *err
         path_in(n->folder, label_of(n, o, label, sizeof label), &path);
         double size = 0;
         if (workflow_object_is(w, o, OBJECT_GATHERED)) {
-            good = read_gathered(n, o, err);
+            good = gathered_read(n, o, err);
         } else if (memo_digest(n->memo, path.at, false, &n->content[o], &size, err)) {
             n->present[o] = 1;
             n->bytes[o] = size;
@@ -449,7 +400,9 @@ static enum need need_judge(struct needs *n, uint32_t task, const struct need_op
     const struct memo_task *t = find_record(n, task, &key);
     if (!t)
         return compare_last(n, task, because);
-    return outputs_stand(n, task, t, because) ? NEED_NOT : NEED_OUTPUT;
+    return outputs_stand(n, task, t, because) ? NEED_NOT
+           : keeping_can_restore(n, task, t)  ? NEED_KEPT
+                                              : NEED_OUTPUT;
 }
 
 /* What must run reads files; a temporary one that is gone must be produced again, and so on up: in
@@ -576,6 +529,7 @@ static bool needs_count(struct needs *n, uint32_t first, struct error *err)
         if (!need_runs(n, t)) {
             n->skip += n->task[t] == NEED_NOT;
             n->untaken += n->task[t] == NEED_SKIPPED;
+            n->kept += n->task[t] == NEED_KEPT;
             continue;
         }
         n->run++;
@@ -596,6 +550,7 @@ bool needs_find(struct needs *n, const struct workflow *w, const char *folder, s
     needs_allocate(n, w, folder, memo);
     n->environment = options->environment;
     n->elsewhere = options->elsewhere;
+    n->keeping = options->keeping;
     bool good = needs_read_inputs(n, 0, err);
     for (uint32_t i = 0; i < w->ntasks && good; i++) {
         uint32_t task = w->topo[i];
@@ -651,10 +606,12 @@ static void needs_lengthen(struct needs *n, uint32_t first, uint32_t object)
 void needs_restore(struct needs *n, bool open)
 {
     restore_temporaries(n, open);
-    n->skip = 0;
-    for (uint32_t t = 0; t < n->w->ntasks; t++)
+    n->skip = n->kept = 0;
+    for (uint32_t t = 0; t < n->w->ntasks; t++) {
         n->skip += n->task[t] == NEED_NOT;
-    n->run = n->w->ntasks - n->skip;
+        n->kept += n->task[t] == NEED_KEPT;
+    }
+    n->run = n->w->ntasks - n->skip - n->kept;
 }
 
 void needs_extend(struct needs *n, uint32_t first, uint32_t object)
@@ -677,7 +634,10 @@ bool needs_grow(struct needs *n, uint32_t first, uint32_t object,
         uint32_t task = w->topo[i];
         n->task[task] = (uint8_t)need_judge(n, task, options, options->forced, &n->because[task]);
     }
-    return good && needs_count(n, first, err);
+    good = good && needs_count(n, first, err);
+    if (good && n->keeping && n->keeping->started)
+        keeping_restore_all(n, first);
+    return good;
 }
 
 void needs_free(struct needs *n)

@@ -17,6 +17,7 @@ enum need {
     NEED_RESTORE, /* its temporary output is needed again */
     NEED_FORCED,  /* the user said so */
     NEED_SKIPPED, /* it is not taken: memo/decide.h */
+    NEED_KEPT,    /* its outputs are not there, but kept: they are restored (memo/keeping.h) */
     NEED_KINDS
 };
 
@@ -34,7 +35,9 @@ struct needs {
     char **note;        /* per task, for need_explain(): what else is known of it; NULL: nothing */
     uint32_t run, skip; /* tasks that must, and need not */
     uint32_t untaken;   /* tasks that are known to be skipped */
-    bool elsewhere;     /* as in the options */
+    uint32_t kept;      /* tasks whose outputs will be restored */
+    struct keeping *keeping;                   /* NULL: no result is kept, and none restored */
+    bool elsewhere;                            /* as in the options */
     const struct run_environment *environment; /* images and the like; NULL: nothing is known */
     uint32_t task_room,
         object_room;       /* entries that the arrays have room for; 0: as many as there are */
@@ -49,12 +52,13 @@ struct need_options {
     const struct run_environment *environment; /* must stay as long as what is found */
     bool elsewhere; /* files between tasks stay where they were made: one may be absent here, as
                        temporary ones may, and is made again only when something reads it */
+    struct keeping *keeping; /* must stay as long; NULL: none */
 };
 
 /* Will it run, as far as is known? */
 static inline bool need_runs(const struct needs *n, uint32_t task)
 {
-    return n->task[task] != NEED_NOT && n->task[task] != NEED_SKIPPED;
+    return n->task[task] != NEED_NOT && n->task[task] != NEED_SKIPPED && n->task[task] != NEED_KEPT;
 }
 /* Is it no reason to run that this file is not here? */
 bool need_may_be_gone(const struct needs *n, uint32_t object);

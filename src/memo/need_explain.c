@@ -3,9 +3,9 @@
 
 const char *need_name(enum need need)
 {
-    static const char *const names[NEED_KINDS] = {"done",          "new",    "command changed",
-                                                  "input changed", "output", "input will change",
-                                                  "restore",       "forced", "skipped"};
+    static const char *const names[NEED_KINDS] = {
+        "done",    "new",    "command changed", "input changed", "output", "input will change",
+        "restore", "forced", "skipped",         "kept"};
     return need < NEED_KINDS ? names[need] : "?";
 }
 
@@ -71,11 +71,15 @@ void need_explain(const struct needs *n, uint32_t task, struct strbuf *out)
         if (!named)
             workflow_when_text(n->w, task, out);
         break;
+    case NEED_KEPT:
+        strbuf_printf(out, "is restored: its output '%s' is %s, and was kept",
+                      named ? workflow_object_label(n->w, because, label, sizeof label) : "?",
+                      named && n->present[because] ? "another" : "gone");
+        break;
     case NEED_KINDS:
         break;
     }
-    if (n->task[task] != NEED_NOT && n->task[task] != NEED_SKIPPED && n->w->when &&
-        n->w->when[task]) {
+    if (need_runs(n, task) && n->w->when && n->w->when[task]) {
         strbuf_add(out, "; if its `when` holds: ");
         workflow_when_text(n->w, task, out);
     }

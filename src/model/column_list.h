@@ -18,7 +18,8 @@
  *     NUMBER(name, ctype, unit, absent, lost, example, type, fallback, summary)
  *         an optional number: `ctype *name` in struct workflow, NULL when no task has one
  *     SWITCH(name, flag, usual, lost, example, type, fallback, summary)
- *         true or false, kept as a bit of `flags` that is set when the value is not the usual one
+ *         true or false, kept as a bit of `flags` that is set when the value is not the usual one;
+ *         `results` has words for it (column_switch_word())
  *
  *     defaults   COLUMN_DEFAULT: may stand in `defaults`, too (NUMBER and SWITCH always may)
  *     lost       what a writer without a place for it says, before "of 3 tasks". NULL: it is part of
@@ -87,6 +88,8 @@
         "`true`, `false`", "`false`", "the run goes on without its outputs if it fails") \
     SWITCH(keep, TASK_KEEP, false, "keeping of the sandbox", "true", \
         "`true`, `false`", "`false`", "the next attempt finds the sandbox of the one that failed") \
+    SWITCH(results, TASK_KEEPS_RESULTS, false, "keeping of results", "keep", \
+        "`keep`, `leave`", "`leave`", "`keep`: its outputs are kept by content, and restored without computing") \
     NUMBER(deadline, double, COLUMN_SECONDS, INFINITY, "deadlines", "1h", \
         "duration", "none", "latest end, from the start of the workflow") \
     NUMBER(priority, double, COLUMN_NUMBER, 0, "priorities", "-2", \

@@ -39,6 +39,14 @@ struct column_row {
 };
 extern const struct column_row task_column[TASK_COLUMN_COUNT];
 
+/* A switch in the words of files: "true" and "false", but `results: keep`. */
+static inline const char *column_switch_word(const struct column_row *c, bool value)
+{
+    if (c->flag == TASK_KEEPS_RESULTS)
+        return value ? "keep" : "leave";
+    return value ? "true" : "false";
+}
+
 /* Has this task a value other than the usual? O(1). */
 bool column_is_set(const struct workflow *w, uint32_t task, enum column_id id);
 /* The same value? `s` is a task of `a`, `t` of `b`. */

@@ -72,8 +72,9 @@ struct run_record {
     double speed;  /* of the node, as `weft platform --measure` has it; 1 when not measured */
     enum record_outcome outcome;
     uint32_t tasks, ran, reused, failed, skipped;
-    uint32_t untaken; /* of the skipped: by a decision; the others because of failures or a stop */
-    uint32_t excused; /* of the failed: those that may */
+    uint32_t untaken;  /* of the skipped: by a decision; the others because of failures or a stop */
+    uint32_t excused;  /* of the failed: those that may */
+    uint32_t restored; /* of the reused: from results that were kept; not on record */
     double predicted_seconds, predicted_memory, predicted_disk; /* NAN: no prediction */
     double peak_memory, peak_disk;                              /* NAN: not measured */
     struct workflow *workflow;        /* owned; NULL when it is not known any more */

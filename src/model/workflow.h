@@ -54,6 +54,8 @@ enum task_flag {
     TASK_IN_PLACE = 16, /* `sandbox: false`: runs in the workflow's folder itself */
     TASK_MAY_FAIL = 32, /* the run goes on without its outputs */
     TASK_KEEP = 64,     /* the sandbox of an attempt that failed is the next one's */
+    TASK_KEEPS_RESULTS =
+        128, /* its outputs are kept by content, and restored instead of computed */
 };
 
 enum object_flag {

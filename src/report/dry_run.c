@@ -12,31 +12,36 @@
 
 enum { SHOWN = 40 }; /* rows of the table: two screens; --json lists all */
 
-void dry_run_nothing(const char *name, uint32_t tasks, uint32_t skipped, struct strbuf *out)
+void dry_run_nothing(const char *name, uint32_t tasks, uint32_t skipped, uint32_t restored,
+                     struct strbuf *out)
 {
     char count[HUMAN_SIZE];
-    uint32_t done = tasks - skipped;
-    strbuf_printf(out, "%s: nothing to do: ", name);
-    if (skipped && !done)
+    uint32_t done = tasks - skipped - restored;
+    strbuf_printf(out, "%s: nothing to %s: ", name, restored ? "compute" : "do");
+    if (restored)
+        strbuf_printf(out, "restored %s%s", human_count(count, restored), done ? ", " : "");
+    if (skipped && !done && !restored)
         strbuf_printf(out, "all %s task%s skipped (--why TASK says why)",
                       human_count(count, skipped), skipped == 1 ? " is" : "s are");
-    else
+    else if (done || !restored)
         strbuf_printf(out, "%s task%s up to date", human_count(count, done),
                       done == 1 ? " is" : "s are");
-    if (skipped && done)
+    if (skipped && (done || restored))
         strbuf_printf(out, ", %s skipped", human_count(count, skipped));
     strbuf_add_char(out, '\n');
 }
 
-/* What is known now not to be taken; the rest is decided when it could start. */
-static void dry_run_skipped(const struct dry_run *d, struct strbuf *out)
+/* A line each of tasks that do not run for a reason worth saying: NEED_SKIPPED, what is known now not
+ * to be taken (the rest is decided when it could start); NEED_KEPT. */
+static void dry_run_unrun(const struct dry_run *d, enum need need, uint32_t count, const char *are,
+                          struct strbuf *out)
 {
     const struct workflow *w = d->workflow;
     struct strbuf why = {0};
     uint32_t shown = 0;
     for (uint32_t i = 0; i < w->ntasks && shown < SHOWN; i++) {
         uint32_t task = w->topo[i];
-        if (d->needs->task[task] != NEED_SKIPPED)
+        if (d->needs->task[task] != need)
             continue;
         strbuf_clear(&why);
         need_explain(d->needs, task, &why);
@@ -46,10 +51,15 @@ static void dry_run_skipped(const struct dry_run *d, struct strbuf *out)
         strbuf_add_char(out, '\n');
         shown++;
     }
-    if (d->needs->untaken > shown)
-        strbuf_printf(out, "... and %u more are skipped (--json lists them all)\n",
-                      d->needs->untaken - shown);
+    if (count > shown)
+        strbuf_printf(out, "... and %u more are %s (--json lists them all)\n", count - shown, are);
     strbuf_free(&why);
+}
+
+static void dry_run_skipped(const struct dry_run *d, struct strbuf *out)
+{
+    dry_run_unrun(d, NEED_KEPT, d->needs->kept, "restored", out);
+    dry_run_unrun(d, NEED_SKIPPED, d->needs->untaken, "skipped", out);
 }
 
 static void dry_run_unknown_json(const struct dry_run *d, struct json_writer *j)
@@ -75,6 +85,27 @@ static void dry_run_unknown_json(const struct dry_run *d, struct json_writer *j)
         json_write_end_object(j);
     }
     json_write_end_array(j);
+}
+
+static void dry_run_unrun_json(const struct dry_run *d, enum need need, const char *key,
+                               struct json_writer *j)
+{
+    const struct workflow *w = d->workflow;
+    struct strbuf why = {0};
+    json_write_key(j, key);
+    json_write_array(j);
+    for (uint32_t i = 0; i < w->ntasks; i++) {
+        if (d->needs->task[w->topo[i]] != need)
+            continue;
+        strbuf_clear(&why);
+        need_explain(d->needs, w->topo[i], &why);
+        json_write_object_inline(j);
+        json_put_string(j, "task", workflow_task_name(w, w->topo[i]));
+        json_put_string(j, "because", strbuf_text(&why));
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+    strbuf_free(&why);
 }
 
 /* Every task that would run, with the reason as a word and as a sentence. */
@@ -115,19 +146,9 @@ void dry_run_json(const struct dry_run *d, struct strbuf *out)
         json_write_end_object(&j);
     }
     json_write_end_array(&j);
-    json_write_key(&j, "skipped");
-    json_write_array(&j);
-    for (uint32_t i = 0; i < w->ntasks; i++) {
-        if (d->needs->task[w->topo[i]] != NEED_SKIPPED)
-            continue;
-        strbuf_clear(&why);
-        need_explain(d->needs, w->topo[i], &why);
-        json_write_object_inline(&j);
-        json_put_string(&j, "task", workflow_task_name(w, w->topo[i]));
-        json_put_string(&j, "because", strbuf_text(&why));
-        json_write_end_object(&j);
-    }
-    json_write_end_array(&j);
+    if (d->needs->kept)
+        dry_run_unrun_json(d, NEED_KEPT, "restored", &j);
+    dry_run_unrun_json(d, NEED_SKIPPED, "skipped", &j);
     dry_run_unknown_json(d, &j);
     json_write_end_object(&j);
     strbuf_add_char(out, '\n');
@@ -309,7 +330,7 @@ void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out)
     char count[HUMAN_SIZE];
     if (!d->needs->run) {
         dry_run_skipped(d, out);
-        dry_run_nothing(d->name, w->ntasks, d->needs->untaken, out);
+        dry_run_nothing(d->name, w->ntasks, d->needs->untaken, d->needs->kept, out);
         return;
     }
     struct dry_run_groups g;
@@ -323,8 +344,11 @@ void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out)
     dry_run_skipped(d, out);
     strbuf_add_char(out, '\n');
     utf8_add_visible(out, d->name);
-    strbuf_printf(out, ": would run %u of %u task%s\n", d->needs->run, w->ntasks,
-                  plural(w->ntasks));
+    strbuf_printf(out, ": would run %u of %u task%s", d->needs->run, w->ntasks, plural(w->ntasks));
+    if (d->needs->kept)
+        strbuf_printf(out, ", restored %u", d->needs->kept);
+    strbuf_add_char(out, '
+');
     dry_run_unknown(d, out);
     dry_run_prediction(d, out);
 }

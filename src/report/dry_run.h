@@ -18,4 +18,5 @@ struct dry_run {
 void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out);
 void dry_run_json(const struct dry_run *d, struct strbuf *out); /* weft-dry-run/1 */
 /* "NAME: nothing to do: 12 tasks are up to date" */
-void dry_run_nothing(const char *name, uint32_t tasks, uint32_t skipped, struct strbuf *out);
+void dry_run_nothing(const char *name, uint32_t tasks, uint32_t skipped, uint32_t restored,
+                     struct strbuf *out);

@@ -46,6 +46,14 @@ static void summary_count(struct strbuf *out, uint64_t n, const char *one, const
     strbuf_printf(out, "%s %s", human_count(number, n), n == 1 ? one : many);
 }
 
+/* "restored 3, ": results that were kept; `more`: something follows. */
+static void summary_restored(struct summary *s, bool more)
+{
+    char a[HUMAN_SIZE];
+    if (s->r->restored)
+        strbuf_printf(s->out, "restored %s%s", human_count(a, s->r->restored), more ? ", " : "");
+}
+
 /* One line that is enough when all went well. */
 static void summary_headline(struct summary *s)
 {
@@ -64,17 +72,21 @@ static void summary_headline(struct summary *s)
                       human_seconds(a, r->seconds));
     strbuf_add(s->out, ": ");
     if (r->outcome == RECORD_DONE && !r->ran && r->reused) {
-        strbuf_add(s->out, "nothing to do, ");
-        summary_count(s->out, r->reused, "task is", "tasks are");
-        strbuf_add(s->out, " up to date");
+        strbuf_add(s->out, r->restored ? "nothing to compute, " : "nothing to do, ");
+        summary_restored(s, r->reused > r->restored);
+        if (r->reused > r->restored) {
+            summary_count(s->out, r->reused - r->restored, "task is", "tasks are");
+            strbuf_add(s->out, " up to date");
+        }
         if (r->untaken)
             strbuf_printf(s->out, ", %s skipped", human_count(a, r->untaken));
         strbuf_add_char(s->out, '\n');
         return;
     }
+    summary_restored(s, true);
     summary_count(s->out, r->ran, "task ran", "tasks ran");
-    if (r->reused)
-        strbuf_printf(s->out, ", %s reused", human_count(a, r->reused));
+    if (r->reused > r->restored)
+        strbuf_printf(s->out, ", %s reused", human_count(a, r->reused - r->restored));
     if (r->untaken)
         strbuf_printf(s->out, ", %s skipped", human_count(a, r->untaken));
     if (r->failed)

@@ -7,9 +7,11 @@
 #include "base/tree.h"
 #include "base/plural.h"
 #include "memo/standing.h"
+#include "report/human.h"
 #include "session/kept_keys.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,13 +93,15 @@ struct cleaning_records {
     struct kept_keys keys;
     uint32_t dropped;
     bool none; /* none stays */
+    const struct session *s;
 };
 
-/* A record stays while some task of the workflow as it is now has its key. */
+/* A record stays while some task of the workflow as it is now has its key, or its results are kept. */
 static bool cleaning_keeps(void *context, const struct memo_task *t)
 {
     struct cleaning_records *r = context;
-    if (!r->none && kept_keys_has(&r->keys, t))
+    if (!r->none &&
+        (kept_keys_has(&r->keys, t) || keeping_needs_record(&r->s->keeping, r->s->ws.memo, t)))
         return true;
     r->dropped++;
     return false;
@@ -105,13 +109,21 @@ static bool cleaning_keeps(void *context, const struct memo_task *t)
 
 static bool cleaning_drop_records(struct session *s, struct cleaning *c, struct error *err)
 {
-    struct cleaning_records k = {.keys = {.of = &s->needs}, .none = c->all};
+    struct cleaning_records k = {.keys = {.of = &s->needs}, .none = c->all, .s = s};
     double before = 0, after = 0;
     bool good = c->dry || memo_compact(s->ws.memo, cleaning_keeps, &k, &before, &after, err);
     c->records = k.dropped;
     c->bytes += before - after;
     kept_keys_free(&k.keys);
     return good;
+}
+
+void session_clean_kept(struct session *s, bool dry, uint32_t *count, double *bytes)
+{
+    struct objects_eviction e = {.age = dry ? INFINITY : -1, .size = INFINITY};
+    objects_evict(s->keeping.objects, &e);
+    *count = dry ? e.left_count : e.count;
+    *bytes = dry ? e.left_bytes : e.bytes;
 }
 
 /* A failure to write the records again does not keep the files: the rest is cleaned all the same. */
@@ -127,5 +139,14 @@ bool session_clean(struct session *s, struct cleaning *c, struct error *err)
         cleaning_drop_inside(s, c, "conda", "", &images);
     }
     cleaning_drop_outputs(s, c);
+    struct objects_eviction left = {.age = INFINITY, .size = INFINITY};
+    if (!c->dry && s->keeping.objects && objects_exist(s->keeping.objects)) {
+        char size[HUMAN_SIZE];
+        objects_evict(s->keeping.objects, &left); /* what a killed run left half made */
+        if (left.left_count)
+            remark(&s->o.remarks, REMARK_INFO, "%u kept result%s (%s) stay; --kept removes them",
+                   left.left_count, left.left_count == 1 ? "" : "s",
+                   human_bytes(size, left.left_bytes));
+    }
     return cleaning_drop_records(s, c, err);
 }

@@ -14,5 +14,7 @@ struct cleaning {
     double bytes;
 };
 
+/* Kept results (memo/objects.h), all of them: how many there were. `dry`: they stay. */
+void session_clean_kept(struct session *s, bool dry, uint32_t *count, double *bytes);
 /* False: the records could not be written again; the counts say how far it came. */
 bool session_clean(struct session *s, struct cleaning *c, struct error *err);

@@ -66,11 +66,14 @@ static bool retention_variable(const char *name, struct keep_rule *rule, struct 
 bool retention_read(struct retention *out, struct error *err)
 {
     const double day = 86400;
-    *out = (struct retention){
-        .logs = {30 * day, 1e9}, .history = {365 * day, 1e9}, .memo = {INFINITY, 512e6}};
+    *out = (struct retention){.logs = {30 * day, 1e9},
+                              .history = {365 * day, 1e9},
+                              .memo = {INFINITY, 512e6},
+                              .results = {365 * day, 20e9}};
     return retention_variable("WEFT_KEEP_LOGS", &out->logs, err) &&
            retention_variable("WEFT_KEEP_HISTORY", &out->history, err) &&
-           retention_variable("WEFT_KEEP_MEMO", &out->memo, err);
+           retention_variable("WEFT_KEEP_MEMO", &out->memo, err) &&
+           retention_variable("WEFT_KEEP_RESULTS", &out->results, err);
 }
 
 /* ---- logs ---- */
@@ -247,12 +250,25 @@ static void retention_apply_logs(struct session *s)
 
 /* ---- the memo ---- */
 
+struct retention_records {
+    struct kept_keys keys;
+    const struct session *s;
+};
+
+/* The workflow has a use for it, or its results are kept and found by it. */
+static bool retention_needs(void *context, const struct memo_task *t)
+{
+    struct retention_records *r = context;
+    return kept_keys_has(&r->keys, t) || keeping_needs_record(&r->s->keeping, r->s->ws.memo, t);
+}
+
 static void retention_apply_memo(struct session *s)
 {
     struct error err = {0};
     char before[HUMAN_SIZE], after[HUMAN_SIZE];
-    struct kept_keys keys = {.of = &s->needs};
-    struct memo_tidying t = {.most = s->keep.memo.size, .needed = kept_keys_has, .context = &keys};
+    struct retention_records needed = {.keys = {.of = &s->needs}, .s = s};
+    struct memo_tidying t = {
+        .most = s->keep.memo.size, .needed = retention_needs, .context = &needed};
     if (!memo_tidy(s->ws.memo, &t, &err))
         remark(&s->o.remarks, REMARK_WARNING, "%s", err.text);
     else if (t.forgot)
@@ -260,7 +276,7 @@ static void retention_apply_memo(struct session *s)
                "the oldest records of what was computed here were forgotten (%s, now %s); "
                "WEFT_KEEP_MEMO says how much stays",
                human_bytes(before, t.before), human_bytes(after, t.after));
-    kept_keys_free(&keys);
+    kept_keys_free(&needed.keys);
 }
 
 void retention_apply(struct session *s)

@@ -1,7 +1,8 @@
 /* How long weft keeps what runs leave behind, so that it does not grow for ever: logs and the history by
  * age and size, the memo by size. docs/running.md has the rules, the variables set them:
  *
- *     WEFT_KEEP_LOGS=30d,1G   WEFT_KEEP_HISTORY=365d,1G   WEFT_KEEP_MEMO=512M   or `all` */
+ *     WEFT_KEEP_LOGS=30d,1G   WEFT_KEEP_HISTORY=365d,1G   WEFT_KEEP_MEMO=512M
+ *     WEFT_KEEP_RESULTS=365d,20G                           or `all` */
 #pragma once
 #include "base/error.h"
 
@@ -10,7 +11,7 @@ struct keep_rule {
 };
 
 struct retention {
-    struct keep_rule logs, history, memo;
+    struct keep_rule logs, history, memo, results;
 };
 
 /* From the variables. False: one of them is nonsense. */

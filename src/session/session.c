@@ -29,6 +29,7 @@
 #include "session/growing.h"
 #include "session/place.h"
 #include "session/hooks.h"
+#include "session/kept_results.h"
 #include "session/recording.h"
 #include "session/surroundings.h"
 
@@ -136,8 +137,10 @@ static bool session_find_needs(struct session *s, struct error *err)
 {
     const char *const *target = s->o.targets;
     bool some = target && *target;
-    struct need_options need = {
-        .all = s->o.force && !some, .environment = &s->environment, .elsewhere = s->o.elsewhere};
+    struct need_options need = {.all = s->o.force && !some,
+                                .environment = &s->environment,
+                                .elsewhere = s->o.elsewhere,
+                                .keeping = kept_results_begin(s)};
     uint8_t *marks = some && s->o.force ? mem_new_zero(uint8_t, s->w->ntasks) : NULL;
     for (; marks && *target; target++)
         select_named(s->w, *target, marks, NULL); /* they are there: the part was made for them */
@@ -165,6 +168,9 @@ static bool session_take_again(struct session *s, struct workflow *w, struct err
 static bool session_take_as_text(struct session *s, struct error *err)
 {
     const struct format *native = format_find("native");
+    if (s->o.keep_results) /* so that who collects the results of a run that was left knows of it */
+        for (uint32_t t = 0; t < s->w->ntasks; t++)
+            s->w->flags[t] |= TASK_KEEPS_RESULTS;
     if (!native->write_workflow(s->w, &s->text, NULL, err))
         return false;
     char *copy = mem_copy_bytes(s->text.at, s->text.n); /* readers change their text */
@@ -277,6 +283,7 @@ bool session_join(struct session *s, const struct session_options *o, struct wor
         return false;
     s->ws.crashed = false; /* that it was cut off is why we join it */
     needs_blank(&s->needs, w, s->ws.folder, s->ws.memo, done, ndone);
+    s->needs.keeping = kept_results_begin(s);
     s->state = SESSION_OPEN;
     return true;
 }
@@ -300,6 +307,7 @@ void session_close(struct session *s)
     hooks_abandon(s->hooks);
     growing_free(s);
     needs_free(&s->needs);
+    kept_results_free(s);
     run_environment_free(&s->environment);
     workspace_close(&s->ws, &s->o.remarks);
     forecast_free(s->forecast);
@@ -480,11 +488,13 @@ static void session_nothing_to_do(struct session *s)
     s->record.predicted = NULL;
     s->record.seconds = 0;
     s->record.reused = s->result.reused = s->w->ntasks - s->needs.untaken;
+    s->record.restored = s->keeping.restored;
     s->record.skipped = s->result.skipped = s->needs.untaken;
     s->record.untaken = s->result.untaken = s->needs.untaken;
     s->record.outcome = RECORD_DONE;
     s->state = SESSION_OVER;
     session_remark_skipped(s);
+    kept_results_end(s);
 }
 
 void session_prepare(struct session *s)
@@ -649,7 +659,10 @@ bool session_finish(struct session *s, struct error *err)
     if (good)
         growing_conclude(s);
     bool held = following_end(s, good, &s->failure);
+    if (!s->detached)
+        kept_results_end(s);
     recording_end(s, good);
+    s->record.restored = s->keeping.restored;
     session_remark_skipped(s);
     workspace_clear_sandboxes(&s->ws);
     retention_apply(s);

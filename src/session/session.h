@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "drive/run.h"
 #include "history/history.h"
+#include "memo/keeping.h"
 #include "memo/need.h"
 #include "model/environment.h"
 #include "model/outside.h"
@@ -50,13 +51,14 @@ struct session_options {
     bool keep_going;       /* after a failure, run what does not depend on it */
     bool unlimited;        /* the memory of tasks is measured, not enforced */
     bool no_sandbox;
-    bool keep_failed; /* sandboxes of failed tasks stay */
-    bool overwrite;   /* outputs replace what weft did not make, and no copy is kept */
-    bool no_history;  /* leave no record, and predict nothing */
-    bool look;        /* nothing will run: nothing is locked, made or written */
-    double wait;      /* seconds to wait while another run has the folder */
-    bool adds;        /* elsewhere: tasks will be added to it (session_add()) */
-    bool elsewhere;   /* tasks will run on other machines: files between them may be absent here */
+    bool keep_failed;  /* sandboxes of failed tasks stay */
+    bool keep_results; /* of all tasks, as if each said `results: keep` */
+    bool overwrite;    /* outputs replace what weft did not make, and no copy is kept */
+    bool no_history;   /* leave no record, and predict nothing */
+    bool look;         /* nothing will run: nothing is locked, made or written */
+    double wait;       /* seconds to wait while another run has the folder */
+    bool adds;         /* elsewhere: tasks will be added to it (session_add()) */
+    bool elsewhere;    /* tasks will run on other machines: files between them may be absent here */
     struct remarks remarks;
 };
 
@@ -98,7 +100,8 @@ struct session {
     struct growing *growing; /* session/growing.h; NULL: it stays as it is */
     bool grew;               /* while it ran */
     double retry_first;
-    struct retention keep; /* how long what it leaves behind stays */
+    struct retention keep;  /* how long what it leaves behind stays */
+    struct keeping keeping; /* results that are kept, and restored */
 
     /* what is expected */
     struct history *history; /* NULL: none */
@@ -172,6 +175,9 @@ struct run_options session_run_options(const struct session *s);
 /* Another executor than this machine; before the start. */
 void session_execute_by(struct session *s, const struct session_executor *executor, void *self);
 void session_listen(struct session *s, struct trace_sink sink);
+/* Put back what was kept of results that are gone or others now (memo/keeping.h), so that what is left must
+ * run; before session_fits(). False: an error in what became known by it. */
+bool session_restore(struct session *s, struct error *err);
 /* Clear up after a crash, predict, begin the record (s->record.run is its number) and the marks.
  * What follows is session_go(). When nothing must run, the state is OVER at once and the record
  * says so. */

@@ -71,6 +71,7 @@ run|flow.yaml|--verbose|-n
 run|flow.yaml|--resume|-
 run|flow.yaml|--no-sandbox|-
 run|flow.yaml|--keep-failed|-
+run|flow.yaml|--keep-results|-
 run|flow.yaml|--overwrite|-
 run|flow.yaml|--no-limits|-
 run|flow.yaml|--retry-delay 1s|-
@@ -113,6 +114,7 @@ lint|flow.yaml|--json|-
 lint|flow.yaml|--quiet|-
 profile|run|--json|-
 clean|flow.yaml|--all -n|-
+clean|flow.yaml|--kept -n|-
 clean|flow.yaml|--directory .|-
 clean|flow.yaml|--wait|-
 clean|flow.yaml|--dry-run|-
@@ -226,6 +228,7 @@ experiment|try.exp.yaml|--verbose|-n
 experiment|try.exp.yaml|--resume|-
 experiment|try.exp.yaml|--no-sandbox|-
 experiment|try.exp.yaml|--keep-failed|-
+experiment|try.exp.yaml|--keep-results|-
 experiment|try.exp.yaml|--overwrite|-
 experiment|try.exp.yaml|--no-limits|-
 experiment|try.exp.yaml|--retry-delay 1s|-

@@ -268,7 +268,7 @@ static void set_column(struct dot_reader *r, uint32_t task, enum column_id id, s
         return;
     if (c->sort == COLUMN_OPTIONAL && dot_read_number(r, c->key, at, false, &value))
         builder_number(r->b, task, id, value, at.line);
-    if (c->sort == COLUMN_SWITCH && value_equals(at, c->usual ? "false" : "true"))
+    if (c->sort == COLUMN_SWITCH && value_equals(at, column_switch_word(c, !c->usual)))
         builder_flag(r->b, task, c->flag);
 }
 

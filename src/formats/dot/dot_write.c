@@ -138,7 +138,7 @@ static void put_columns(struct dot_writer *p, bool *any, uint32_t t)
         if (c->sort == COLUMN_OPTIONAL)
             dot_put_number(p->out, any, c->key, column_number(p->w, t, id));
         else
-            put_text(p->out, any, c->key, c->usual ? "false" : "true");
+            put_text(p->out, any, c->key, column_switch_word(c, !c->usual));
     }
 }
 

@@ -48,6 +48,8 @@ bool native_words(const struct native *n, yaml_ref v, const char *what, struct s
 bool native_things(const struct native *n, yaml_ref v, struct strbuf *out);
 void native_write_things(const char *text, struct strbuf *out);
 bool native_bool(const struct native *n, yaml_ref v, const char *what, bool *out);
+/* `keep` is true, `leave` false. */
+bool native_results(const struct native *n, yaml_ref v, const char *what, bool *out);
 /* Bytes, or the word "unlimited" as INFINITY. */
 bool native_bytes_or_unlimited(const struct native *n, yaml_ref v, const char *what, double *out);
 

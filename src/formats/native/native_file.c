@@ -46,9 +46,11 @@ static bool read_name(struct native_reading *r, yaml_ref v)
 /* Keys of the file in any order; the tasks last, because all others may stand below them. */
 bool native_prepare(struct native_reading *r)
 {
-    static const char *const keys[] = {"weft",  "name",  "defaults", "parameters", "assert",
-                                       "lists", "hooks", "tasks",    "include",    NULL};
+    static const char *const keys[] = {"weft",    "name",    "defaults", "parameters",
+                                       "assert",  "lists",   "hooks",    "tasks",
+                                       "include", "results", NULL};
     const struct yaml *y = &r->file.y;
+    r->keeps_results = r->module && r->module->parent->keeps_results;
     for (yaml_ref k = yaml_first(y, 0); k != YAML_NONE; k = yaml_next(y, 0, k)) {
         yaml_ref v = yaml_value(k);
         bool good = true;
@@ -63,6 +65,9 @@ bool native_prepare(struct native_reading *r)
             break;
         case 6:
             good = r->module ? refuse_in_module(r, k) : native_read_hooks(r, v);
+            break;
+        case 9:
+            good = native_results(&r->file, v, "results", &r->keeps_results);
             break;
         default:
             break;

@@ -39,6 +39,7 @@ struct native_reading {
     struct native file;
     struct builder *b;
     yaml_ref defaults;         /* YAML_NONE: none */
+    bool keeps_results;        /* `results: keep` of the whole file, or of who includes it */
     char *folder;              /* where the files of lists stand */
     char *beside;              /* where the file itself stands, and its modules */
     struct given_values given; /* parameters and lists from outside */

@@ -407,13 +407,26 @@ struct native_answers {
     bool env, retry_on; /* the task says something of them */
 };
 
+/* `results: keep`, of a task, of the defaults or of the whole file. */
+bool native_results(const struct native *f, yaml_ref v, const char *key, bool *out)
+{
+    const char *text;
+    size_t length;
+    if (!native_text(f, v, key, &text, &length))
+        return false;
+    *out = strcmp(text, "keep") == 0;
+    return *out || strcmp(text, "leave") == 0 ||
+           native_error(f, v, "%s is '%.100s'; expected keep or leave", key, text);
+}
+
 /* The bit is set when the value is not the usual one, and cleared when a task takes a default
  * back. */
 static bool read_switch(struct native_reading *r, const struct column_row *c, yaml_ref v,
                         struct native_answers *answers)
 {
     bool value;
-    if (!native_bool(&r->file, v, c->key, &value))
+    if (!(c->flag == TASK_KEEPS_RESULTS ? native_results : native_bool)(&r->file, v, c->key,
+                                                                        &value))
         return false;
     answers->flags =
         (uint8_t)(value == c->usual ? answers->flags & ~c->flag : answers->flags | c->flag);
@@ -522,6 +535,8 @@ static bool read_setting(struct native_reading *r, uint32_t task, enum column_id
 static bool apply_defaults(struct native_reading *r, uint32_t task, struct native_answers *answers)
 {
     const struct yaml *y = &r->file.y;
+    if (r->keeps_results)
+        answers->flags |= TASK_KEEPS_RESULTS;
     if (r->defaults == YAML_NONE)
         return true;
     for (yaml_ref k = yaml_first(y, r->defaults); k != YAML_NONE;

@@ -271,7 +271,7 @@ static void write_generic(struct native_writing *s, uint32_t t)
         if (c->sort == COLUMN_OPTIONAL)
             write_number(s, c->key, column_number(s->w, t, id));
         else
-            strbuf_printf(s->out, "    %s: %s\n", c->key, c->usual ? "false" : "true");
+            strbuf_printf(s->out, "    %s: %s\n", c->key, column_switch_word(c, !c->usual));
     }
 }
 
