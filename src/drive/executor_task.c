@@ -376,6 +376,7 @@ static void report_files(struct executor *x, uint32_t task, bool made)
         f.object = o;
         f.digest = n->content[o];
         f.size = n->bytes[o];
+        f.restored = n->present[o] == NEED_RESTORED;
         f.path = w->object_name[o] ? workflow_text(w, w->object_name[o]) : NULL;
         if (f.path)
             array_push(&x->outbox->files, f);

@@ -153,13 +153,13 @@ static void recorder_event(void *context, const struct trace_event *e)
         pthread_cond_signal(&r->wake);
 }
 
-/* Files that were made, and inputs from outside; an intermediate file that was merely found again
+/* Files that were made or put back, and inputs from outside; an intermediate file that was merely found again
  * is known from the run that made it. */
 static void recorder_file(void *context, const struct trace_file *f)
 {
     struct recorder *r = context;
     struct mem_guard guard;
-    if (!f->produced && f->task != NONE)
+    if (!f->produced && !f->restored && f->task != NONE)
         return;
     struct file_entry entry = {
         .object = f->object,

@@ -138,7 +138,7 @@ static bool restore_output(struct needs *n, uint32_t object, const struct digest
         bool folder = S_ISDIR(s.st_mode);
         (folder ? memo_learn_folder : memo_learn_digest)(n->memo, path.at, d);
         n->bytes[object] = folder ? tree_bytes(path.at) : (double)s.st_size;
-        n->present[object] = 1;
+        n->present[object] = NEED_RESTORED;
     }
     strbuf_free(&path);
     return good;

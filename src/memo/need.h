@@ -21,6 +21,8 @@ enum need {
     NEED_KINDS
 };
 
+enum { NEED_RESTORED = 2 }; /* of `present` */
+
 struct needs {
     const struct workflow *w;
     const char *folder;
@@ -29,7 +31,7 @@ struct needs {
     uint32_t *because;      /* the object or parent behind it; NONE: nothing to name */
     struct digest *content; /* of each object; zero: not known yet */
     double *bytes;          /* of each object that is there; as stated or 0 otherwise */
-    uint8_t *present;       /* of each object: a file is there */
+    uint8_t *present;   /* of each object: a file is there; NEED_RESTORED: put back in this run */
     uint8_t *absent;    /* of each object: whoever makes it does not, in this run; an input that is
                         optional and not there. NULL: nothing is (memo/decide.h) */
     char **note;        /* per task, for need_explain(): what else is known of it; NULL: nothing */

@@ -66,6 +66,7 @@ struct trace_file {
     struct digest digest, key; /* content; the computation that produced it (zero: an input) */
     double size;
     bool produced; /* by this run; false: found as it was */
+    bool restored; /* not found: put back from what was kept, so that it is another than before */
 };
 
 /* An agent of a run on several machines came or went. */

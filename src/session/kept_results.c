@@ -7,6 +7,7 @@
 
 #include "report/human.h"
 #include "session/growing.h"
+#include "session/recording.h"
 
 #include <string.h>
 
@@ -40,6 +41,50 @@ bool session_restore(struct session *s, struct error *err)
         good = growing_begin(s, err);
     }
     return good;
+}
+
+void kept_results_record(struct session *s)
+{
+    const struct workflow *w = s->w;
+    struct needs *n = &s->needs;
+    if (!s->keeping.restored || !s->history || !s->record.run)
+        return;
+    struct trace_sink sink = history_sink(s->history);
+    for (uint32_t o = 0; o < w->nobjects; o++) {
+        if (n->present[o] != NEED_RESTORED)
+            continue;
+        struct trace_file f = {.object = o,
+                               .task = w->producer[o],
+                               .digest = n->content[o],
+                               .size = n->bytes[o],
+                               .path =
+                                   w->object_name[o] ? workflow_text(w, w->object_name[o]) : NULL,
+                               .restored = true};
+        need_key(n, f.task, &f.key);
+        if (f.path)
+            sink.file(sink.context, &f);
+        n->present[o] = 1; /* told once */
+    }
+}
+
+void kept_results_record_alone(struct session *s)
+{
+    struct error err = {0};
+    if (!s->keeping.restored)
+        return;
+    if (!s->history)
+        recording_open_history(s);
+    recording_begin(s);
+    if (!s->record.run || !s->history)
+        return;
+    kept_results_record(s);
+    struct trace_sink sink = history_sink(s->history);
+    for (uint32_t t = 0; t < s->w->ntasks; t++)
+        if (s->needs.task[t] == NEED_NOT)
+            sink.event(sink.context, &(struct trace_event){.kind = TRACE_REUSED, .id = t});
+    if (!history_end(s->history, &s->record, &err))
+        remark(&s->o.remarks, REMARK_WARNING, "the record of this run is not complete: %s",
+               err.text);
 }
 
 static void kept_results_evict(struct session *s)

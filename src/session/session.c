@@ -480,7 +480,8 @@ void session_listen(struct session *s, struct trace_sink sink)
     listeners_add(&s->listeners, sink);
 }
 
-/* The record of a run in which nothing had to run. It has no number: nothing happened. */
+/* The record of a run in which nothing had to run. It has no number: nothing happened, unless results
+ * were restored. */
 static void session_nothing_to_do(struct session *s)
 {
     workspace_mark(&s->ws, false);
@@ -494,6 +495,7 @@ static void session_nothing_to_do(struct session *s)
     s->record.outcome = RECORD_DONE;
     s->state = SESSION_OVER;
     session_remark_skipped(s);
+    kept_results_record_alone(s);
     kept_results_end(s);
 }
 
@@ -523,6 +525,7 @@ void session_prepare(struct session *s)
     s->forecast = NULL;
     recording_fill_head(s);
     recording_begin(s);
+    kept_results_record(s);
     /* logs are named by the record's number, or by the process where nothing is recorded */
     struct strbuf logs = {0};
     snprintf(s->label, sizeof s->label, "%lld",

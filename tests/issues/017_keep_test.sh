@@ -44,6 +44,8 @@ run "$flow" && [ "$(ran)" = 6 ] && grep -q "restored 3" "$work/out" && [ "$(cksu
 ok $? "the parameter set back: restored, nothing computed"
 [ -d "$work/f/d/empty" ] && cmp -s "$work/f/d/below/x" "$work/f/one.txt" && [ "$(cat "$work/f/d/y")" = 1 ]
 ok $? "folders, too, with what is empty in them"
+"$weft" history last >"$work/out" 2>"$work/err" && grep -q "run 3: flow, done" "$work/out" && "$weft" history "$work/f/two.txt" >"$work/out" 2>"$work/err" && grep -q "run 3 .*two" "$work/out"
+ok $? "a run that restores is on record, with what it put back"
 good=0
 for i in 5 1 5 1 5; do run "$flow" -p n=$i && [ "$(ran)" = 6 ] && grep -q "restored 3" "$work/out" || good=1; done
 [ $good = 0 ] && [ "$(cksum <"$work/f/two.txt")" = "$sum5" ]
