@@ -75,7 +75,7 @@ static int clean_kept(const struct run_screen *s, bool dry, struct weft_error *e
         strbuf_add_char(&out, '\n');
     } else if (!s->quiet) {
         strbuf_printf(&out, "%s %s: %u kept result%s\n", dry ? "would remove" : "removed",
-                      human_bytes(size, bytes), count, count == 1 ? "" : "s");
+                      human_bytes(size, bytes), count, plural(count));
     }
     int status = cli_print(&out);
     strbuf_free(&out);

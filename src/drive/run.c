@@ -590,27 +590,20 @@ static bool run_free(struct run *r, struct error *err)
     return good;
 }
 
-/* NEED_NOT is 0: what need not run asks for nothing. What may turn out to be up to date is asked for:
+/* What need not run asks for nothing. What may turn out to be up to date is asked for:
  * in the middle of a run it would be too late. */
 bool run_fits(const struct run_options *o, uint32_t from, struct error *err)
 {
     static const struct capacity_words words = {
         .where = "this run", .before = "run with", .after = ""};
-    _Static_assert(NEED_NOT == 0, "what need not run is zero");
     struct capacity here = {.cores = o->cores ? o->cores : 1,
                             .memory = o->memory > 0 ? o->memory : INFINITY,
                             .has = o->has};
     capacity_set_things(&here, o->workflow, o->resources);
-    uint8_t *runs = o->needs && (o->needs->untaken || o->needs->kept)
-                        ? mem_new(uint8_t, o->workflow->ntasks)
-                        : NULL;
+    uint8_t *runs = o->needs ? mem_new(uint8_t, o->workflow->ntasks) : NULL;
     for (uint32_t t = from; runs && t < o->workflow->ntasks; t++)
         runs[t] = need_runs(o->needs, t);
-    struct capacity_misfits misfits = capacity_find_misfits(o->workflow, from,
-                                                            runs       ? runs
-                                                            : o->needs ? o->needs->task
-                                                                       : NULL,
-                                                            &here, 1);
+    struct capacity_misfits misfits = capacity_find_misfits(o->workflow, from, runs, &here, 1);
     free(runs);
     return !misfits.count || capacity_refuse(o->workflow, &misfits, &here, 1, &words, err);
 }

@@ -347,8 +347,7 @@ void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out)
     strbuf_printf(out, ": would run %u of %u task%s", d->needs->run, w->ntasks, plural(w->ntasks));
     if (d->needs->kept)
         strbuf_printf(out, ", restored %u", d->needs->kept);
-    strbuf_add_char(out, '
-');
+    strbuf_add_char(out, '\n');
     dry_run_unknown(d, out);
     dry_run_prediction(d, out);
 }

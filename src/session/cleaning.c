@@ -145,8 +145,7 @@ bool session_clean(struct session *s, struct cleaning *c, struct error *err)
         objects_evict(s->keeping.objects, &left); /* what a killed run left half made */
         if (left.left_count)
             remark(&s->o.remarks, REMARK_INFO, "%u kept result%s (%s) stay; --kept removes them",
-                   left.left_count, left.left_count == 1 ? "" : "s",
-                   human_bytes(size, left.left_bytes));
+                   left.left_count, plural(left.left_count), human_bytes(size, left.left_bytes));
     }
     return cleaning_drop_records(s, c, err);
 }

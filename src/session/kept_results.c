@@ -5,6 +5,7 @@
  * I2. Bounds are applied when something was kept, by who has the folder. */
 #include "session/kept_results.h"
 
+#include "base/plural.h"
 #include "report/human.h"
 #include "session/growing.h"
 #include "session/recording.h"
@@ -95,8 +96,8 @@ static void kept_results_evict(struct session *s)
     if (e.count)
         remark(&s->o.remarks, REMARK_INFO,
                "%u kept result%s (%s) %s let go, %u (%s) stay; WEFT_KEEP_RESULTS says how many",
-               e.count, e.count == 1 ? "" : "s", human_bytes(gone, e.bytes),
-               e.count == 1 ? "was" : "were", e.left_count, human_bytes(left, e.left_bytes));
+               e.count, plural(e.count), human_bytes(gone, e.bytes),
+               plural_word(e.count, "was", "were"), e.left_count, human_bytes(left, e.left_bytes));
 }
 
 static void kept_results_tell(struct session *s)
@@ -105,13 +106,14 @@ static void kept_results_tell(struct session *s)
     if (k->damaged)
         remark(&s->o.remarks, REMARK_WARNING,
                "%u kept result%s damaged, and removed; %s computed instead", k->damaged,
-               k->damaged == 1 ? " was" : "s were", k->damaged == 1 ? "it was" : "they were");
+               plural_word(k->damaged, " was", "s were"),
+               plural_word(k->damaged, "it was", "they were"));
     else if (k->computes && !s->o.elsewhere)
         remark(&s->o.remarks, REMARK_WARNING,
                "kept results could not be restored, and were computed instead: %s", k->why.text);
     if (k->unkept)
         remark(&s->o.remarks, REMARK_WARNING, "%u result%s could not be kept: %s", k->unkept,
-               k->unkept == 1 ? "" : "s", k->why.text);
+               plural(k->unkept), k->why.text);
     for (const char *line = strbuf_text(&k->aside); *line;) {
         size_t n = strcspn(line, "\n");
         remark(&s->o.remarks, REMARK_INFO, "weft did not make what stood there: %.*s", (int)n,
