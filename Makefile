@@ -12,7 +12,7 @@ all: ## build the program and the library (installs nothing; `make deps` does)
 	@tools/deps --check build
 	@$(CMAKE) -B $(BUILD)/release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@ln -sf $(BUILD)/release/compile_commands.json compile_commands.json
-	@$(NINJA) $(BUILD)/release weft libweft libweft_static --quiet
+	@$(NINJA) $(BUILD)/release weft page libweft libweft_static --quiet
 
 help: ## this list
 	@awk -F ':[^#]*## ' '/^[a-z-]+:[^#]*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -89,10 +89,10 @@ clean: ## remove what was built
 	rm -rf $(BUILD) compile_commands.json
 
 deps-build:
-	@tools/deps build
+	@tools/deps build page
 
 deps-test:
-	@tools/deps build test cluster
+	@tools/deps build test cluster page
 
 deps-bench:
-	@tools/deps build test cluster bench
+	@tools/deps build test cluster bench page

@@ -1,6 +1,9 @@
 # Program, library, header, pkg-config file, man pages, completion. What was not built is not installed.
 include(GNUInstallDirs)
 install(TARGETS weft RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
+if(TARGET weft-ui)
+  install(TARGETS weft-ui RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/weft OPTIONAL)
+endif()
 install(TARGETS libweft LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
 install(FILES ${CMAKE_BINARY_DIR}/libweft.a DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
 install(DIRECTORY include/weft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -8,8 +8,10 @@ extern const struct command command_plan, command_check, command_compare, comman
     command_formats, command_reproduce, command_experiment, command_history, command_predict,
     command_bound, command_run, command_clean, command_key, command_agent, command_submit,
     command_status, command_attach, command_cancel, command_lint, command_profile, command_init,
-    command_order;
+    command_order, command_ui;
 
+/* One a line: the next one that comes changes one. */
+/* clang-format off */
 const struct command *const command_registry[] = {
     &command_init,
     &command_run,
@@ -29,6 +31,7 @@ const struct command *const command_registry[] = {
     &command_history,
     &command_predict,
     &command_report,
+    &command_ui,
     &command_platform,
     &command_show,
     &command_convert,
@@ -41,6 +44,7 @@ const struct command *const command_registry[] = {
     &command_reproduce,
     NULL,
 };
+/* clang-format on */
 
 const struct command *command_find(const char *name)
 {

@@ -334,7 +334,7 @@ refused() { [ "$1" = 2 ] && grep -q "does nothing" "$work/err"; }
     rows | sed -n 's/--read x=1|refused by the reader/--param nothing=1|refused by the reader/p'
     rows | sed -n 's/--read x=1|refused by the reader/--params nothing.yaml|refused by the reader/p'
 } >table
-for command in $("$weft" help | sed -nE 's/^  ([a-z]+) .*/\1/p' | grep -vE '^(help|version|agent|submit|status|attach|cancel)$'); do
+for command in $("$weft" help | sed -nE 's/^  ([a-z]+) .*/\1/p' | grep -vE '^(help|version|agent|submit|status|attach|cancel|ui)$'); do
     # a cluster's commands need one; tests/cluster has it
     for option in $("$weft" help "$command" | sed -nE 's/^  (-., |    )--([a-z-]+).*/\2/p'); do
         grep -q "^$command|[^|]*|--$option[ |]" table

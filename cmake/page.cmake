@@ -1,0 +1,49 @@
+# The page (page/, TypeScript) becomes two files and these become constants of weft-ui. esbuild comes from npm, into page/node_modules,
+# by `tools/deps page`; a build fetches nothing. Without it there is a weft-ui that says so.
+# Run as a script (-P), this file writes the constants: -DFROM=FOLDER -DTO=FILE.c.
+if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
+  set(text "/* Made by cmake/page.cmake. */\n#include \"ui/asset.h\"\n")
+  set(rows "")
+  foreach(row "page.html|text/html" "page.js|text/javascript" "page.css|text/css")
+    string(REGEX REPLACE "\\|.*" "" name "${row}")
+    string(REGEX REPLACE ".*\\|" "" type "${row}")
+    if(FROM AND EXISTS ${FROM}/${name})
+      file(READ ${FROM}/${name} bytes HEX)
+      string(LENGTH "${bytes}" n)
+      math(EXPR n "${n} / 2")
+      string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+      string(MAKE_C_IDENTIFIER ${name} symbol)
+      string(APPEND text "static const unsigned char ${symbol}[] = {${bytes}};\n")
+      string(APPEND rows "    {\"/${name}\", \"${type}; charset=utf-8\", ${symbol}, ${n}},\n")
+    endif()
+  endforeach()
+  file(WRITE ${TO} "${text}const struct ui_asset ui_assets[] = {\n${rows}    {0, 0, 0, 0},\n};\n")
+  return()
+endif()
+
+pkg_check_modules(MICROHTTPD IMPORTED_TARGET libmicrohttpd)
+if(NOT MICROHTTPD_FOUND)
+  message(STATUS "libmicrohttpd is not there: weft is built without its page")
+  return()
+endif()
+room(ui USES api LINKS PkgConfig::MICROHTTPD)
+set(esbuild ${CMAKE_SOURCE_DIR}/page/node_modules/.bin/esbuild)
+set(assets ${CMAKE_BINARY_DIR}/page/assets.c)
+if(EXISTS ${esbuild})
+  file(GLOB_RECURSE page_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/page/src/*)
+  add_custom_command(
+    OUTPUT ${assets}
+    COMMAND ${esbuild} ${CMAKE_SOURCE_DIR}/page/src/page.tsx ${CMAKE_SOURCE_DIR}/page/src/page.css --bundle --minify --target=es2022 --jsx=automatic --jsx-import-source=preact --log-level=warning --outdir=${CMAKE_BINARY_DIR}/page/dist
+    COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/page/src/page.html ${CMAKE_BINARY_DIR}/page/dist/page.html
+    COMMAND ${CMAKE_COMMAND} -DFROM=${CMAKE_BINARY_DIR}/page/dist -DTO=${assets} -P ${CMAKE_CURRENT_LIST_FILE}
+    DEPENDS ${page_sources} ${esbuild} ${CMAKE_CURRENT_LIST_FILE}
+    COMMENT "Bundling the page"
+    VERBATIM)
+else()
+  message(STATUS "page/node_modules is not there (tools/deps page): weft is built without its page")
+  add_custom_command(
+    OUTPUT ${assets}
+    COMMAND ${CMAKE_COMMAND} -DFROM= -DTO=${assets} -P ${CMAKE_CURRENT_LIST_FILE}
+    DEPENDS ${CMAKE_CURRENT_LIST_FILE}
+    VERBATIM)
+endif()

@@ -1,0 +1,26 @@
+/* Numbers with their units, as the command line shows them. */
+export function seconds(value: number | null): string {
+    if (value === null) return "–";
+    if (value < 1e-3) return `${(value * 1e6).toPrecision(3)} µs`;
+    if (value < 1) return `${(value * 1e3).toPrecision(3)} ms`;
+    if (value < 120) return `${Number(value.toPrecision(3))} s`;
+    const minutes = Math.floor(value / 60);
+    if (minutes < 60) return `${minutes} min ${String(Math.floor(value % 60)).padStart(2, "0")} s`;
+    return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+}
+
+export function moment(since1970: number): string {
+    const date = new Date(since1970 * 1000);
+    const two = (n: number) => String(n).padStart(2, "0");
+    const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+    return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+/* A state by sign and word: colour alone says nothing to some. */
+export const signs: Record<string, string> = {
+    done: "●",
+    running: "◐",
+    failed: "✕",
+    cancelled: "■",
+    lost: "○",
+};

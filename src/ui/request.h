@@ -1,0 +1,37 @@
+/* What a browser asks and what it gets, without a word of HTTP's library: handlers see only this. */
+#pragma once
+#include "base/strbuf.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct laboratory;
+
+enum { REQUEST_VALUES = 16, REQUEST_BODY = 1 << 20 };
+
+struct request {
+    const char *path;                                         /* "/api/runs" */
+    const char *name[REQUEST_VALUES], *value[REQUEST_VALUES]; /* of the address, after the '?' */
+    size_t nvalues;
+    char *body; /* of a POST, ends with a NUL; its reader may change it */
+    size_t nbody;
+    int64_t run; /* the number in the path, where the route has one */
+};
+/* NULL: the address has none such, or it is empty. */
+const char *request_value(const struct request *r, const char *name);
+
+struct reply {
+    unsigned status;
+    const char *type;   /* "application/json" */
+    struct strbuf body; /* owned */
+    bool document;      /* a page of its own, with styles inside and no script: shown in a frame */
+};
+/* {"error": TEXT} with this status: place, cause, remedy. */
+void reply_fail(struct reply *out, unsigned status, const char *text);
+
+/* Answers one route. Handlers ask the library and write; they decide nothing. */
+typedef void (*route_handler)(const struct laboratory *lab, const struct request *r,
+                              struct reply *out);
+
+/* Fill in `out` for the request; an address that nobody knows is 404. */
+void route_request(const struct laboratory *lab, bool post, struct request *r, struct reply *out);

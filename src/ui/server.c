@@ -1,0 +1,370 @@
+/* server.h: what libmicrohttpd calls. A request is judged (access.h) before anything of it is looked at; then it is a file of the page, the
+ * stream of events, or an address of routes.c. Everything happens in one thread, so nothing is locked. */
+#include "ui/server.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/seal.h"
+#include "ui/access.h"
+#include "ui/asset.h"
+#include "ui/events.h"
+#include "ui/request.h"
+#include "ui/watch.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+enum { SERVER_CONNECTIONS = 128, SERVER_IDLE = 60, EVENT_BLOCK = 16384, BEAT_SECONDS = 15 };
+
+/* A page that listens to events. */
+struct listener {
+    struct server *server;
+    struct MHD_Connection *connection;
+    struct listener *next;
+    uint64_t at;    /* its next event */
+    bool suspended; /* it has everything, and its connection sleeps */
+    bool beat;      /* send a comment, so that a dead peer is noticed */
+};
+
+struct server {
+    const struct laboratory *lab;
+    struct access access;
+    struct event_hub hub;
+    struct listener *listeners;
+    struct history_watch watch;
+    struct MHD_Daemon *daemon;
+};
+
+/* A request on its way in. */
+struct incoming {
+    struct strbuf body;
+    bool too_long;
+};
+
+/* ---- answers ---- */
+
+/* The page may load nothing but itself, and nobody may frame it; a report, which has styles and pictures
+ * inside and no script, is shown in the page's own frame, as a document without rights. */
+static const char page_policy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'";
+static const char document_policy[] =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'self'; sandbox";
+
+static void header_add(struct MHD_Response *response, const char *name, const char *value)
+{
+    MHD_add_response_header(response, name, value);
+}
+
+static void headers_add(struct MHD_Response *response, const char *type, bool document)
+{
+    header_add(response, "Content-Type", type);
+    header_add(response, "Content-Security-Policy", document ? document_policy : page_policy);
+    header_add(response, "X-Content-Type-Options", "nosniff");
+    header_add(response, "Referrer-Policy", "no-referrer");
+    header_add(response, "Cross-Origin-Resource-Policy", "same-origin");
+    header_add(response, "Cross-Origin-Opener-Policy", "same-origin");
+    header_add(response, "Cache-Control", "no-store");
+}
+
+static enum MHD_Result answer_queue(struct MHD_Connection *connection, unsigned status,
+                                    struct MHD_Response *response)
+{
+    enum MHD_Result result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result answer_reply(struct MHD_Connection *connection, struct reply *r)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        r->body.n, (void *)strbuf_text(&r->body), MHD_RESPMEM_MUST_COPY);
+    headers_add(response, r->type, r->document);
+    strbuf_free(&r->body);
+    return answer_queue(connection, r->status, response);
+}
+
+static enum MHD_Result answer_refusal(struct server *s, struct MHD_Connection *connection,
+                                      enum access_verdict verdict)
+{
+    const char *sentence;
+    unsigned status = access_status(verdict, &sentence);
+    if (verdict != ACCESS_EXCHANGE) {
+        struct reply refused = {0};
+        reply_fail(&refused, status, sentence);
+        return answer_reply(connection, &refused);
+    }
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
+    struct strbuf cookie = {0};
+    strbuf_printf(&cookie, "%s=%s; HttpOnly; SameSite=Strict; Path=/", s->access.cookie,
+                  s->access.session);
+    headers_add(response, "text/plain", false);
+    header_add(response, "Set-Cookie", cookie.at);
+    header_add(response, "Location", "/");
+    strbuf_free(&cookie);
+    return answer_queue(connection, status, response);
+}
+
+/* A file of the page; false: there is none of this name. */
+static bool answer_asset(struct MHD_Connection *connection, const char *path,
+                         enum MHD_Result *result)
+{
+    const char *wanted = strcmp(path, "/") == 0 ? "/page.html" : path;
+    for (const struct ui_asset *a = ui_assets; a->path; a++) {
+        if (strcmp(a->path, wanted) != 0)
+            continue;
+        struct MHD_Response *response =
+            MHD_create_response_from_buffer(a->n, (void *)a->at, MHD_RESPMEM_PERSISTENT);
+        headers_add(response, a->type, false);
+        *result = answer_queue(connection, 200, response);
+        return true;
+    }
+    return false;
+}
+
+/* ---- events ---- */
+
+static ssize_t listener_read(void *context, uint64_t position, char *out, size_t room)
+{
+    (void)position;
+    struct listener *l = context;
+    size_t n = event_hub_copy(&l->server->hub, &l->at, out, room);
+    if (n == 0 && l->beat && room > 8) {
+        memcpy(out, ": beat\n\n", n = 8);
+        l->beat = false;
+    }
+    if (n ==
+        0) { /* until somebody tells something: a connection that is not suspended is asked at once again */
+        l->suspended = true;
+        MHD_suspend_connection(l->connection);
+    }
+    return (ssize_t)n;
+}
+
+static void listener_free(void *context)
+{
+    struct listener *l = context;
+    struct listener **at = &l->server->listeners;
+    while (*at && *at != l)
+        at = &(*at)->next;
+    if (*at)
+        *at = l->next;
+    free(l);
+}
+
+static void listeners_wake(struct server *s, bool beat)
+{
+    for (struct listener *l = s->listeners; l; l = l->next) {
+        l->beat |= beat;
+        if (l->suspended) {
+            l->suspended = false;
+            MHD_resume_connection(l->connection);
+        }
+    }
+}
+
+static enum MHD_Result answer_events(struct server *s, struct MHD_Connection *connection)
+{
+    struct listener *l = mem_alloc(sizeof *l);
+    const char *last = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Last-Event-ID");
+    *l = (struct listener){.server = s,
+                           .connection = connection,
+                           .next = s->listeners,
+                           .at = event_hub_after(&s->hub, last),
+                           .beat = true};
+    s->listeners = l;
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        MHD_SIZE_UNKNOWN, EVENT_BLOCK, listener_read, l, listener_free);
+    headers_add(response, "text/event-stream", false);
+    return answer_queue(connection, 200, response);
+}
+
+/* ---- requests ---- */
+
+static const char *incoming_header(struct MHD_Connection *connection, const char *name)
+{
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static enum MHD_Result incoming_value(void *context, enum MHD_ValueKind kind, const char *name,
+                                      const char *value)
+{
+    (void)kind;
+    struct request *r = context;
+    if (r->nvalues == REQUEST_VALUES)
+        return MHD_NO;
+    r->name[r->nvalues] = name;
+    r->value[r->nvalues++] = value;
+    return MHD_YES;
+}
+
+static enum MHD_Result incoming_answer(struct server *s, struct MHD_Connection *connection,
+                                       const char *path, bool post, struct incoming *in)
+{
+    enum MHD_Result result;
+    if (!post && strcmp(path, "/api/events") == 0)
+        return answer_events(s, connection);
+    if (!post && answer_asset(connection, path, &result))
+        return result;
+    struct reply reply = {0};
+    if (in->too_long) {
+        reply_fail(&reply, 413, "a request has at most 1 MiB");
+        return answer_reply(connection, &reply);
+    }
+    strbuf_add(&in->body, "");
+    struct request request = {.path = path, .body = in->body.at, .nbody = in->body.n};
+    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, incoming_value, &request);
+    route_request(s->lab, post, &request, &reply);
+    return answer_reply(connection, &reply);
+}
+
+/* Called by the library: once when the headers are here, then for each piece of the body, then at its end. */
+static enum MHD_Result server_handle(void *context, struct MHD_Connection *connection,
+                                     const char *path, const char *method, const char *version,
+                                     const char *data, size_t *ndata, void **state)
+{
+    (void)version;
+    struct server *s = context;
+    struct incoming *in = *state;
+    if (!in) {
+        *state = in = mem_zero(sizeof *in);
+        return MHD_YES;
+    }
+    if (*ndata) {
+        in->too_long |= in->body.n + *ndata > REQUEST_BODY;
+        if (!in->too_long)
+            strbuf_add_bytes(&in->body, data, *ndata);
+        *ndata = 0;
+        return MHD_YES;
+    }
+    struct access_request asked = {
+        .method = method,
+        .host = incoming_header(connection, "Host"),
+        .origin = incoming_header(connection, "Origin"),
+        .site = incoming_header(connection, "Sec-Fetch-Site"),
+        .cookies = incoming_header(connection, "Cookie"),
+        .token = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token"),
+    };
+    enum access_verdict verdict = access_judge(&s->access, &asked);
+    if (verdict != ACCESS_GRANTED)
+        return answer_refusal(s, connection, verdict);
+    return incoming_answer(s, connection, path, strcmp(method, "POST") == 0, in);
+}
+
+static void server_forget(void *context, struct MHD_Connection *connection, void **state,
+                          enum MHD_RequestTerminationCode how)
+{
+    (void)context, (void)connection, (void)how;
+    struct incoming *in = *state;
+    if (in)
+        strbuf_free(&in->body);
+    free(in);
+    *state = NULL;
+}
+
+/* ---- the server ---- */
+
+static bool server_listen(struct server *s, uint16_t port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    s->daemon =
+        MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL, server_handle,
+                         s, MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_LIMIT,
+                         SERVER_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, SERVER_IDLE,
+                         MHD_OPTION_NOTIFY_COMPLETED, server_forget, s, MHD_OPTION_END);
+    return s->daemon != NULL;
+}
+
+/* The port that was asked for, or the first free one. 0: an error. */
+static uint16_t server_open(struct server *s, uint16_t port, struct error *err)
+{
+    uint16_t first = port ? port : UI_PORT, last = port ? port : UI_PORT + UI_PORTS - 1;
+    for (uint16_t p = first; p <= last; p++) {
+        if (server_listen(s, p))
+            return p;
+    }
+    if (port)
+        error_set(err, ERROR_INPUT, "port %u cannot be listened on: %s; --port takes another", port,
+                  strerror(errno));
+    else
+        error_set(err, ERROR_INPUT, "no port from %u to %u is free: %s; --port takes another",
+                  first, last, strerror(errno));
+    return 0;
+}
+
+/* Until a signal: what came over the network, what changed in the history, beats. */
+static void server_loop(struct server *s, int signals)
+{
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    struct pollfd polled[] = {{.fd = info->epoll_fd, .events = POLLIN},
+                              {.fd = signals, .events = POLLIN}};
+    double looked = 0, beat = clock_seconds();
+    for (;;) {
+        MHD_UNSIGNED_LONG_LONG timeout = 1000;
+        if (MHD_get_timeout(s->daemon, &timeout) != MHD_YES || timeout > 1000)
+            timeout = 1000;
+        poll(polled, 2, (int)timeout);
+        if (polled[1].revents)
+            return;
+        double now = clock_seconds();
+        if (s->listeners && now - looked >= 1) { /* nobody listens, nobody looks */
+            looked = now;
+            bool changed = history_watch_look(&s->watch), due = now - beat >= BEAT_SECONDS;
+            if (changed)
+                event_hub_tell(&s->hub, "runs", "{}");
+            if (due)
+                beat = now;
+            if (changed || due)
+                listeners_wake(s, due);
+        }
+        MHD_run(s->daemon);
+    }
+}
+
+static int server_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+bool ui_serve(const struct ui_options *o, struct error *err)
+{
+    struct server s = {.lab = &o->lab};
+    unsigned char secret[32];
+    char token[ACCESS_TOKEN_TEXT];
+    signal(SIGPIPE, SIG_IGN);
+    seal_random(secret, sizeof secret);
+    for (size_t i = 0; i < sizeof secret; i++)
+        snprintf(token + 2 * i, 3, "%02x", secret[i]);
+    int signals = server_signals();
+    uint16_t port = server_open(&s, o->port, err);
+    if (!port) {
+        close(signals);
+        return false;
+    }
+    access_begin(&s.access, token, port, o->lab.read_only);
+    event_hub_begin(&s.hub);
+    history_watch_look(&s.watch);
+    printf("http://127.0.0.1:%u/?token=%s\n", port, token);
+    fflush(stdout);
+    server_loop(&s, signals);
+    listeners_wake(&s, true);
+    MHD_stop_daemon(s.daemon);
+    event_hub_end(&s.hub);
+    close(signals);
+    return true;
+}

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""The page's server, asked as a browser, a stranger and another site would. WEFT: the program. Speaks TAP."""
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+
+weft = os.path.abspath(os.environ["WEFT"])
+work = tempfile.TemporaryDirectory()
+os.chdir(work.name)
+environment = dict(os.environ, WEFT_HISTORY=os.path.join(work.name, "history.db"))
+count = 0
+bad = 0
+
+
+def ok(good, text):
+    global count, bad
+    count += 1
+    bad += not good
+    print(f"{'ok' if good else 'not ok'} {count} - {text}", flush=True)
+
+
+def run(*words):
+    return subprocess.run([weft, *words], env=environment, capture_output=True, text=True)
+
+
+class Server:
+    def __init__(self, *words):
+        # a port of our own: other tests run beside this one
+        self.process = subprocess.Popen([weft, "ui", *words], env=environment, stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline().strip()
+        self.address, self.token = line.split("/?token=")
+        self.host = self.address.removeprefix("http://")
+        self.cookie = ""
+
+    def ask(self, path, method="GET", body=None, **headers):
+        """Status, headers, text. Headers of None are left out."""
+        sent = {"Host": self.host, "Cookie": self.cookie} | {k.replace("_", "-"): v for k, v in headers.items()}
+        link = http.client.HTTPConnection(self.host, timeout=30)
+        link.putrequest(method, path, skip_host=True)
+        for name, value in sent.items():
+            if value:
+                link.putheader(name, value)
+        data = body.encode() if body is not None else b""
+        if method == "POST":
+            link.putheader("Content-Length", str(len(data)))
+        link.endheaders(data if method == "POST" else None)
+        answer = link.getresponse()
+        text = answer.read().decode()
+        link.close()
+        return answer.status, answer.headers, text
+
+    def enter(self):
+        status, headers, _ = self.ask("/?token=" + self.token)
+        self.cookie = headers["Set-Cookie"].split(";")[0] if status == 303 else ""
+        return status, headers
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(30)
+
+
+with open("flow.yaml", "w") as f:
+    f.write('weft: 1\ntasks:\n  a: {run: "echo f1=0.9 > {out}", out: a.txt}\n'
+            '  "<script>alert(1)</script>": {run: "cat {in} > {out}", in: a.txt, out: b.txt}\n')
+run("run", "flow.yaml", "-q")
+server = Server()
+status, headers, _ = server.ask("/api/runs")
+ok(status == 401, "who has no token is a stranger")
+ok(server.ask("/")[0] == 401 and server.ask("/page.js")[0] == 401, "also for the page itself")
+ok(server.ask("/?token=" + "0" * 64)[0] == 401, "a wrong token opens nothing")
+status, headers = server.enter()
+said = headers["Set-Cookie"]
+ok(status == 303 and headers["Location"] == "/", "the token is exchanged for a cookie, and leaves the address")
+ok("HttpOnly" in said and "SameSite=Strict" in said and server.token not in said, "which scripts and other sites cannot have")
+
+status, headers, text = server.ask("/")
+ok(status == 200 and "/page.js" in text, "the page")
+policy = headers["Content-Security-Policy"]
+ok("default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy, "its policy is strict")
+ok(headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer", "and its other headers")
+ok(server.ask("/page.js")[0] == 200 and server.ask("/page.css")[0] == 200, "its script and its style")
+ok("http://" not in text.replace(server.address, "") and "https://" not in text, "nothing comes from elsewhere")
+
+runs = json.loads(server.ask("/api/runs")[2])["runs"]
+ok([r["run"] for r in runs] == [1] and runs[0]["outcome"] == "done", "the runs on record")
+ok(json.loads(server.ask("/api/runs?where=f1%20%3E%200.95")[2])["runs"] == [], "found by what results state")
+status, _, text = server.ask("/api/runs?where=frob(")
+ok(status in (400, 500) and "where" in json.loads(text)["error"], "a wrong question is told")
+status, headers, text = server.ask("/api/run/1/page")
+ok(status == 200 and "<script" not in text and "&lt;script" in text, "a hostile name is no script in a report")
+ok("sandbox" in headers["Content-Security-Policy"] and "script-src" not in headers["Content-Security-Policy"], "which has no rights")
+ok(json.loads(server.ask("/api/run/1")[2])["tasks"] == 2, "a run's figures")
+ok(server.ask("/api/run/7")[0] == 404 and server.ask("/api/frob")[0] == 404, "what is not there is not found")
+for path in ("/../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/api/run/1/page/../../../../etc/passwd", "/history.db", "/flow.yaml"):
+    ok(server.ask(path)[0] == 404, f"{path} is no address")
+
+ok(server.ask("/api/runs", Host="evil.example")[0] == 421, "a name that was bent to this machine is refused")
+ok(server.ask("/api/runs", Origin="http://evil.example")[0] == 403, "another site's question is refused")
+say = json.dumps({"sort": "note", "text": "<b>good</b>"})
+ok(server.ask("/api/run/1/say", "POST", say)[0] == 403, "a change must say that it is the page's own")
+ok(server.ask("/api/run/1/say", "POST", say, Origin="http://evil.example")[0] == 403, "another site changes nothing")
+ok("good" not in run("history", "1").stdout, "and nothing was changed")
+ok(server.ask("/api/run/1/say", "POST", say, Origin=server.address)[0] == 200, "the page does")
+ok("<b>good</b>" in run("history", "1", "--json").stdout, "a note on a run")
+ok(any(f["value"] == "<b>good</b>" for f in json.loads(server.ask("/api/run/1/facts")[2])), "which the page shows")
+ok(server.ask("/api/run/1/say", "POST", "{", Origin=server.address)[0] == 400, "half a request is told")
+ok(server.ask("/api/run/1/say", "POST", "x" * (2 << 20), Origin=server.address)[0] == 413, "a request without end, too")
+ok(server.ask("/api/runs", "POST", "", Origin=server.address)[0] == 405, "an address is asked in its own way")
+ok(server.ask("/api/runs", "DELETE")[0] == 405, "other methods are not answered")
+
+link = http.client.HTTPConnection(server.host, timeout=30)
+link.request("GET", "/api/events", headers={"Cookie": server.cookie})
+events = link.getresponse()
+run("run", "flow.yaml", "--force", "-q")
+seen = []
+while "event: runs" not in seen and len(seen) < 100:
+    seen.append(events.readline().decode().strip())
+ok("event: runs" in seen, "a run that appears is told to pages that listen")
+run("run", "flow.yaml", "--force", "-q")
+while seen.count("event: runs") < 2 and len(seen) < 200:
+    seen.append(events.readline().decode().strip())
+number = next(line for line in seen if line.startswith("id: "))[4:]
+again = http.client.HTTPConnection(server.host, timeout=30)
+again.request("GET", "/api/events", headers={"Cookie": server.cookie, "Last-Event-ID": number})
+missed = again.getresponse()
+line = ""
+while not line.startswith("id: "):
+    line = missed.readline().decode().strip()
+ok(line == f"id: {int(number) + 1}", "who was away gets what it missed")
+ok(server.end() == 0, "it ends in order while pages listen")
+
+watched = Server("--read-only")
+watched.enter()
+ok(watched.ask("/api/run/1/say", "POST", say, Origin=watched.address)[0] == 403, "--read-only: nothing is changed")
+ok(json.loads(watched.ask("/api/about")[2])["read_only"], "and the page knows")
+taken = run("ui", "--port", watched.host.split(":")[1])
+ok(taken.returncode == 2 and "--port" in taken.stderr, "a port that is taken is told, with what to do")
+watched.end()
+ok(run("ui", "nowhere").returncode == 2, "a folder that is not there")
+print(f"1..{count}")
+sys.exit(bad > 0)
