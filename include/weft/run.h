@@ -450,6 +450,14 @@ struct weft_agent_kept {
     double seconds;     /* how long it is kept */
 };
 
+/* How quick an agent is, for who plans for it. */
+struct weft_agent_pace {
+    uint32_t node;
+    double
+        speed; /* of a core, by its own measurement, as `weft platform --measure` counts; 0: not yet */
+    double load; /* part of its machine that others use, 0 to 1 */
+};
+
 struct weft_cluster_run {
     uint64_t run;
     enum weft_cluster_run_state state;
@@ -478,6 +486,8 @@ struct weft_cluster_status {
     const char *store_trouble; /* what the store refuses to do, with the remedy; NULL: nothing */
     const char *const *waits;  /* what runs wait for that somebody has to bring, a sentence each */
     size_t nwaits;
+    const struct weft_agent_pace *paces; /* of agents that live */
+    size_t npaces;
 };
 
 struct weft_cluster_query {

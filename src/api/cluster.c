@@ -43,6 +43,7 @@ struct weft_cluster {
     ARRAY(struct weft_agent_work) work;
     ARRAY(struct weft_cluster_run) runs;
     ARRAY(struct weft_agent_kept) kept;
+    ARRAY(struct weft_agent_pace) paces;
     ARRAY(char *) waits;
 };
 
@@ -106,6 +107,7 @@ static void cluster_tidy(struct weft_cluster *c)
     array_free(&c->work);
     array_free(&c->runs);
     array_free(&c->kept);
+    array_free(&c->paces);
     cluster_forget_waits(c);
     array_free(&c->waits);
     strbuf_free(&c->said);
@@ -224,7 +226,7 @@ static void cluster_fill_agents(struct weft_cluster *c, uint64_t only)
 {
     size_t n;
     const struct member *m = client_members(c->client, &n);
-    c->agents.n = c->work.n = c->kept.n = 0;
+    c->agents.n = c->work.n = c->kept.n = c->paces.n = 0;
     for (size_t i = 0; i < n; i++) {
         struct weft_agent_info a = {.node = m[i].node,
                                     .life = m[i].life,
@@ -252,6 +254,8 @@ static void cluster_fill_agents(struct weft_cluster *c, uint64_t only)
                 a.nwork++;
             }
         array_push(&c->agents, a);
+        if (a.known && client_is_alive(c->client, &m[i]))
+            array_push(&c->paces, (struct weft_agent_pace){a.node, m[i].speed, m[i].load});
         if (a.known && a.state != WEFT_AGENT_DEAD)
             array_push(&c->kept, (struct weft_agent_kept){.node = a.node,
                                                           .runs = (uint32_t)m[i].kept_runs,
@@ -426,7 +430,9 @@ weft_cluster_snapshot(struct weft_cluster *c, const struct weft_cluster_query *q
                                                          .nruns = c->runs.n,
                                                          .all_runs = all_runs,
                                                          .kept = c->kept.at,
-                                                         .nkept = c->kept.n};
+                                                         .nkept = c->kept.n,
+                                                         .paces = c->paces.at,
+                                                         .npaces = c->paces.n};
                 const char *trouble = client_store_trouble(c->client);
                 c->status.store_trouble = *trouble ? trouble : NULL;
                 cluster_fill_waits(c);

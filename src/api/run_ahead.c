@@ -113,7 +113,7 @@ static bool run_plan_by(struct weft_run *run, const struct planner *planner,
     mine.platform = p;
     mine.progress = run->planning ? &progress : NULL;
     bool named = !p || !processors || following_names_nodes(s, &mine, p, err);
-    struct plan *plan = p && named ? planner_run(planner, &mine, err) : NULL;
+    struct plan *plan = p && named ? following_search(s, planner, &mine, p, err) : NULL;
     if (plan && following_take(s, plan, p, false, run->follow, err)) {
         s->following->agent = agents;
         return true;

@@ -136,6 +136,20 @@ static void status_kept_json(const struct weft_cluster_status *s, struct json_wr
     json_write_end_array(j);
 }
 
+static void status_paces_json(const struct weft_cluster_status *s, struct json_writer *j)
+{
+    json_write_key(j, "paces");
+    json_write_array(j);
+    for (size_t i = 0; i < s->npaces; i++) {
+        json_write_object_inline(j);
+        json_put_integer(j, "node", s->paces[i].node);
+        json_put_number(j, "speed", s->paces[i].speed > 0 ? s->paces[i].speed : NAN);
+        json_put_number(j, "load", s->paces[i].load);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+}
+
 /* What is not known is null. */
 static void status_runs_json(const struct weft_cluster_status *s, struct json_writer *j)
 {
@@ -184,6 +198,7 @@ static int status_show(const struct arguments *a, struct weft_cluster *c,
         status_agents_json(s, &j);
         status_runs_json(s, &j);
         status_kept_json(s, &j);
+        status_paces_json(s, &j);
         json_put_text(&j, "store_trouble", s->store_trouble);
         json_write_key(&j, "waits");
         json_write_array(&j);

@@ -28,6 +28,10 @@ static const struct cli_option submit_options[] = {
     OPTION_READ,
     OPTION_PART,
     {"plan", 0, "FILE", "follow this plan"},
+    {"with", 0, "PLANNER",
+     "plan for the agents that are there, on predicted times, and follow that"},
+    {"set", 0, "NAME=VALUE", "an option of that planner; may be repeated"},
+    OPTION_SEED,
     OPTION_FOLLOW,
     OPTION_JSON,
     OPTION_QUIET,
@@ -36,7 +40,9 @@ static const struct cli_option submit_options[] = {
 
 static const struct cli_rule submit_rules[] = {
     {"shared no-shared", NULL, "shared no-shared"},
-    {"follow", "plan", NULL}, /* constraints of the workflow's own are followed strictly */
+    {"follow", "plan with", NULL}, /* constraints of the workflow's own are followed strictly */
+    {"set seed", "with", NULL},
+    {"with plan", NULL, "with plan"}, /* there can be one */
     RULES_END,
 };
 
@@ -91,6 +97,30 @@ static int submit_report(const struct run_screen *s, const struct weft_forecast 
     return status;
 }
 
+/* --plan or --with; the plan is made when the agents are known. False: an error, which is said. */
+static bool submit_plan(struct run_screen *s, int *status)
+{
+    const struct arguments *a = s->a;
+    const char *plan = arguments_value(a, "plan"), *with = arguments_value(a, "with");
+    struct weft_error error;
+    struct error err = {0};
+    int64_t seed;
+    if (plan && !weft_run_follow_file(s->run, plan, &error)) {
+        *status = cli_failed(&error);
+        return false;
+    }
+    if (!with)
+        return true;
+    const char **options = cli_list(a, "set", &err);
+    bool good = options && arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err);
+    if (!good)
+        *status = cli_fail(&err);
+    else if (!(good = weft_run_plan(s->run, with, options, (uint64_t)seed, false, &error)))
+        *status = cli_failed(&error);
+    free(options);
+    return good;
+}
+
 /* Opened for a cluster, predicted, handed in; never started here. */
 static int submit_command(const struct arguments *a)
 {
@@ -105,14 +135,18 @@ static int submit_command(const struct arguments *a)
     run_screen_part(&s, &o, 1);
     o.on = "cluster";
     s.run = weft_run_open(a->operand[0], &o, &error);
-    const char *plan = arguments_value(a, "plan");
-    bool good = s.run != NULL && (!plan || weft_run_follow_file(s.run, plan, &error));
+    int status = 0;
+    if (s.run && !submit_plan(&s, &status))
+        return run_screen_close(&s, status);
+    bool good = s.run != NULL;
     if (good) {
         signals_stop_run(s.run);
+        s.progress = cli_progress("planning"); /* constraints of the workflow's own are, too */
         good = weft_run_forecast(s.run, &forecast, &error) && weft_run_submit(s.run, &in, &error);
+        cli_progress_done();
         signals_release();
     }
-    int status = good ? submit_report(&s, &forecast, &in) : cli_failed(&error);
+    status = good ? submit_report(&s, &forecast, &in) : cli_failed(&error);
     return run_screen_close(&s, status);
 }
 
@@ -140,6 +174,7 @@ const struct command command_submit = {
         "  weft submit flow.yaml\n"
         "  weft submit flow.yaml --store rediss://head:6379 --key cluster.key\n"
         "  weft submit flow.yaml --submit worst --policy auto\n"
+        "  weft submit flow.yaml --with heft      plan for the agents as they are now\n"
         "  run=$(weft submit flow.yaml -q) && weft attach \"$run\"\n",
     .options = submit_options,
     .rules = submit_rules,

@@ -54,7 +54,8 @@ static void status_prose(const struct status_style *style, const char *text, str
 /* One row: what an agent has now counts only while it lives; what it did stays. */
 struct agent_row {
     const struct weft_agent_info *m;
-    struct weft_agent_work sum; /* over the runs that are shown */
+    struct weft_agent_work sum;         /* over the runs that are shown */
+    const struct weft_agent_pace *pace; /* NULL: not known */
     bool lives;
     int place; /* smaller ones are shown first */
 };
@@ -122,12 +123,13 @@ static void agent_columns(struct table *t)
         enum table_align align;
         unsigned rank;
     } columns[] = {
-        {"node", TABLE_RIGHT, 0},  {"host", TABLE_LEFT, 0},     {"state", TABLE_LEFT, 0},
-        {"cores", TABLE_RIGHT, 3}, {"running", TABLE_RIGHT, 1}, {"ready", TABLE_RIGHT, 2},
-        {"local", TABLE_RIGHT, 7}, {"shared", TABLE_RIGHT, 7},  {"waiting", TABLE_RIGHT, 4},
-        {"done", TABLE_RIGHT, 1},  {"failed", TABLE_RIGHT, 2},  {"stolen", TABLE_RIGHT, 6},
-        {"given", TABLE_RIGHT, 6}, {"fetched", TABLE_RIGHT, 6}, {"served", TABLE_RIGHT, 6},
-        {"hits", TABLE_RIGHT, 6},  {"data", TABLE_RIGHT, 5},    {"seen", TABLE_RIGHT, 3},
+        {"node", TABLE_RIGHT, 0},    {"host", TABLE_LEFT, 0},     {"state", TABLE_LEFT, 0},
+        {"cores", TABLE_RIGHT, 3},   {"speed", TABLE_RIGHT, 5},   {"load", TABLE_RIGHT, 5},
+        {"running", TABLE_RIGHT, 1}, {"ready", TABLE_RIGHT, 2},   {"local", TABLE_RIGHT, 7},
+        {"shared", TABLE_RIGHT, 7},  {"waiting", TABLE_RIGHT, 4}, {"done", TABLE_RIGHT, 1},
+        {"failed", TABLE_RIGHT, 2},  {"stolen", TABLE_RIGHT, 6},  {"given", TABLE_RIGHT, 6},
+        {"fetched", TABLE_RIGHT, 6}, {"served", TABLE_RIGHT, 6},  {"hits", TABLE_RIGHT, 6},
+        {"data", TABLE_RIGHT, 5},    {"seen", TABLE_RIGHT, 3},
     };
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         table_column(t, columns[i].name, columns[i].align);
@@ -145,6 +147,11 @@ static void agent_cells(struct table *t, const struct agent_row *r)
     table_cell(t, r->m->host ? r->m->host : "?");
     table_cell(t, status_agent_state(r->m->state));
     status_count_cell(t, r->m->cores);
+    if (r->pace && r->pace->speed > 0)
+        table_printf(t, "%.2f", r->pace->speed);
+    else
+        table_cell(t, "-");
+    table_cell(t, r->pace ? human_percent(text, r->pace->load) : "-");
     status_count_cell(t, w->running);
     status_count_cell(t, w->local + w->shared);
     status_count_cell(t, w->local);
@@ -212,8 +219,13 @@ static size_t agent_rows(const struct weft_cluster_status *s, bool all, struct a
     for (size_t i = 0; i < s->nagents; i++) {
         const struct weft_agent_info *m = &s->agents[i];
         bool gone = m->state == WEFT_AGENT_DEAD || m->state == WEFT_AGENT_LEFT;
-        if (all || !gone || (m->known && m->age <= FORGOTTEN))
-            rows[n++] = agent_row_of(m);
+        if (all || !gone || (m->known && m->age <= FORGOTTEN)) {
+            rows[n] = agent_row_of(m);
+            for (size_t k = 0; k < s->npaces && !rows[n].pace; k++)
+                if (s->paces[k].node == m->node)
+                    rows[n].pace = &s->paces[k];
+            n++;
+        }
     }
     return n;
 }

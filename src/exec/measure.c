@@ -249,6 +249,13 @@ static void measure_speed(struct machine *m, double seconds)
     m->speed_high = rate[RUNS - 1] / MEASURE_REFERENCE;
 }
 
+double measure_core(void)
+{
+    struct machine m;
+    measure_speed(&m, 0);
+    return m.speed;
+}
+
 /* ---- load by others ---- */
 
 /* Busy and whole time of the cores that this process may use, in ticks. */
@@ -273,6 +280,21 @@ static bool read_load(double *busy, double *whole)
     if (f)
         fclose(f);
     return *whole > 0;
+}
+
+double measure_busy(struct measure_look *since)
+{
+    struct measure_look now;
+    double load, part = NAN;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (!read_load(&now.busy, &now.whole))
+        return NAN;
+    if (since->whole > 0 && now.whole > since->whole)
+        part = (now.busy - since->busy) / (now.whole - since->whole);
+    else if (!(since->whole > 0) && cores > 0 && getloadavg(&load, 1) == 1)
+        part = load / (double)cores;
+    *since = now;
+    return fmin(fmax(part, 0), 1);
 }
 
 /* Two looks at the kernel's counters, while we sleep. */

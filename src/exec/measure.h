@@ -36,6 +36,15 @@ void measure_inventory(struct machine *m);
  * where /proc and /sys are found ("" is the usual one). */
 void measure_limits(const char *root, double *quota, double *memory);
 
+/* The speed of a core alone, in some 30 ms of processor time. */
+double measure_core(void);
+/* The part of this machine's cores that was busy since the last look at it, whoever kept them so; of a first look
+ * (all 0) the average load of the last minute. NAN: nobody can say. */
+struct measure_look {
+    double busy, whole;
+};
+double measure_busy(struct measure_look *since);
+
 struct measure_options {
     const char *folder;              /* where the disk is measured; NULL: the current one */
     double patience;                 /* seconds for all of it; 0: 4 */

@@ -53,6 +53,11 @@ bool following_plan_anew(struct session *s, const struct client *client, const s
 /* What happened so far as a schedule, by task: of each the attempt that ended last; task NONE: it has not. How
  * many have. */
 uint32_t following_happened(const struct session *s, struct placement *at);
+/* Plans, and where the constraints leave no schedule on agents that nobody else uses (`p->utilization`, the first
+ * default constraint), with all of them, which is said. `p` is the request's platform. NULL: there is none. */
+struct plan *following_search(const struct session *s, const struct planner *planner,
+                              const struct plan_request *request, struct platform *p,
+                              struct error *err);
 /* The run is over (`good`: all is done): did the constraints hold? False: a requirement did not. What is
  * found goes into the record. */
 bool following_end(struct session *s, bool good, struct error *err);

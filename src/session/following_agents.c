@@ -13,12 +13,18 @@
 
 #include "base/mem.h"
 #include "base/plural.h"
+#include "exec/measure.h"
 #include "session/place.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Load that counts, and what the first default constraint takes for unused (plan/constraints/rules.c). */
+static const double load_least = 0.1, load_unused = 0.03;
+enum { paces_told = 4 }; /* agents that are named */
 
 /* Those that live, and take tasks. One that leaves would hand them on at once, and one that has just come
  * and said nothing yet has no name to be found by. */
@@ -41,12 +47,121 @@ static bool following_hosts_differ(const struct client *c)
     return true;
 }
 
+/* The part of its cores that tasks of other runs hold. */
+static double following_held(const struct member *m)
+{
+    double held = 0;
+    for (size_t i = 0; i < m->works.n; i++)
+        held += m->works.at[i].running / (m->cores ? m->cores : 1);
+    return fmin(held, 1);
+}
+
+/* Relative to this machine, whose seconds are those of predictions: agents that are on it have its speed, and one
+ * that has not measured yet is taken to be like it. Where others use all cores, a task gets half of one. */
+static double following_speed(const struct member *m, double load, double *own)
+{
+    char here[256] = "";
+    double speed = 1;
+    gethostname(here, sizeof here - 1);
+    if (m->speed > 0 && strcmp(m->host, here) != 0) {
+        if (!(*own > 0))
+            *own = measure_core();
+        speed = m->speed / *own;
+    }
+    return speed * (1 - fmin(load + following_held(m), 1) / 2);
+}
+
+/* For constraints, which by default leave agents alone that others use: tasks of other runs, and what its machine
+ * does beyond the least of all. Where all machines are busy nobody is better off by leaving them all. Less than a
+ * tenth is a machine's own housekeeping. */
+static double following_utilization(const struct member *m, double load, double least)
+{
+    double use = fmin(following_held(m) + fmax(load - least, 0), 1);
+    return use < load_least ? 0 : use;
+}
+
+/* Agents on one machine see the same load, but each takes its own tasks for busy that may wait: the most of what
+ * they say is nearest. O(agents), and for all of them O(agents^2), once a run. */
+static double following_machine_load(const struct client *c, const struct member *of)
+{
+    size_t n;
+    double most = of->load;
+    const struct member *m = client_members(c, &n);
+    for (size_t i = 0; i < n; i++)
+        if (following_is_there(c, &m[i]) && strcmp(m[i].host, of->host) == 0)
+            most = fmax(most, m[i].load);
+    return most;
+}
+
+static double following_least_load(const struct client *c)
+{
+    size_t n;
+    double least = 1;
+    const struct member *m = client_members(c, &n);
+    for (size_t i = 0; i < n; i++)
+        if (following_is_there(c, &m[i]))
+            least = fmin(least, following_machine_load(c, &m[i]));
+    return least;
+}
+
+/* What differs from a machine like this one that nobody else uses: said, since plans rest on it. */
+static void following_say_paces(const struct session *s, const struct platform *p)
+{
+    struct strbuf text = {0};
+    uint32_t told = 0;
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        bool used = p->utilization[n] > 0, other = fabs(p->speed[n] - 1) >= 0.05;
+        if ((!used && !other) || told++ >= paces_told)
+            continue;
+        strbuf_printf(&text, "%s%s ", text.n ? ", " : "", platform_node_name(p, n));
+        if (other)
+            strbuf_printf(&text, "%.2f times as fast as this machine alone%s", p->speed[n],
+                          used ? " and " : "");
+        if (used)
+            strbuf_printf(&text, "used %.0f %% by others", 100 * p->utilization[n]);
+    }
+    if (told > paces_told)
+        strbuf_printf(&text, " and %u more", told - paces_told);
+    if (told)
+        remark(&s->o.remarks, REMARK_INFO, "planned for the agents as they are now: %s",
+               strbuf_text(&text));
+    strbuf_free(&text);
+}
+
+struct plan *following_search(const struct session *s, const struct planner *planner,
+                              const struct plan_request *request, struct platform *p,
+                              struct error *err)
+{
+    struct error why = {0};
+    uint32_t used = 0;
+    struct plan *plan = planner_run(planner, request, &why);
+    for (uint32_t n = 0; n < p->nnodes; n++)
+        used += p->utilization[n] > load_unused;
+    if (plan || !used || strcmp(planner->name, "constraints") != 0) {
+        if (!plan)
+            error_set(err, why.kind, "%s", why.text);
+        return plan;
+    }
+    for (uint32_t n = 0; n < p->nnodes; n++)
+        p->utilization[n] = fmin(p->utilization[n], load_unused);
+    plan = planner_run(planner, request, err);
+    if (plan && used == p->nnodes)
+        remark(&s->o.remarks, REMARK_INFO, "others use every agent: none is left out");
+    else if (plan)
+        remark(&s->o.remarks, REMARK_WARNING,
+               "no schedule fulfils the constraints on agents that nobody else uses: those that "
+               "others use are taken, too");
+    return plan;
+}
+
 struct platform *following_agents(const struct session *s, const struct client *client,
                                   uint32_t **numbers, struct error *err)
 {
     size_t n, nodes = 0;
     const struct member *m = client_members(client, &n);
     bool named = following_hosts_differ(client);
+    double own = 0; /* of this machine; 0: nobody had to know yet */
+    double least = following_least_load(client);
     struct platform_builder *b = platform_builder_new("agents");
     platform_builder_name(b, "the agents", strlen("the agents"));
     *numbers = mem_new(uint32_t, n + 1);
@@ -58,6 +173,9 @@ struct platform *following_agents(const struct session *s, const struct client *
         const char *host = named ? m[i].host : name;
         uint32_t node = platform_builder_node(b, host, strlen(host), 0);
         platform_builder_cores(b, node, m[i].cores ? m[i].cores : 1, 0);
+        double load = following_machine_load(client, &m[i]);
+        platform_builder_speed(b, node, following_speed(&m[i], load, &own), 0);
+        platform_builder_utilization(b, node, following_utilization(&m[i], load, least), 0);
         if (m[i].memory > 0 && isfinite(m[i].memory))
             platform_builder_memory(b, node, m[i].memory, 0);
         if (m[i].has && *m[i].has)
@@ -66,9 +184,11 @@ struct platform *following_agents(const struct session *s, const struct client *
             platform_builder_resources(b, node, m[i].resources, strlen(m[i].resources), 0);
         (*numbers)[nodes++] = m[i].node;
     }
-    (void)s;
     platform_builder_memory_rule(b, MEMORY_TASKS); /* files are on the disk */
-    return platform_builder_finish(b, err);
+    struct platform *p = platform_builder_finish(b, err);
+    if (p)
+        following_say_paces(s, p);
+    return p;
 }
 
 /* The agent of a node of the plan: by its name, else the next. NULL: there is none. */

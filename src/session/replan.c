@@ -267,7 +267,9 @@ static struct plan *replan_search(struct replan *a, bool all, struct error *err)
                                    .options = options.at,
                                    .noptions = options.n,
                                    .seed = 1};
-    struct plan *plan = planner_run(planner_find("constraints"), &request, err);
+    const struct planner *planner = planner_find("constraints");
+    struct plan *plan = a->f->lent ? planner_run(planner, &request, err)
+                                   : following_search(a->s, planner, &request, a->f->platform, err);
     if (plan && !replan_would_hold(a, plan, &request, err)) {
         plan_free(plan);
         plan = NULL;
@@ -404,7 +406,8 @@ bool following_plan_anew(struct session *s, const struct client *client, const s
     struct plan_request request = {
         .workflow = s->w, .platform = p, .options = options.at, .noptions = options.n, .seed = 1};
     bool named = p && following_names_nodes(s, &request, p, err);
-    struct plan *plan = named ? planner_run(planner_find("constraints"), &request, err) : NULL;
+    struct plan *plan =
+        named ? following_search(s, planner_find("constraints"), &request, p, err) : NULL;
     array_free(&options);
     uint32_t nodes = p ? p->nnodes : 0;
     bool good = plan && following_take(s, plan, p, false, FOLLOW_STRICT, err);

@@ -68,6 +68,9 @@ submit|--params n.yaml|-
 submit|--param n=3|-
 submit|--plan plan.json|-
 submit|--follow hint --plan plan.json|-
+submit|--with heft|-
+submit|--set limit=5s --with constraints --follow hint|-
+submit|--seed 2 --with heft|-
 submit|--until one|-
 submit|--since one|-
 submit|--json|-

@@ -117,6 +117,7 @@ static void agent_second(struct agent *a)
     double now = clock_seconds();
     bool idle = true;
     aside_second(a);
+    pace_second(a);
     for (size_t i = 0; i < a->jobs.n; i++) {
         struct job *j = a->jobs.at[i];
         job_second(j);
@@ -467,6 +468,7 @@ bool agent_run(const struct agent_options *o, struct error *err)
     bool good = agent_find_identity(&a, err) && agent_name_data(&a, err) && agent_open(&a, err);
     if (good) {
         agent_open_handles(&a);
+        pace_second(&a); /* its first words have the load already */
         agent_join(&a);
         uv_run(&a.loop, UV_RUN_DEFAULT);
     }

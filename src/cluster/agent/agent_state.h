@@ -27,6 +27,7 @@
 #include "cluster/wire/member.h"
 #include "cluster/wire/protocol.h"
 #include "drive/holding.h"
+#include "exec/measure.h"
 
 struct keep { /* a KEEP that is not answered yet: by us (keeps), or by others (handing) */
     uint64_t run;
@@ -82,6 +83,9 @@ struct agent {
     char *identity, *address;
     char *data;     /* folder of the runs' data: the state's, or one of its own in `scratch` */
     double started; /* since 1970 */
+    double speed;   /* of a core (exec/measure.h); 0: not measured yet */
+    double load;    /* part of its machine that others use (pace.c) */
+    struct measure_look look;
     uint32_t node, life;
 
     /* membership */

@@ -27,7 +27,9 @@ void aside_count_trouble(struct agent *a, enum trace_trouble trouble, const char
 void aside_now(struct agent *a, enum trace_trouble trouble, const char *text);
 /* A task went well. */
 void aside_count_success(struct agent *a);
-void aside_turn(struct agent *a);   /* before the jobs have theirs: is it due? */
+void aside_turn(struct agent *a); /* before the jobs have theirs: is it due? */
+/* pace.c: how quick it is, and how much of it others use. */
+void pace_second(struct agent *a);
 void aside_second(struct agent *a); /* once a second: is it back? */
 /* Whether others come before this node or that one. */
 bool aside_is(const struct agent *a, uint32_t node);

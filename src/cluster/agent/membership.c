@@ -77,6 +77,8 @@ static void describe_agent(struct agent *a, struct strbuf *sealed)
     json_put_string(&j, "address", a->address);
     json_put_integer(&j, "cores", a->o->cores);
     json_put_number(&j, "memory", a->o->memory);
+    json_put_number(&j, "speed", a->speed);
+    json_put_number(&j, "load", a->load);
     json_put_string(&j, "has", a->o->has ? a->o->has : "");
     json_put_string(&j, "resources", a->o->resources ? a->o->resources : "");
     if (a->aside.is)

@@ -98,6 +98,8 @@ void member_read(const struct board_member *from, const struct charter *charter,
         out->store_trouble = *trouble ? mem_copy_string(trouble) : NULL;
         out->cores = (uint32_t)member_whole(member_number(&j, 0, "cores", 0), 1e9);
         out->memory = member_number(&j, 0, "memory", 0);
+        out->speed = fmax(member_number(&j, 0, "speed", 0), 0);
+        out->load = fmin(fmax(member_number(&j, 0, "load", 0), 0), 1);
         out->started = member_number(&j, 0, "started", 0);
         out->cache_limit = member_number(&j, 0, "cache_limit", NAN);
         out->kept_runs = member_number(&j, 0, "kept_runs", 0);

@@ -35,6 +35,8 @@ struct member {
     char *host, *address, *version;
     uint32_t cores;
     double memory, started, cache_limit; /* NAN: no limit */
+    double speed; /* of a core, as it measured it (exec/measure.h); 0: it has not yet */
+    double load;  /* part of its machine that others use, 0 to 1 */
     /* of ended runs whose results nobody has taken: runs and bytes there, and how long and how much */
     double kept_runs, kept_bytes, keep_for, keep_size;
     double left, lasts; /* seconds until it goes, when it said so, of how many; lasts 0: it stays */
