@@ -8,6 +8,7 @@
 #include "exec/limit.h"
 #include "model/capacity.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -289,10 +290,26 @@ static void executor_open_handles(struct executor *x, uv_loop_t *loop)
 {
     uv_async_init(loop, &x->calls_ready, executor_on_calls);
     x->calls_ready.data = x;
-    uv_poll_init(loop, &x->children_ready, children_fd(x->children));
+    x->loop = loop;
+    x->handles = 1;
+}
+
+/* From the first command on: a run of which none has begun here has no descriptors for it. */
+bool executor_watch_children(struct executor *x, struct error *err)
+{
+    if (x->watches_children)
+        return true;
+    int fd = children_fd(x->children);
+    int bad = fd < 0 ? -errno : uv_poll_init(x->loop, &x->children_ready, fd);
+    if (bad) {
+        x->is_short = child_is_shortage(-bad);
+        return error_set(err, ERROR_FAILED, "cannot watch processes: %s", strerror(-bad));
+    }
     x->children_ready.data = x;
     uv_poll_start(&x->children_ready, UV_READABLE, executor_on_children);
-    x->handles = 2;
+    x->watches_children = true;
+    x->handles++;
+    return true;
 }
 
 void executor_open_calls(struct executor *x)
@@ -338,8 +355,7 @@ struct executor *executor_new(const struct executor_config *config, struct error
                                                              .folder = o->folder,
                                                              .logs = x->logs.at,
                                                              .grace = o->grace,
-                                                             .limits = x->limits},
-                                   err);
+                                                             .limits = x->limits});
     }
     if (!x->children) {
         executor_free(x);
@@ -351,7 +367,7 @@ struct executor *executor_new(const struct executor_config *config, struct error
     return x;
 }
 
-/* libuv has let go of one of the two. */
+/* libuv has let go of one of them. */
 static void executor_handle_closed(uv_handle_t *handle)
 {
     struct executor *x = handle->data;
@@ -368,7 +384,8 @@ void executor_close(struct executor *x, void (*closed)(void *context), void *con
     else
         calls_free(x->calls);
     x->calls = NULL;
-    uv_close((uv_handle_t *)&x->children_ready, executor_handle_closed);
+    if (x->watches_children)
+        uv_close((uv_handle_t *)&x->children_ready, executor_handle_closed);
     uv_close((uv_handle_t *)&x->calls_ready, executor_handle_closed);
 }
 

@@ -68,7 +68,9 @@ struct executor {
     enum executor_stop stop;
     uint32_t running;
 
+    uv_loop_t *loop;
     uv_poll_t children_ready;
+    bool watches_children; /* it is open */
     uv_async_t calls_ready;
     uint32_t handles; /* that are open */
     void (*closed)(void *context);
@@ -155,9 +157,8 @@ void executor_leave_sandbox(struct executor *x, uint32_t task, const char *sandb
 /* executor.c */
 bool executor_takes_room(const struct executor *x, uint32_t task);
 void executor_open_calls(struct executor *x); /* if some task is one */
-
-/* executor.c */
-bool executor_takes_room(const struct executor *x, uint32_t task);
+/* Before a command is started: the loop hears of its end. */
+bool executor_watch_children(struct executor *x, struct error *err);
 
 /* executor_blame.c */
 /* A task that ran and ended badly, or could not start. True: this machine is to blame, and it is given

@@ -249,7 +249,8 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
     strbuf_clear(&x->command);
     const struct command_attempt attempt = {
         .number = s->attempt, .memory = x->memory ? x->memory[s->task] : 0, .absent = x->absent};
-    if (!command_expand_attempt(w, s->task, &attempt, &x->command, err) ||
+    if (!executor_watch_children(x, err) ||
+        !command_expand_attempt(w, s->task, &attempt, &x->command, err) ||
         !executor_make_room(x, s->task, "", lane, &a->sandbox, &a->inputs, err) ||
         !executor_find_words(x, s->task, a, &program, err) ||
         (x->o->gang && !executor_add_variables(x, s->task, &program, err)))

@@ -123,7 +123,7 @@ bool child_keep_log(struct children *c, uint32_t slot, const char *path, struct 
 
 /* ---- the set ---- */
 
-struct children *children_new(const struct children_config *config, struct error *err)
+struct children *children_new(const struct children_config *config)
 {
     struct children *c = mem_new_zero(struct children, 1);
     c->config = *config;
@@ -135,12 +135,10 @@ struct children *children_new(const struct children_config *config, struct error
     c->logs = mem_copy_string(config->logs);
     c->slot = mem_new_zero(struct child, config->slots);
     c->looked = clock_seconds();
-    c->spare = -1;
+    c->epoll = c->null = c->spare = -1;
     struct rlimit limit;
     c->descriptors = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
     c->pid = getpid();
-    c->epoll = epoll_create1(EPOLL_CLOEXEC);
-    c->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     posix_spawnattr_init(&c->attributes);
     /* handlers end with exec; of what may be ignored only these two are our doing. (Naming all
      * signals would cost a system call each, while we wait.) */
@@ -162,22 +160,30 @@ struct children *children_new(const struct children_config *config, struct error
         struct child *x = &c->slot[i];
         x->log = x->pidfd = -1;
         posix_spawn_file_actions_init(&x->actions);
-        struct strbuf path = {0};
-        /* the epoll tells the sets of a process apart that log into one folder */
-        strbuf_printf(&path, "%s/.slot-%d-%d-%u", c->logs, (int)c->pid, c->epoll, i);
-        x->log_path = strbuf_steal(&path);
         x->environment = mem_new(char *, variables + OWN_VARIABLES + 1);
         c->variables = children_inherit(x->environment);
         for (int k = 0; k < OWN_VARIABLES; k++)
             x->environment[c->variables + (size_t)k] = x->variable[k];
         x->environment[c->variables + OWN_VARIABLES] = NULL;
     }
-    if (c->epoll < 0 || c->null < 0) {
-        error_set(err, ERROR_FAILED, "cannot watch processes: %s", strerror(errno));
-        children_free(c);
-        return NULL;
-    }
     return c;
+}
+
+/* What it needs before anything can start; errno says what is wanting. */
+static bool children_open(struct children *c)
+{
+    if (c->null < 0)
+        c->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (c->null < 0 || c->epoll >= 0)
+        return c->null >= 0;
+    c->epoll = epoll_create1(EPOLL_CLOEXEC);
+    for (uint32_t i = 0; c->epoll >= 0 && i < c->config.slots; i++) {
+        struct strbuf path = {0};
+        /* the epoll tells the sets of a process apart that log into one folder */
+        strbuf_printf(&path, "%s/.slot-%d-%d-%u", c->logs, (int)c->pid, c->epoll, i);
+        c->slot[i].log_path = strbuf_steal(&path);
+    }
+    return c->epoll >= 0;
 }
 
 void children_limit(struct children *c, struct limits *limits)
@@ -211,7 +217,7 @@ void children_free(struct children *c)
         free(x->environment);
     }
     children_wait_for_groups(c, true);
-    if (!c->swept)
+    if (!c->swept && c->epoll >= 0) /* else nothing was ever started */
         children_end_orphans(c);
     array_free(&c->groups);
     array_free(&c->words);
@@ -248,9 +254,9 @@ void children_abandon(struct children *c)
     }
 }
 
-int children_fd(const struct children *c)
+int children_fd(struct children *c)
 {
-    return c->epoll;
+    return children_open(c) ? c->epoll : -1;
 }
 
 uint32_t children_running(const struct children *c)
@@ -417,8 +423,8 @@ static int children_reserve(struct children *c)
 static bool child_prepare(struct children *c, uint32_t slot, struct error *err)
 {
     struct child *x = &c->slot[slot];
-    int reason = children_reserve(c);
-    if (reason) {
+    int reason = children_open(c) ? children_reserve(c) : errno;
+    if (reason && c->epoll >= 0) {
         children_close_logs(c, slot);
         reason = children_reserve(c);
     }

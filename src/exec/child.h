@@ -68,7 +68,8 @@ struct children_config {
  * but it is init that waits for them. */
 void children_adopt_orphans(void);
 
-struct children *children_new(const struct children_config *config, struct error *err);
+/* Has no descriptors before it is asked for its own, or starts something: hundreds may wait for their turn. */
+struct children *children_new(const struct children_config *config);
 /* Who starts from now on does not inherit this variable of ours. */
 void children_hide(struct children *c, const char *name);
 /* From now on memory is limited, or measured (NULL); of what is started after this. */
@@ -80,8 +81,9 @@ void children_free(struct children *c);
  * what is whole: kills what runs, waits for it, and neither allocates nor frees. */
 void children_abandon(struct children *c);
 
-/* Readable when children_reap() has something. */
-int children_fd(const struct children *c);
+/* Readable when children_reap() has something; no other set of this process has the same. -1: there is none, and
+ * errno says why. */
+int children_fd(struct children *c);
 /* Start in a free slot. False: an error that says why (command not found ...), and nothing of the
  * task ran. */
 bool child_start(struct children *c, uint32_t slot, const struct child_request *r,

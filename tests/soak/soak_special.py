@@ -127,6 +127,17 @@ class UncollectedRound(Round):
             self.wrong(f"status ends with {status}: {err}")
 
     def leave(self):
-        """Each hands the results of all those runs over, a few at a time."""
+        """Each hands the results of all those runs over, a few at a time: in the end the last one has them all."""
         self.patience *= 10
+        living = [a for a in self.agents if a.lives()]
+        for a in living[:-1]:
+            if a.leave(self.patience) != 0:
+                self.wrong(f"{a.name}, told to leave, does not, or not well: {a.said()[-800:]}")
+            self.leaving.append(a)
+        top = os.path.join(living[-1].folder, "state", "runs")
+        has = sum(os.path.exists(os.path.join(top, run, "files", "o")) for run in os.listdir(top))
+        lost = "flush_store" in self.said[0] or "empty_store" in self.said[0] or "kill_agent" in self.said[0] or "damage" in self.said[0]
+        if has < MANY and not lost:
+            self.wrong(f"{living[-1].name}, the last, has the results of {has} of {MANY} runs")
+        self.said.append(f"{has} results with the last")
         super().leave()

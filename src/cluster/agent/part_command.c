@@ -90,21 +90,17 @@ static uint32_t command_slots(const struct job *j)
     return j->agent->o->cores + COMMANDS_MORE;
 }
 
-static bool commands_open(struct job *j, struct error *err)
+static void commands_open(struct job *j)
 {
     struct job_gangs *g = &j->gangs;
     struct strbuf logs = {0};
     if (g->children)
-        return true;
+        return;
     strbuf_printf(&logs, "%s/logs", j->home);
-    g->children = children_new(&(struct children_config){.slots = command_slots(j),
-                                                         .folder = j->options.folder,
-                                                         .logs = logs.at},
-                               err);
+    g->children = children_new(&(struct children_config){
+        .slots = command_slots(j), .folder = j->options.folder, .logs = logs.at});
     strbuf_free(&logs);
-    if (g->children)
-        g->used = mem_new_zero(bool, command_slots(j));
-    return g->children != NULL;
+    g->used = mem_new_zero(bool, command_slots(j));
 }
 
 /* TMPDIR=... of this command alone, which goes with it. */
@@ -154,8 +150,7 @@ static bool command_start(struct job *j, struct part_command *c, char *text, str
     struct strbuf temporary = {0};
     if (!gang_part_given(j, c->task, c->owner)) /* I1 */
         return error_set(err, ERROR_FAILED, "that node does not work for this task");
-    if (!commands_open(j, err))
-        return false;
+    commands_open(j);
     for (c->slot = 0; c->slot < command_slots(j) && g->used[c->slot];)
         c->slot++;
     if (c->slot == command_slots(j))

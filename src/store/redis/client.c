@@ -247,8 +247,13 @@ void redis_client_refuse(struct redis_client *cl, struct redis_channel *ch, stru
 {
     redis_client_ask(cl, ch, c);
     c->verdict = mem_copy_string(why);
+    redis_client_tick_soon(cl); /* the owner waits for our descriptor */
+}
+
+void redis_client_tick_soon(struct redis_client *cl)
+{
     cl->unwell = true;
-    client_set_pace(cl, 1); /* the owner waits for our descriptor: soon */
+    client_set_pace(cl, 1);
 }
 
 void redis_client_pause(struct redis_client *cl)

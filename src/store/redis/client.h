@@ -111,6 +111,8 @@ void redis_client_ask(struct redis_client *cl, struct redis_channel *ch, struct 
 void redis_client_refuse(struct redis_client *cl, struct redis_channel *ch, struct redis_command *c,
                          const char *why);
 void redis_client_kick(struct redis_client *cl); /* send what can be sent */
+/* Its descriptor is readable in a moment, whatever comes. */
+void redis_client_tick_soon(struct redis_client *cl);
 
 /* An epoll descriptor, readable when there is something to do. The owner may add descriptors of its
  * own with data.u64 = REDIS_CLIENT_OTHER: poll leaves them alone. */

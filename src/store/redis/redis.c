@@ -101,16 +101,35 @@ void redis_entry_done(struct redis *r, uint64_t number)
     }
 }
 
+/* The client's epoll descriptor is the store's: it must also say that answers wait in memory. Made when they
+ * first do: most stores of an agent, one for each run that is open, never need it. */
+static bool redis_open_event(struct redis *r)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = REDIS_CLIENT_OTHER};
+    if (r->event >= 0)
+        return true;
+    r->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (r->event >= 0 &&
+        epoll_ctl(redis_client_fd(r->client), EPOLL_CTL_ADD, r->event, &event) != 0) {
+        close(r->event);
+        r->event = -1;
+    }
+    return r->event >= 0;
+}
+
 /* Encode what may be: one that must wait for an operation before it holds up all behind it, and an
  * ADOPT has the store for itself. */
 void redis_dispatch(struct redis *r)
 {
     while (r->next < r->tail && !r->exclusive && !r->troubled && redis_encode(r, r->next))
         r->next++;
-    if (!r->ready.at.n || r->signalled)
+    if (!r->ready.at.n || r->signalled || r->polled) /* who polls sees them without being told */
         return;
     uint64_t one = 1;
-    r->signalled = write(r->event, &one, sizeof one) > 0;
+    if (redis_open_event(r))
+        r->signalled = write(r->event, &one, sizeof one) > 0;
+    else
+        redis_client_tick_soon(r->client);
 }
 
 /* ---- the store's functions ---- */
@@ -137,7 +156,9 @@ static bool redis_poll(struct store *s, struct meta_answers *out, struct error *
 {
     struct redis *r = redis_of(s);
     uint64_t count;
+    r->polled = true;
     redis_client_poll(r->client, 0);
+    r->polled = false;
     if (r->signalled)
         r->signalled = read(r->event, &count, sizeof count) < 0;
     answers_clear(&r->shown);
@@ -462,16 +483,6 @@ static bool redis_open_run(struct redis *r, uint32_t shards, double until, bool 
     return true;
 }
 
-/* The client's epoll descriptor is the store's: it must also say that answers wait in memory. */
-static bool redis_open_event(struct redis *r, struct error *err)
-{
-    r->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    struct epoll_event event = {.events = EPOLLIN, .data.u64 = REDIS_CLIENT_OTHER};
-    return (r->event >= 0 &&
-            epoll_ctl(redis_client_fd(r->client), EPOLL_CTL_ADD, r->event, &event) == 0) ||
-           error_set(err, ERROR_FAILED, "redis: no event descriptors: %s", strerror(errno));
-}
-
 static bool redis_open_client(struct redis *r, const struct store_redis_config *config,
                               struct error *err)
 {
@@ -494,7 +505,7 @@ static bool redis_open_client(struct redis *r, const struct store_redis_config *
                                                                .ops = &redis_calls_ops,
                                                                .owner = r},
                                  err);
-    if (!r->client || !redis_open_event(r, err))
+    if (!r->client)
         return false;
     return getrandom(r->name, sizeof r->name, 0) == sizeof r->name ||
            error_set(err, ERROR_FAILED, "redis: the system has no random numbers");

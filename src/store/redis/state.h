@@ -111,6 +111,7 @@ struct redis {
 
     int event; /* readable while `ready` has answers; in the client's epoll */
     bool signalled;
+    bool polled; /* redis_poll() goes on, and takes what is ready at its end */
     struct answers ready, shown;
     struct error trouble;
     bool troubled, final;
