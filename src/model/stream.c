@@ -215,7 +215,9 @@ static bool stream_take_task(struct pass *s, uint32_t task)
     struct stream_work *work = s->work;
     for (uint32_t c = s->map->off[task]; c < s->map->off[task + 1]; c++) {
         uint32_t b = s->map->cluster[c], last = work->last_copy[b];
-        double start = fmax(work->ready[c], local_ready(s, task, b));
+        double start = local_ready(s, task, b);
+        if (work->ready[c] > start)
+            start = work->ready[c];
         if (last != NONE && work->end[last] > start)
             start = work->end[last];
         double time = stream_time(s->g, s->map, task, b), end = start + time;
@@ -425,11 +427,10 @@ static bool take_edge(struct pass *s, uint32_t edge)
 {
     const struct stream_map *map = s->map;
     uint32_t i = s->g->edge_from[edge], j = s->w->succ_task[edge], a = map->home[i];
-    uint32_t consumers;
-    workflow_consumers(s->w, s->w->succ_object[edge], &consumers);
+    bool shared = s->g->shared[edge];
     for (uint32_t c = map->off[j]; c < map->off[j + 1]; c++) {
         uint32_t b = map->cluster[c];
-        if (b == a || stream_copy(map, i, b) != NONE || (consumers > 1 && sent_before(s, edge, b)))
+        if (b == a || stream_copy(map, i, b) != NONE || (shared && sent_before(s, edge, b)))
             continue;
         double duration = stream_transfer(s->g, map, edge, a, b), end;
         if (duration == INFINITY) {
@@ -443,7 +444,7 @@ static bool take_edge(struct pass *s, uint32_t edge)
         } else {
             end = s->work->end[stream_copy(map, i, a)];
         }
-        if (consumers > 1)
+        if (shared)
             stream_deliver_object(s, edge, b, end);
         else if (end > s->work->ready[c])
             s->work->ready[c] = end;
@@ -581,6 +582,45 @@ bool stream_estimate(struct stream_work *work, const struct stream_map *map, uin
     memcpy(out->end.at, work->end, ncopies * sizeof *work->end);
     stream_compute_rates(&s);
     return true;
+}
+
+/* ---- a bound ---- */
+
+/* A channel's cycle is at least the share of its cluster's transfers that it must carry. What may
+ * travel with another transfer is left out: counting less keeps it a bound. */
+double stream_rate_bound(struct stream_work *work, const struct stream_map *map, uint32_t ports)
+{
+    const struct stream_graph *g = work->g;
+    uint32_t channels = ports ? ports : stream_ports(g, NULL, 0), m = map->nclusters;
+    if (!g->uniform || !channels)
+        return INFINITY;
+    stream_work_fit(work, m, map->off[g->ntasks]);
+    double *held = work->cluster_time, bound = INFINITY;
+    for (uint32_t c = 0; c < m; c++) {
+        work->parent[c] = c;
+        work->least_procs[c] = UINT32_MAX;
+        held[c] = 0;
+    }
+    for (uint32_t e = 0; e < g->nedges; e++) {
+        uint32_t i = g->edge_from[e], j = g->w->succ_task[e], a = map->home[i];
+        if (g->transfer[e] <= 0 || g->shared[e])
+            continue;
+        for (uint32_t c = map->off[j]; c < map->off[j + 1]; c++) {
+            uint32_t b = map->cluster[c];
+            if (b == a || stream_copy(map, i, b) != NONE)
+                continue;
+            uint32_t pa = map->procs[a], pb = map->procs[b];
+            held[a] += g->transfer[e];
+            held[b] += g->transfer[e];
+            stream_join_components(work, a, b, pa < pb ? pa : pb);
+        }
+    }
+    for (uint32_t c = 0; c < m; c++) {
+        double most = (double)channels * work->least_procs[find_root(work->parent, c)];
+        if (held[c] > 0 && most < bound * held[c])
+            bound = most / held[c];
+    }
+    return bound;
 }
 
 /* ---- slack ---- */

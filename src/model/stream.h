@@ -31,6 +31,7 @@ struct stream_graph {
     double *bottom;     /* bottom level with all edges at full weight */
     uint32_t *position; /* of a task in the topological order (Kahn, smallest number first) */
     uint32_t *edge_from;
+    uint8_t *shared; /* per edge: others read the object too */
     /* Tasks t and edges ntasks + e that can be transfers, by decreasing bottom level, position,
      * edge. Every dependence, also those that a mapping adds, points forward in it. */
     uint32_t *order, norder;
@@ -112,6 +113,9 @@ void stream_work_free(struct stream_work *work);
  * two clusters. */
 bool stream_estimate(struct stream_work *work, const struct stream_map *map, uint32_t ports,
                      double limit, const struct stream_estimate *base, struct stream_estimate *out);
+/* At least the throughput that stream_estimate() would find, in a tenth of its time: what already
+ * this refuses need not be estimated. On unequal nodes INFINITY. */
+double stream_rate_bound(struct stream_work *work, const struct stream_map *map, uint32_t ports);
 /* After stream_estimate() of the same map with the same work: fills message.latest. */
 void stream_slack(struct stream_work *work, const struct stream_map *map,
                   struct stream_estimate *e);

@@ -26,6 +26,14 @@ static bool stream_nodes_alike(const struct stream_graph *g)
     return true;
 }
 
+static bool is_shared(const struct workflow *w, uint32_t object)
+{
+    uint32_t consumers = 0;
+    if (object != NONE)
+        workflow_consumers(w, object, &consumers);
+    return consumers > 1;
+}
+
 /* Where nodes differ these are means, for the order only; estimates ask the costs. */
 static void fill_times(struct stream_graph *g)
 {
@@ -45,6 +53,7 @@ static void fill_times(struct stream_graph *g)
         for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
             uint32_t object = w->succ_object[e];
             g->edge_from[e] = t;
+            g->shared[e] = is_shared(w, object);
             g->transfer[e] = object == NONE ? 0 : latency + w->size[object] * seconds_per_byte;
         }
     }
@@ -171,6 +180,7 @@ static struct stream_graph *new_graph(const struct workflow *w, const struct pla
     g->bottom = mem_new_zero(double, g->ntasks);
     g->position = mem_new(uint32_t, g->ntasks);
     g->edge_from = mem_new(uint32_t, g->nedges);
+    g->shared = mem_new_zero(uint8_t, g->nedges);
     g->order = mem_new(uint32_t, (size_t)g->ntasks + g->nedges);
     g->rank = mem_new_zero(uint32_t, g->nedges);
     return g;
@@ -206,6 +216,7 @@ struct stream_graph *stream_graph_worst(const struct workflow *w, const struct p
         for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
             uint32_t object = w->succ_object[e];
             g->edge_from[e] = t;
+            g->shared[e] = is_shared(w, object);
             if (object != NONE)
                 g->transfer[e] = latency + (w->size[object] > 0 ? w->size[object] * slowest : 0);
         }
@@ -225,6 +236,7 @@ void stream_graph_free(struct stream_graph *g)
     free(g->bottom);
     free(g->position);
     free(g->edge_from);
+    free(g->shared);
     free(g->order);
     free(g->rank);
     free(g);

@@ -119,6 +119,8 @@ void stream_slots_free(struct stream_work *work)
 
 /* ---- searching ---- */
 
+enum { FEW_BLOCKS = 8 };
+
 /* The first block that ends after `time`. */
 static size_t first_after(const stream_blocks *list, double time)
 {
@@ -135,9 +137,13 @@ static size_t first_after(const stream_blocks *list, double time)
 
 /* The earliest start from `start` on at which the list is idle for `duration`. A hair's breadth of
  * overlap is rounding. */
-static double next_idle(const stream_blocks *list, double start, double duration)
+static inline double next_idle(const stream_blocks *list, double start, double duration)
 {
-    for (size_t i = first_after(list, start); i < list->n; i++) {
+    size_t n = list->n;
+    if (!n || list->at[n - 1].finish <= start)
+        return start;
+    /* few blocks are passed by quicker than halved */
+    for (size_t i = n > FEW_BLOCKS ? first_after(list, start) : 0; i < n; i++) {
         const struct stream_block *b = &list->at[i];
         double hair = 1e-12 * (start + duration);
         if (b->finish <= start + hair)
@@ -188,12 +194,12 @@ struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32
     const struct stream_side *x = &work->sides[a], *y = &work->sides[b];
     struct stream_slot slot = {.start = ready, .link = stream_slots_link(work, a, b)};
     const struct stream_link *link = &work->links.at[slot.link];
-    for (;;) {
-        double start = next_idle(&link->busy, slot.start, duration);
-        start = next_side(x, start, duration, work->limit[a]);
-        start = next_side(y, start, duration, work->limit[b]);
-        if (start == slot.start)
-            break;
+    /* each of the three confirms the start, or moves it and is asked again after the others */
+    for (int confirmed = 0, turn = 0; confirmed < 3; turn = turn == 2 ? 0 : turn + 1) {
+        double start = turn == 0   ? next_idle(&link->busy, slot.start, duration)
+                       : turn == 1 ? next_side(x, slot.start, duration, work->limit[a])
+                                   : next_side(y, slot.start, duration, work->limit[b]);
+        confirmed = start == slot.start ? confirmed + 1 : 1;
         slot.start = start;
     }
     slot.from_channel =

@@ -142,7 +142,8 @@ static bool mend_transfer(const struct stream_problem *q, struct mos_bench *x,
     if (try_merge) {
         state_copy(&x->trial, &x->current);
         state_merge(&x->trial, q, m->from, m->to);
-        if (x->trial.possible && state_estimate(&x->trial, q, limit, &x->now, &x->look) &&
+        if (x->trial.possible && !state_misses(&x->trial, q, q->throughput) &&
+            state_estimate(&x->trial, q, limit, &x->now, &x->look) &&
             step_is_admissible(q, x, seen)) {
             state_copy(&x->step, &x->trial);
             found = true;

@@ -74,12 +74,6 @@ static void group_tasks(struct stream_pairs *r)
     }
 }
 
-static bool is_linked(const struct stream_pairs *r, uint32_t a, uint32_t b)
-{
-    size_t at = (size_t)a * r->state->nclusters + b;
-    return r->linked[at / 8] >> at % 8 & 1;
-}
-
 /* Seconds of the copies that both clusters hold. */
 static double shared_time(const struct stream_pairs *r, uint32_t a, uint32_t b)
 {
@@ -193,11 +187,29 @@ static void keep_candidate(struct stream_pairs *r, struct pair_candidate c)
     }
 }
 
+/* fmin() and fmax() of the library are calls, and this is asked for each pair of clusters. */
+static double pair_rough(const struct stream_pairs *r, uint32_t a, uint32_t b, bool linked)
+{
+    double end = r->last[a] < r->last[b] ? r->last[a] : r->last[b],
+           begin = r->first[a] > r->first[b] ? r->first[a] : r->first[b], overlap = end - begin;
+    return linked ? overlap - 1e12 : overlap > 0 ? overlap : 0;
+}
+
+/* The overlap from which on no pair is kept any more; INFINITY: there is room. */
+static double rough_limit(const struct stream_pairs *r)
+{
+    bool full = r->state->nclusters > PAIRS_EXACT && r->list.n >= r->most;
+    return full ? r->list.at[0].rough : INFINITY;
+}
+
 /* One pair. In the first pass it must save a processor; in the second, most so far count. */
 static void consider_pair(struct stream_pairs *r, uint32_t a, uint32_t b, bool linked, int pass,
                           double *most)
 {
     const struct stream_state *s = r->state;
+    double rough = pair_rough(r, a, b, linked);
+    if (!pass && rough >= rough_limit(r))
+        return;
     double need = merged_need(r, a, b);
     if (isnan(need))
         return;
@@ -211,12 +223,22 @@ static void consider_pair(struct stream_pairs *r, uint32_t a, uint32_t b, bool l
             r->list.n = 0;
         *most = fmax(*most, waste);
     }
-    double overlap = fmin(r->last[a], r->last[b]) - fmax(r->first[a], r->first[b]);
-    keep_candidate(r, (struct pair_candidate){.a = a,
-                                              .b = b,
-                                              .rough = linked ? overlap - 1e12 : fmax(overlap, 0),
-                                              .waste = waste,
-                                              .connected = linked});
+    keep_candidate(r, (struct pair_candidate){
+                          .a = a, .b = b, .rough = rough, .waste = waste, .connected = linked});
+}
+
+/* Every pair of one cluster with a higher number. Once only linked pairs can be kept, eight others
+ * are passed by at a time. */
+static void consider_row(struct stream_pairs *r, uint32_t a, int pass, double *most)
+{
+    size_t m = r->state->nclusters, row = (size_t)a * m;
+    for (uint32_t b = a + 1; b < m; b++) {
+        size_t at = row + b;
+        if (at % 8 == 0 && b + 8 <= m && !r->linked[at / 8] && !pass && rough_limit(r) <= 0)
+            b += 7;
+        else
+            consider_pair(r, a, b, r->linked[at / 8] >> at % 8 & 1, pass, most);
+    }
 }
 
 static int compare_pair_keys(const void *a, const void *b)
@@ -291,8 +313,7 @@ bool pairs_gather(struct stream_pairs *r, size_t most)
             consider_near(r, pass, &waste);
         } else {
             for (uint32_t a = 0; a < s->nclusters; a++)
-                for (uint32_t b = a + 1; b < s->nclusters; b++)
-                    consider_pair(r, a, b, is_linked(r, a, b), pass, &waste);
+                consider_row(r, a, pass, &waste);
         }
         if (r->list.n)
             return !pass;

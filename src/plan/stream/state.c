@@ -313,6 +313,12 @@ bool state_estimate(struct stream_state *s, const struct stream_problem *q, doub
     return within;
 }
 
+bool state_misses(const struct stream_state *s, const struct stream_problem *q, double rate)
+{
+    struct stream_map map = state_map(s);
+    return stream_rate_bound(q->work, &map, q->ports) < rate * (1 - STREAM_TOLERANCE);
+}
+
 bool state_meets(const struct stream_state *s, const struct stream_problem *q)
 {
     return s->possible && s->processors <= q->processors &&

@@ -82,6 +82,8 @@ bool state_estimate(struct stream_state *s, const struct stream_problem *q, doub
                     const struct stream_estimate *base, struct stream_estimate *out);
 /* The same set of clusters gives the same value, however they are numbered. */
 uint64_t state_hash(const struct stream_state *s);
+/* Is the rate beyond what the ports can carry? Cheap; false says nothing. */
+bool state_misses(const struct stream_state *s, const struct stream_problem *q, double rate);
 /* Does it meet what is asked for? */
 bool state_meets(const struct stream_state *s, const struct stream_problem *q);
 

@@ -81,9 +81,12 @@ bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint3
     while (task != NONE && added.n <= most) {
         array_push(&added, task);
         state_add(s, q, task, cluster);
-        if (!state_fits(q, s) || !state_estimate(s, q, limit, base, e))
+        if (!state_fits(q, s))
             break;
-        if (s->rate < wanted) {
+        bool missed = state_misses(s, q, wanted);
+        if (!missed && !state_estimate(s, q, limit, base, e))
+            break;
+        if (missed || s->rate < wanted) {
             task = heaviest_input(q, s, added.at, added.n, cluster);
             continue;
         }
