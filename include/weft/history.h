@@ -31,6 +31,20 @@ struct weft_imported {
 };
 bool weft_history_import(const char *path, struct weft_imported *out, struct weft_error *error);
 
+/* The runs of another machine's history, of this version or an older one, into that of the user: with
+ * new numbers, and the host they ran on. What is there already is not taken twice; the file is only read.
+ * All of it or nothing. False: an error, also when it is not a history. */
+struct weft_merged {
+    int64_t first;    /* number of the first run that came; 0: none did */
+    uint32_t runs;    /* that came, numbered from there on */
+    uint32_t there;   /* that were there already */
+    uint32_t running; /* without an end: left out */
+    char hosts[256];  /* where they ran, as far as they fit */
+};
+bool weft_history_merge(const char *path, struct weft_merged *out, struct weft_error *error);
+/* Is the file a database (and so for weft_history_merge(), not _import())? */
+bool weft_history_is_database(const char *path);
+
 /* ---- runs ---- */
 
 struct weft_run_head {
@@ -57,10 +71,13 @@ struct weft_runs_filter {
      * "sigma > 1 and f1 > 0.9"; or a SELECT of numbers of runs. docs/history.md; NULL: any. It reads
      * and does nothing else, and is stopped after 10 s. */
     const char *where;
+    /* Words, at blanks, each of which the run has somewhere: names of workflow, tasks and files, folder,
+     * host, commands, parameters, labels, values, tags, notes; NULL: any */
+    const char *words;
 };
 #define WEFT_RUNS_INIT                                                                             \
     {                                                                                              \
-        sizeof(struct weft_runs_filter), NULL, false, 0, 0, NULL                                   \
+        sizeof(struct weft_runs_filter), NULL, false, 0, 0, NULL, NULL                             \
     }
 struct weft_runs *weft_history_runs(struct weft_history *h, const struct weft_runs_filter *filter,
                                     struct weft_error *error);
@@ -123,6 +140,29 @@ struct weft_record_file {
     char digest[65]; /* of its content, in hexadecimal; "": not known */
 };
 bool weft_record_file(const struct weft_record *r, size_t i, struct weft_record_file *out);
+
+/* ---- kept results ---- */
+
+/* What became of each file that was to be kept, or restored. */
+struct weft_kept;
+struct weft_kept_file {
+    const char *path; /* where it is, or would be */
+    bool good;        /* it is kept, or there, now */
+    const char *text; /* "kept", "was kept already", "restored", "is there already"; else why not */
+    double bytes;     /* written for it */
+};
+/* Keep what a run left, or a file (its whole path or one from here), in the store of its folder
+ * (.weft/objects) by content. Of a run what is still as it left it. */
+struct weft_kept *weft_history_keep(struct weft_history *h, const char *run_or_file,
+                                    struct weft_error *error);
+/* Put back what a run left, without computing: `name` NULL: all that it made or found made; else a file of
+ * it, or a task. Into `folder`, under the same names; NULL: where the run had it. There what stands with
+ * other contents is replaced if that is kept, and put aside as NAME.before-weft if not. */
+struct weft_kept *weft_history_restore(struct weft_history *h, int64_t run, const char *name,
+                                       const char *folder, struct weft_error *error);
+/* File number `i`; false: there are no more. */
+bool weft_kept_file(const struct weft_kept *k, size_t i, struct weft_kept_file *out);
+void weft_kept_free(struct weft_kept *k);
 
 /* ---- for reports ---- */
 

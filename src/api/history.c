@@ -97,7 +97,8 @@ EXPORT struct weft_runs *weft_history_runs(struct weft_history *h,
                                                   .failed = own.failed,
                                                   .since = own.since,
                                                   .limit = own.limit,
-                                                  .where = own.where},
+                                                  .where = own.where,
+                                                  .words = own.words},
                          &runs->list, &call.err))
             call.result = runs;
         else

@@ -2,10 +2,13 @@
  * from; what people say of runs. */
 #include "api/inside.h"
 #include "base/file.h"
+#include "base/plural.h"
 #include "base/quantity.h"
+#include "base/utf8.h"
 #include "base/plural.h"
 #include "cli/cli.h"
 #include "report/graph_svg.h"
+#include "report/human.h"
 #include "report/history_view.h"
 #include "report/lineage_view.h"
 
@@ -19,6 +22,8 @@ static const struct cli_option options[] = {
     {"since", 0, "TIME", "list: only runs started since then: 2d, 12h, 30m, or 2026-11-15"},
     {"where", 0, "SQL",
      "list: only runs of which this holds: parameters, values that results state, tags, columns"},
+    {"words", 0, "WORDS",
+     "list: only runs that have each of these words somewhere: names, commands, files, notes ..."},
     {"limit", 0, "N", "at most so many (default 20; 0: all)"},
     {"compare", 0, NULL, "two runs side by side: what got slower, by kind and by task"},
     {"file", 0, "PATH", "where a file comes from: run, task and inputs"},
@@ -30,7 +35,8 @@ static const struct cli_option options[] = {
     {"unsay", 0, NULL, "take that tag, note or name back"},
     {"import", 0, "FILE",
      "take a run that another system recorded: a WfFormat execution, Nextflow's trace.txt, or what "
-     "sacct -P prints"},
+     "sacct -P prints; or all runs of another machine's history.db"},
+    {"output", 'o', "DIR", "restore: into this folder (default: where the run left it)"},
     {"export", 0, "FILE",
      "write to FILE.csv or FILE.json: the runs, or the attempts of RUN; to FILE.yaml, .dot ...: "
      "the "
@@ -40,11 +46,13 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_rule history_rules[] = {
-    {"workflow failed since where", NULL, "RUN file compare"},
+    {"workflow failed since where words", NULL, "RUN file compare"},
+    {"output", "RUN", "tag note name compare file export json limit import"},
     {"tag note name", "RUN", "compare file export json limit import"},
     {"tag note name", NULL, "tag note name"}, /* one at a time: each is a step that may fail */
     {"unsay", "tag note name", NULL},
-    {"lineage", NULL, "RUN compare file limit import tag note name workflow failed since where"},
+    {"lineage", NULL,
+     "RUN compare file limit import tag note name workflow failed since where words"},
     {"svg", "lineage", "json export"},
     {"limit", NULL, "RUN compare"},
     {"file", NULL, "compare RUN"},
@@ -109,6 +117,7 @@ static int history_list_runs(const struct arguments *a, struct weft_history *h, 
     filter.workflow = arguments_value(a, "workflow");
     filter.failed = arguments_flag(a, "failed");
     filter.where = arguments_value(a, "where");
+    filter.words = arguments_value(a, "words");
     /* An export is complete unless it is limited. */
     if (!history_since(a, &filter.since, &err) ||
         !arguments_integer(a, "limit", exported < 0 ? 20 : 0, 0, 1000000000, &limit, &err))
@@ -283,11 +292,32 @@ static int history_answer(const struct arguments *a, struct weft_history *h, int
     return history_show_run(a, h, exported, out);
 }
 
+static int history_merge_other(const char *path)
+{
+    struct weft_error error;
+    struct weft_merged in;
+    if (!weft_history_merge(path, &in, &error))
+        return cli_failed(&error);
+    if (in.runs)
+        printf("%u run%s of %s, from run %lld on", in.runs, plural(in.runs), in.hosts,
+               (long long)in.first);
+    else
+        printf("no run that is not here already");
+    if (in.there)
+        printf("; %u %s here already", in.there, plural_word(in.there, "was", "were"));
+    if (in.running)
+        printf("; %u without an end left out", in.running);
+    printf("\n");
+    return 0;
+}
+
 /* The line says what was taken and what was not. */
 static int history_import(const char *path)
 {
     struct weft_error error;
     struct weft_imported in;
+    if (weft_history_is_database(path))
+        return history_merge_other(path);
     if (!weft_history_import(path, &in, &error))
         return cli_failed(&error);
     printf("run %lld: %u task%s of %s, %u attempt%s", (long long)in.run, in.tasks, plural(in.tasks),
@@ -298,12 +328,113 @@ static int history_import(const char *path)
     return 0;
 }
 
+/* `keep` and `restore`: a line for each file that is not plain, and one for all. */
+static int history_report_kept(const struct arguments *a, struct weft_kept *k, const char *done)
+{
+    struct strbuf out = {0};
+    struct weft_kept_file f;
+    char size[HUMAN_SIZE];
+    uint32_t now = 0, there = 0, failed = 0;
+    double bytes = 0;
+    for (size_t i = 0; weft_kept_file(k, i, &f); i++) {
+        bool plain = f.good && strcmp(f.text, done) == 0;
+        now += plain;
+        there += f.good && !plain;
+        failed += !f.good;
+        bytes += f.bytes;
+        if (plain)
+            continue;
+        utf8_add_visible(&out, f.path);
+        strbuf_add(&out, ": ");
+        utf8_add_visible(&out, f.text);
+        strbuf_add_char(&out, '\n');
+    }
+    strbuf_printf(&out, "%s %u file%s (%s)", done, now, plural(now), human_bytes(size, bytes));
+    if (there)
+        strbuf_printf(&out, ", %u already", there);
+    if (failed)
+        strbuf_printf(&out, ", %u not", failed);
+    strbuf_add_char(&out, '\n');
+    (void)a;
+    int status = cli_print(&out);
+    strbuf_free(&out);
+    weft_kept_free(k);
+    return status ? status : failed ? WEFT_FAILED : 0;
+}
+
+static int history_keep(const struct arguments *a, struct weft_history *h)
+{
+    struct weft_error error;
+    struct weft_kept *k = weft_history_keep(h, a->operand[1], &error);
+    return k ? history_report_kept(a, k, "kept") : cli_failed(&error);
+}
+
+static int history_restore(const struct arguments *a, struct weft_history *h)
+{
+    struct weft_error error;
+    int64_t run = weft_history_find(h, a->operand[1], &error);
+    struct weft_kept *k =
+        run >= 0 ? weft_history_restore(h, run, a->noperands > 2 ? a->operand[2] : NULL,
+                                        arguments_value(a, "output"), &error)
+                 : NULL;
+    return k ? history_report_kept(a, k, "restored") : cli_failed(&error);
+}
+
+/* A first word that asks for something to be done; what follows is its object, so that a run of that name
+ * can still be shown. NULL: none. */
+static const char *history_verb(const struct arguments *a)
+{
+    static const char *const verbs[] = {"keep", "restore", "import", NULL};
+    if (a->noperands < 2 || arguments_flag(a, "compare"))
+        return NULL;
+    for (const char *const *v = verbs; *v; v++)
+        if (strcmp(a->operand[0], *v) == 0)
+            return *v;
+    return NULL;
+}
+
+/* Which options go with a verb: -o with restore, none with the others. */
+static bool history_verb_good(const struct arguments *a, const char *verb, struct error *err)
+{
+    bool restores = verb && *verb == 'r';
+    if (arguments_value(a, "output") && !restores)
+        return error_set(err, ERROR_INPUT,
+                         "--output goes with restore: weft history restore 3 -o DIR");
+    for (const struct cli_option *o = verb ? options : NULL; o && o->name; o++)
+        if (arguments_given(a, o->name) && strcmp(o->name, "output") != 0)
+            return error_set(err, ERROR_INPUT, "--%s does not go with %s", o->name, verb);
+    if (verb && a->noperands > (restores ? 3 : 2))
+        return error_set(err, ERROR_INPUT, "weft history %s takes %s", verb,
+                         restores       ? "a RUN, and the NAME of a file or task of it"
+                         : *verb == 'k' ? "one RUN or FILE"
+                                        : "one FILE");
+    return true;
+}
+
+static int history_do(const struct arguments *a, const char *verb)
+{
+    struct weft_error error;
+    if (*verb == 'i')
+        return history_import(a->operand[1]);
+    struct weft_history *h = weft_history_open(NULL, &error);
+    int status = !h             ? cli_failed(&error)
+                 : *verb == 'k' ? history_keep(a, h)
+                                : history_restore(a, h);
+    weft_history_close(h);
+    return status;
+}
+
 static int history_command(const struct arguments *a)
 {
     struct error err = {0};
     struct weft_error error;
     struct strbuf out = {0};
     int exported;
+    const char *verb = history_verb(a);
+    if (!history_verb_good(a, verb, &err))
+        return cli_fail(&err);
+    if (verb)
+        return history_do(a, verb);
     if (arguments_value(a, "import"))
         return history_import(arguments_value(a, "import"));
     if (!history_export_kind(a, &exported, &err))
@@ -327,22 +458,28 @@ const struct command command_history = {
     .name = "history",
     .operands = "[RUN|FILE]",
     .least = 0,
-    .most = 2,
+    .most = 3,
     .summary = "past runs: find, look at one, compare two, where a file comes from",
     .details =
         "RUN is a number from the list, last, or a name that --name gave. FILE is found by its\n"
         "path, or by its content when it was copied, renamed or moved. The history is "
         "$WEFT_HISTORY, else\n"
         "$XDG_DATA_HOME/weft/history.db, else ~/.local/share/weft/history.db.\n\n"
+        "keep RUN|FILE keeps what a run left, or a file, by content (.weft/objects); restore RUN\n"
+        "[NAME] [-o DIR] puts it back without computing, NAME being a file or task of it.\n"
+        "import FILE takes what other systems recorded, or another machine's history.db.\n\n"
         "examples:\n"
         "  weft history --failed --since 2d\n"
+        "  weft history --words 'align hg38'\n"
         "  weft history last\n"
         "  weft history --where 'sigma > 1 and f1 > 0.9'\n"
         "  weft history 3 --tag good\n"
         "  weft history --compare 3 last\n"
         "  weft history --file results/edges.pgm\n"
         "  weft history 3 --export attempts.csv\n"
-        "  weft history --import trace.txt\n",
+        "  weft history keep best\n"
+        "  weft history restore best total.txt -o old\n"
+        "  weft history import other/history.db\n",
     .options = options,
     .rules = history_rules,
     .run = history_command,

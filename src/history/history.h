@@ -86,6 +86,8 @@ struct history_filter {
     const char
         *where; /* an expression in SQL over facts and columns of runs, or a SELECT of numbers
                              of runs (docs/history.md); NULL: any */
+    const char
+        *words; /* at blanks; a run has each of them in something that is known of it; NULL: any */
 };
 
 typedef ARRAY(struct run_record) history_runs;
@@ -169,6 +171,22 @@ bool history_say(struct history *h, int64_t run, enum fact_sort sort, const char
                  struct error *err);
 /* The run of this name; 0: none, or an error. */
 int64_t history_named(struct history *h, const char *name, struct error *err);
+
+/* ---- another history ---- */
+
+struct history_merged {
+    uint32_t runs;    /* that came over, with numbers of their own here */
+    uint32_t there;   /* that were here already: the same host, time, workflow and process */
+    uint32_t running; /* that have no end, and were left out */
+    int64_t first;    /* number of the first that came; 0: none did */
+    char hosts[256];  /* where they ran, as far as they fit */
+};
+/* Take over the runs of another history, of this version or an older one, which is only read. All of them
+ * or, after an error, none. False as well: it is not one, or this one itself. */
+bool history_merge(struct history *h, const char *path, struct history_merged *out,
+                   struct error *err);
+/* Is this file a database? Then history_merge() says whether it is a history. */
+bool history_is_database(const char *path);
 
 /* ---- prediction ---- */
 

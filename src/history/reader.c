@@ -9,6 +9,7 @@
 #include "history/failures.h"
 #include "history/process.h"
 #include "history/where.h"
+#include "history/words.h"
 
 #include "base/mem.h"
 #include "base/plural.h"
@@ -166,6 +167,7 @@ bool history_list(struct history *h, const struct history_filter *filter, histor
     bool ok = !filter->where || where_translate(h, filter->where, &where, err);
     if (ok && filter->where)
         strbuf_printf(&sql, " AND %s", strbuf_text(&where.condition));
+    words_condition(filter->words, &sql);
     strbuf_add(&sql, " ORDER BY id DESC");
     sqlite3_stmt *s = ok ? where_query(h, &guard, sql.at, err) : NULL;
     int row = s ? list_rows(h, s, filter, out, err) : -1;

@@ -316,7 +316,9 @@ static bool keep_folder(const struct object_keeping *k, const char *path, int de
     }
     if (good) {
         digest_of(list.at, list.n, digest);
-        good = has_at(k->o, digest, true, 0) || keep_list(k->o, &list, digest, err);
+        bool there = has_at(k->o, digest, true, 0);
+        good = there || keep_list(k->o, &list, digest, err);
+        *k->bytes += there ? 0 : (double)list.n;
     }
     folder_names_free(&names);
     strbuf_free(&list);

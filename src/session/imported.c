@@ -80,3 +80,20 @@ bool imported_add(const char *path, struct imported *out, struct error *err)
     record_free(&r);
     return good;
 }
+
+bool imported_merge(const char *path, struct history_merged *out, struct error *err)
+{
+    *out = (struct history_merged){0};
+    char *where = history_default_path();
+    struct history *h = where ? history_open(where, err) : NULL;
+    if (!where)
+        error_set(err, ERROR_INPUT,
+                  "there is no history: WEFT_HISTORY is none, or there is no home");
+    struct mem_guard guard; /* as above */
+    mem_guard_enter(&guard, recorded_abandon, h);
+    bool good = h && history_merge(h, path, out, err);
+    mem_guard_leave(&guard);
+    history_close(h);
+    free(where);
+    return good;
+}

@@ -13,3 +13,6 @@ struct imported {
 /* An execution log (formats/logs) into the history of the user. False: an error, also when it is there
  * already. */
 bool imported_add(const char *path, struct imported *out, struct error *err);
+/* All runs of another machine's history into that of the user (history_merge()). */
+struct history_merged;
+bool imported_merge(const char *path, struct history_merged *out, struct error *err);

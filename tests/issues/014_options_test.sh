@@ -251,6 +251,8 @@ history||--failed|-
 history||--since 1d|-
 history||--limit 2|-
 history||--where tasks>0|-
+history||--words small|-
+history|restore 1|--output restored|-
 history||--lineage a.txt|-
 history||--svg l.svg|--lineage a.txt
 history|1|--tag good|-

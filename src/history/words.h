@@ -1,0 +1,9 @@
+/* Runs by free words. Private to the room. */
+#pragma once
+#include "base/strbuf.h"
+
+/* Append " AND ..." for each word (at blanks): a row r of `runs` has it, in any case of its letters, in the
+ * workflow's name, file, folder, host, planner or what was given; in a name or value of a fact (parameters,
+ * labels, values, tags, notes); or in the text of its workflow, where tasks, commands and files are named.
+ * NULL: nothing is appended. No attempt is looked at; a workflow's text is read once for all runs of it. */
+void words_condition(const char *words, struct strbuf *sql);
