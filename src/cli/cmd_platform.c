@@ -73,6 +73,8 @@ static void platform_json(const struct platform *p, const struct machine *m, str
         json_put_number(&j, "speed", p->speed[n]);
         json_put_integer(&j, "cores", p->cores[n]);
         json_put_number(&j, "memory", p->memory[n]);
+        if (p->disk[n] > 0)
+            json_put_number(&j, "disk", p->disk[n]);
         json_put_number(&j, "utilization", p->utilization[n]);
         json_put_bool(&j, "up", p->up[n]);
         json_write_end_object(&j);

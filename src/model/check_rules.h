@@ -22,10 +22,15 @@ void check_objective(struct check *c, const char *name, double recomputed);
 bool check_one_rule(const struct plan *plan, const struct workflow *w, const struct platform *p,
                     void (*rule)(struct check *), struct error *err);
 
-void check_static(struct check *c);    /* check_static.c */
-void check_memory(struct check *c);    /* check_memory.c */
-void check_things(struct check *c);    /* check_things.c */
-void check_network(struct check *c);   /* check_network.c: transfers and ports */
+void check_static(struct check *c);  /* check_static.c */
+void check_memory(struct check *c);  /* check_memory.c */
+void check_things(struct check *c);  /* check_things.c */
+void check_network(struct check *c); /* check_network.c: transfers and ports */
+/* Part i of a tree with its files on disk: false if it has none. Else its order is carried out, what is in
+ * memory is compared with the node's, and *written is what goes to disk. */
+struct tree;
+bool check_part_evictions(struct check *c, const struct tree *t, uint32_t i, bool strict,
+                          double *written);
 void check_partition(struct check *c); /* check_partition.c */
 void check_stream(struct check *c);    /* check_stream.c */
 struct stream_graph;

@@ -24,6 +24,15 @@ bool plan_can_place(const struct workflow *w, struct error *err)
                      workflow_task_name(w, wide), w->nodes[wide], plural(w->nodes[wide]));
 }
 
+double plan_eviction_bytes(const struct workflow *w, const struct plan_eviction *x)
+{
+    double bytes = 0;
+    for (uint32_t e = w->pred_off[x->to]; e < w->pred_off[x->to + 1]; e++)
+        if (w->pred_task[e] == x->from && w->pred_object[e] != NONE)
+            bytes += w->size[w->pred_object[e]];
+    return bytes;
+}
+
 struct plan *plan_new(enum plan_kind kind)
 {
     struct plan *p = mem_new_zero(struct plan, 1);
@@ -60,6 +69,7 @@ void plan_free(struct plan *p)
         free(p->constraints.at[i]);
     array_free(&p->constraints);
     array_free(&p->parts);
+    array_free(&p->evictions);
     array_free(&p->clusters);
     array_free(&p->tasks);
     array_free(&p->nodes);
@@ -112,6 +122,7 @@ struct plan *plan_copy(const struct plan *p)
     PLAN_COPY_ARRAY(pins);
     PLAN_COPY_ARRAY(waits);
     PLAN_COPY_ARRAY(parts);
+    PLAN_COPY_ARRAY(evictions);
     PLAN_COPY_ARRAY(clusters);
     PLAN_COPY_ARRAY(tasks);
     PLAN_COPY_ARRAY(nodes);

@@ -31,6 +31,12 @@ struct part {
     double memory;                /* least peak; NAN: not stated */
 };
 
+/* The files between two tasks of a part are written to its node's disk before `before` starts, and read again when
+ * `to` starts: memory has no room for them in between. */
+struct plan_eviction {
+    uint32_t from, to, before;
+};
+
 /* A cluster of a stream mapping: tasks, then duplicates, in plan->tasks; nodes in plan->nodes. */
 struct cluster {
     uint32_t tasks, ntasks, duplicates, nduplicates;
@@ -103,6 +109,7 @@ struct plan {
     ARRAY(char *) constraints; /* what the pins refer to: where it stands, its text */
 
     ARRAY(struct part) parts;
+    ARRAY(struct plan_eviction) evictions; /* of parts with an order, in that order */
     ARRAY(struct cluster) clusters;
     ARRAY(uint32_t) tasks; /* storage for parts and clusters */
     ARRAY(uint32_t) nodes;
@@ -118,6 +125,9 @@ struct plan {
 
     ARRAY(char *) notes; /* what the planner has to say to the user, a line each */
 };
+
+/* Bytes that are written, and read again. */
+double plan_eviction_bytes(const struct workflow *w, const struct plan_eviction *x);
 
 struct plan *plan_new(enum plan_kind kind);
 void plan_free(struct plan *p); /* NULL is fine */

@@ -34,6 +34,7 @@ void platform_free(struct platform *p)
     free(p->memory);
     free(p->cores);
     free(p->utilization);
+    free(p->disk);
     free(p->up);
     free(p->has);
     free(p->resources);
@@ -185,7 +186,8 @@ bool platform_equal(const struct platform *a, const struct platform *b, struct e
         if (j == NONE)
             return DIFFERS("node '%s' is in one only", name);
         if (a->speed[i] != b->speed[j] || a->memory[i] != b->memory[j] ||
-            a->cores[i] != b->cores[j] || a->utilization[i] != b->utilization[j] ||
+            a->disk[i] != b->disk[j] || a->cores[i] != b->cores[j] ||
+            a->utilization[i] != b->utilization[j] ||
             strcmp(platform_has(a, i), platform_has(b, j)) != 0 ||
             strcmp(platform_resources(a, i), platform_resources(b, j)) != 0 ||
             a->up[i] != b->up[j] || platform_ports(a, i) != platform_ports(b, j))
@@ -310,6 +312,7 @@ uint32_t platform_builder_node(struct platform_builder *b, const char *name, siz
         p->node_name = mem_resize(p->node_name, b->cap);
         p->speed = mem_resize(p->speed, b->cap);
         p->memory = mem_resize(p->memory, b->cap);
+        p->disk = mem_resize(p->disk, b->cap);
         p->cores = mem_resize(p->cores, b->cap);
         p->utilization = mem_resize(p->utilization, b->cap);
         p->up = mem_resize(p->up, b->cap);
@@ -324,6 +327,7 @@ uint32_t platform_builder_node(struct platform_builder *b, const char *name, siz
     p->node_name[node] = pool_add(&p->text, name, len);
     p->speed[node] = 1;
     p->memory[node] = INFINITY;
+    p->disk[node] = 0;
     p->cores[node] = 1;
     p->utilization[node] = 0;
     p->up[node] = 1;
@@ -379,6 +383,16 @@ void platform_builder_memory(struct platform_builder *b, uint32_t node, double b
         bad_node(b, node, "memory", bytes, "bytes, 0 or more", line);
     else
         b->p->memory[node] = bytes;
+}
+
+void platform_builder_disk(struct platform_builder *b, uint32_t node, double bandwidth, size_t line)
+{
+    if (node >= b->p->nnodes)
+        return;
+    if (isnan(bandwidth) || bandwidth < 0)
+        bad_node(b, node, "disk", bandwidth, "bytes a second, 0 for none", line);
+    else
+        b->p->disk[node] = bandwidth;
 }
 
 void platform_builder_cores(struct platform_builder *b, uint32_t node, double cores, size_t line)

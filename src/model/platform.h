@@ -27,6 +27,8 @@ struct platform {
     str_id *node_name;
     double *speed;
     double *memory; /* bytes; INFINITY: no limit */
+    double *
+        disk; /* bytes a second to and from a disk for files that memory has no room for; 0: none */
     uint32_t *cores;
     double *utilization; /* load by others, 0..1 */
     uint8_t *up;
@@ -129,6 +131,9 @@ uint32_t platform_builder_node(struct platform_builder *b, const char *name, siz
                                size_t line);
 void platform_builder_speed(struct platform_builder *b, uint32_t node, double speed, size_t line);
 void platform_builder_memory(struct platform_builder *b, uint32_t node, double bytes, size_t line);
+/* Files may be written out and read again at so many bytes a second. */
+void platform_builder_disk(struct platform_builder *b, uint32_t node, double bandwidth,
+                           size_t line);
 void platform_builder_cores(struct platform_builder *b, uint32_t node, double cores, size_t line);
 void platform_builder_utilization(struct platform_builder *b, uint32_t node, double load,
                                   size_t line);

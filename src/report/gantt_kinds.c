@@ -54,9 +54,10 @@ static double part_transfer_time(const struct platform *p, uint32_t a, uint32_t 
     return isfinite(time) ? time : 0;
 }
 
-/* Edges between different parts, and the bytes of input files that each part reads. */
+/* Edges between different parts, the bytes of input files that each part reads, and those that go to its disk and
+ * back. */
 static void edges_between(const struct plan *plan, const struct workflow *w, part_edges *edges,
-                          double *input)
+                          double *input, double *disk)
 {
     uint32_t *part = mem_new(uint32_t, w->ntasks + 1);
     memset(part, 0xff, (w->ntasks + 1) * sizeof *part);
@@ -80,6 +81,11 @@ static void edges_between(const struct plan *plan, const struct workflow *w, par
              w->input_off && e < w->input_off[t + 1]; e++)
             input[part[t]] += w->size[w->input_object[e]];
     }
+    for (size_t i = 0; i < plan->evictions.n; i++) {
+        const struct plan_eviction *x = &plan->evictions.at[i];
+        if (x->to < w->ntasks && part[x->to] != NONE)
+            disk[part[x->to]] += 2 * plan_eviction_bytes(w, x);
+    }
     free(part);
 }
 
@@ -91,8 +97,8 @@ void gantt_part_times(const struct plan *plan, const struct workflow *w, const s
 {
     uint32_t n = (uint32_t)plan->parts.n;
     part_edges edges = {0};
-    double *input = mem_new_zero(double, n + 1);
-    edges_between(plan, w, &edges, input);
+    double *input = mem_new_zero(double, n + 1), *disk = mem_new_zero(double, n + 1);
+    edges_between(plan, w, &edges, input, disk);
     uint32_t *waits = mem_new_zero(uint32_t, n + 1), *off = mem_new_zero(uint32_t, n + 2);
     uint32_t *out = mem_new(uint32_t, edges.n + 1), *queue = mem_new(uint32_t, n + 1), tail = 0;
     for (size_t e = 0; e < edges.n; e++) {
@@ -115,6 +121,8 @@ void gantt_part_times(const struct plan *plan, const struct workflow *w, const s
         uint32_t i = queue[head];
         const struct part *pt = &plan->parts.at[i];
         finish[i] = arrived[i] + work_of(plan, w, pt->tasks, pt->count) / speed_of(p, pt->node);
+        if (disk[i] > 0 && pt->node < p->nnodes && p->disk[pt->node] > 0)
+            finish[i] += disk[i] / p->disk[pt->node];
         for (uint32_t k = off[i]; k < off[i + 1]; k++) {
             const struct part_edge *e = &edges.at[out[k]];
             double at =
@@ -128,6 +136,7 @@ void gantt_part_times(const struct plan *plan, const struct workflow *w, const s
         }
     }
     free(input);
+    free(disk);
     free(waits);
     free(off);
     free(out);

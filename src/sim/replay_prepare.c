@@ -48,6 +48,8 @@ struct plan *replay_from_partition(const struct plan *given, const struct workfl
     if (!isnan(plan_objective(given, "makespan")))
         plan_set_objective(plan, "makespan", plan_objective(given, "makespan"));
     plan->ports = given->ports;
+    for (size_t i = 0; i < given->evictions.n; i++)
+        array_push(&plan->evictions, given->evictions.at[i]);
     bool good = true;
     for (size_t i = 0; i < given->parts.n && good; i++) {
         const struct part *part = &given->parts.at[i];
@@ -75,6 +77,27 @@ struct plan *replay_from_partition(const struct plan *given, const struct workfl
         return plan;
     plan_free(plan);
     return NULL;
+}
+
+/* Files that a part writes to its disk hold up the task before which they go, and the one that reads them
+ * again. */
+static void add_disk_time(struct replay *r)
+{
+    const struct workflow *w = r->workflow;
+    const struct plan *plan = r->plan;
+    if (!plan->evictions.n)
+        return;
+    uint32_t *at = mem_new_zero(uint32_t, w->ntasks);
+    for (size_t i = 0; i < plan->placements.n; i++)
+        at[plan->placements.at[i].task] = (uint32_t)i;
+    for (size_t i = 0; i < plan->evictions.n; i++) {
+        const struct plan_eviction *x = &plan->evictions.at[i];
+        double bytes = plan_eviction_bytes(w, x);
+        double disk = r->platform->disk[plan->placements.at[at[x->to]].node];
+        r->duration[at[x->before]] += disk > 0 ? bytes / disk : 0;
+        r->duration[at[x->to]] += disk > 0 ? bytes / disk : 0;
+    }
+    free(at);
 }
 
 /* Seconds of every placement: as planned, or by the costs of its node; then with noise. */
@@ -105,6 +128,7 @@ static bool set_durations(struct replay *r, struct error *err)
         }
         costs_free(costs);
     }
+    add_disk_time(r);
     if (r->options->noise > 0) {
         /* lognormal with mean 1; drawn in the order of the plan, so that the order of events does
          * not matter */

@@ -59,5 +59,38 @@ sed -i 's/memory: 80/memory: 79.5/' none.yaml
 [ $? = 3 ] && grep -q "no mapping exists" err
 ok $? "half a byte less: no mapping exists, exit status 3"
 
+# a tree that fits nowhere: with a disk it is planned, with as few bytes written as possible
+cat >deep.yaml <<'YAML'
+weft: 1
+tasks:
+  r: { out: [{name: a, size: 6}, {name: b, size: 5}], work: 1, memory: 1 }
+  x: { in: [a], out: [{name: c, size: 5}, {name: d, size: 4}], work: 1, memory: 1 }
+  y: { in: [b], out: [{name: e, size: 7}], work: 1, memory: 1 }
+  u: { in: [c], work: 1, memory: 1 }
+  v: { in: [d], work: 1, memory: 1 }
+  z: { in: [e], work: 1, memory: 1 }
+YAML
+printf 'weft: 1\nnodes: [{ name: n, memory: 16 }]\n' >none.yaml
+printf 'weft: 1\nnodes: [{ name: n, memory: 16, disk: 2 }]\n' >disk.yaml
+"$weft" plan deep.yaml --on none.yaml --with tree -o deep.json >out 2>err
+[ $? = 3 ]
+ok $? "without a disk no mapping exists: exit 3"
+"$weft" plan deep.yaml --on disk.yaml --with tree -o deep.json >out 2>err && grep -q 'written  *5$' out && grep -q '"from": "r", "to": "y", "before": "x"' deep.json
+ok $? "with one, 5 bytes are written out"
+"$weft" check deep.json >out 2>err && grep -q 'written *5 (recomputed)' out
+ok $? "valid"
+"$weft" sim deep.json >out 2>err && grep -q 'makespan *11 s simulated' out
+ok $? "its time at the disk is simulated"
+sed '/"from": "r"/d' deep.json >less.json
+"$weft" check less.json >out 2>err
+[ $? = 1 ]
+ok $? "without its eviction the plan is not valid"
+"$weft" check deep.json --on none.yaml >out 2>err
+[ $? = 1 ] && grep -q "writes files to disk, and 'n' has none" out
+ok $? "nor on a node without a disk"
+sed 's/"before": "x"/"before": "r"/' deep.json >early.json
+"$weft" check early.json >out 2>err
+[ $? = 1 ] && grep -q "is not in memory then" out
+ok $? "nor with a file that is written before it is made"
 echo "1..$count"
 exit "$failed"

@@ -196,6 +196,25 @@ static void write_parts(struct writer *s)
     json_write_end_array(j);
 }
 
+/* Left out where nothing is written out, as in plans of versions that could not. */
+static void write_evictions(struct writer *s)
+{
+    struct json_writer *j = &s->j;
+    if (!s->plan->evictions.n)
+        return;
+    json_write_key(j, "evictions");
+    json_write_array(j);
+    for (size_t i = 0; i < s->plan->evictions.n; i++) {
+        const struct plan_eviction *x = &s->plan->evictions.at[i];
+        json_write_object_inline(j);
+        json_put_string(j, "from", workflow_task_name(s->w, x->from));
+        json_put_string(j, "to", workflow_task_name(s->w, x->to));
+        json_put_string(j, "before", workflow_task_name(s->w, x->before));
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+}
+
 /* `rotating` is written only where it is set: files of older versions had no such field. */
 static void write_clusters(struct writer *s)
 {
@@ -288,8 +307,10 @@ void plan_json_write(const struct plan *plan, const struct workflow *w, const st
             json_write_string(&s.j, plan->notes.at[i]);
         json_write_end_array(&s.j);
     }
-    if (plan->kind == PLAN_PARTITION)
+    if (plan->kind == PLAN_PARTITION) {
         write_parts(&s);
+        write_evictions(&s);
+    }
     if (plan->kind == PLAN_STREAM) {
         write_clusters(&s);
         write_schedule(&s);

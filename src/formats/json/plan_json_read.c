@@ -289,6 +289,17 @@ static bool read_part(struct plan_reader *r, json_ref row)
     return true;
 }
 
+static bool read_eviction(struct plan_reader *r, json_ref row)
+{
+    struct plan_eviction x;
+    if (!row_task(r, row, "from", "an eviction", &x.from) ||
+        !row_task(r, row, "to", "an eviction", &x.to) ||
+        !row_task(r, row, "before", "an eviction", &x.before))
+        return false;
+    array_push(&r->plan->evictions, x);
+    return true;
+}
+
 /* Without a stated number the replicas are as many as the nodes. */
 static bool read_cluster(struct plan_reader *r, json_ref row)
 {
@@ -572,7 +583,8 @@ static bool read_stream_head(struct plan_reader *r)
 static bool read_lists(struct plan_reader *r)
 {
     enum plan_kind kind = r->plan->kind;
-    if (kind == PLAN_PARTITION && !read_rows(r, "parts", true, "a part", read_part))
+    if (kind == PLAN_PARTITION && (!read_rows(r, "parts", true, "a part", read_part) ||
+                                   !read_rows(r, "evictions", false, "an eviction", read_eviction)))
         return false;
     if (kind == PLAN_STREAM &&
         (!read_stream_head(r) || !read_rows(r, "clusters", true, "a cluster", read_cluster) ||

@@ -62,17 +62,18 @@ enum {
     NODE_UP,
     NODE_PORTS,
     NODE_HAS,
-    NODE_RESOURCES
+    NODE_RESOURCES,
+    NODE_DISK
 };
 static const char *const node_keys[] = {"name",  "count",       "speed", "memory",
                                         "cores", "utilization", "up",    "ports",
-                                        "has",   "resources",   NULL};
+                                        "has",   "resources",   "disk",  NULL};
 
 /* One entry of `nodes`, which may stand for many nodes. */
 struct node_values {
     const char *name;
     size_t length, line;
-    double count, speed, memory, cores, utilization, ports;
+    double count, speed, memory, cores, utilization, ports, disk;
     bool up;
     struct strbuf has, resources;
 };
@@ -109,6 +110,9 @@ static bool read_node_values(struct platform_reading *r, yaml_ref node, struct n
             break;
         case NODE_MEMORY:
             good = native_bytes_or_unlimited(f, v, "memory", &out->memory);
+            break;
+        case NODE_DISK:
+            good = native_bytes_or_unlimited(f, v, "disk", &out->disk);
             break;
         case NODE_CORES:
             good = native_number(f, v, "cores", &out->cores);
@@ -171,6 +175,7 @@ static bool platform_read_node(struct platform_reading *r, yaml_ref node)
         uint32_t n = platform_builder_node(r->b, text.at, text.n, v.line);
         platform_builder_speed(r->b, n, v.speed, v.line);
         platform_builder_memory(r->b, n, v.memory, v.line);
+        platform_builder_disk(r->b, n, v.disk, v.line);
         platform_builder_cores(r->b, n, v.cores, v.line);
         platform_builder_utilization(r->b, n, v.utilization, v.line);
         platform_builder_ports(r->b, n, v.ports, v.line);
@@ -356,7 +361,7 @@ struct platform *native_read_platform(const struct format_source *source, struct
 /* Equal but for their names. */
 static bool platform_nodes_alike(const struct platform *p, uint32_t a, uint32_t b)
 {
-    return p->speed[a] == p->speed[b] && p->memory[a] == p->memory[b] &&
+    return p->speed[a] == p->speed[b] && p->memory[a] == p->memory[b] && p->disk[a] == p->disk[b] &&
            p->cores[a] == p->cores[b] && p->utilization[a] == p->utilization[b] &&
            p->up[a] == p->up[b] && platform_ports(p, a) == platform_ports(p, b) &&
            strcmp(platform_has(p, a), platform_has(p, b)) == 0 &&
@@ -407,6 +412,10 @@ static size_t platform_write_nodes(const struct platform *p, struct strbuf *out)
         platform_put_number(out, "speed", p->speed[i]);
         if (isfinite(p->memory[i]))
             platform_put_number(out, "memory", p->memory[i]);
+        if (isinf(p->disk[i]))
+            strbuf_add(out, ", disk: unlimited");
+        else if (p->disk[i] > 0)
+            platform_put_number(out, "disk", p->disk[i]);
         if (p->cores[i] != 1)
             platform_put_number(out, "cores", p->cores[i]);
         if (p->utilization[i] != 0)

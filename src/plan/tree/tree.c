@@ -16,6 +16,7 @@
 #include "base/plural.h"
 #include "plan/tree/auction.h"
 #include "plan/tree/bound.h"
+#include "plan/tree/evict_plan.h"
 #include "plan/tree/hetpart.h"
 #include "plan/tree/ladder.h"
 #include "plan/tree/search.h"
@@ -275,6 +276,8 @@ static struct plan *plan_tree(const struct plan_request *request, struct error *
         if (plan && run.before > 0)
             plan_note(plan, "%.1f %% shorter than hetpart2 (%" PRIu64 " moves)",
                       100 * (1 - run.best.makespan / run.before), cost);
+    } else if ((plan = evict_plan(&job))) {
+        /* with files on disks */
     } else if (run.proven) {
         error_set(err, ERROR_INFEASIBLE,
                   "no mapping exists: every way to cut the tree of %u task%s and to map its parts "
