@@ -191,7 +191,8 @@ static void predict_all(struct json_writer *j, uint32_t n)
     struct history *h = history_open(path, &err);
     bench_must(h != NULL, &err);
     double start = clock_seconds();
-    struct forecast *f = history_forecast(h, w, "bench", NULL, &err);
+    struct forecast *f =
+        history_forecast(h, &(struct forecast_request){.workflow = w, .name = "bench"}, &err);
     bench_must(f != NULL, &err);
     double ready = clock_seconds() - start;
     start = clock_seconds();

@@ -242,11 +242,32 @@ bool weft_lineage_task(const struct weft_lineage *l, uint32_t i, int64_t *run, b
 
 struct weft_predictions;
 struct weft_prediction {
-    double seconds, low, high; /* at speed 1; 9 of 10 fall between low and high */
+    double seconds, low, high; /* at speed 1; 9 of 10 fall between low and high; NAN: not known */
     double memory;             /* what 19 of 20 stay below; NAN: no idea */
     double read;               /* bytes of inputs; NAN: not known */
-    uint32_t samples;          /* 0: the default of 1 s */
+    uint32_t samples;          /* 0: nothing is known of its kind */
     const char *method;
+};
+/* What else a task uses; each NAN when it is not known. */
+struct weft_usage {
+    size_t size; /* set by WEFT_USAGE_INIT: fields may be added at the end */
+    const char
+        *kind; /* that it is predicted by: as stated, its family, or its name without a number */
+    double read, written; /* bytes that come in and go out */
+    double
+        transfer; /* seconds in which its inputs come from another machine, as fast as past ones */
+    double disk;  /* bytes that 19 of 20 write less than */
+    double busy;  /* cores that it keeps busy: processor time by time */
+};
+#define WEFT_USAGE_INIT                                                                            \
+    {                                                                                              \
+        .size = sizeof(struct weft_usage)                                                          \
+    }
+/* A machine that samples of a kind come from: times are scaled by its speed. */
+struct weft_prediction_host {
+    const char *host;
+    double speed; /* NAN: not measured, taken for 1 */
+    uint32_t samples;
 };
 struct weft_prediction_kind {
     const char *name, *method;
@@ -261,8 +282,16 @@ struct weft_predictions *weft_workflow_predictions(const struct weft_workflow *w
 void weft_predictions_free(struct weft_predictions *f);
 bool weft_predictions_task(const struct weft_predictions *f, uint32_t task,
                            struct weft_prediction *out);
+bool weft_predictions_usage(const struct weft_predictions *f, uint32_t task,
+                            struct weft_usage *out);
+/* Seconds at speed 1 that the task stays below with probability `risk`, above 0 and below 1. NAN: not
+ * known. */
+double weft_predictions_seconds(const struct weft_predictions *f, uint32_t task, double risk);
 bool weft_predictions_kind(const struct weft_predictions *f, uint32_t i,
                            struct weft_prediction_kind *out);
+/* Machine `i` of those that samples of kind number `kind` come from. */
+bool weft_predictions_host(const struct weft_predictions *f, uint32_t kind, uint32_t i,
+                           struct weft_prediction_host *out);
 
 #ifdef __cplusplus
 }

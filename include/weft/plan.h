@@ -128,11 +128,14 @@ struct weft_problem_options {
     bool no_predict;
     void (*remark)(void *context, enum weft_remark kind, const char *text); /* may be NULL */
     void *context;
+    /* Predicted times are taken so long that a task stays below with this probability: above 0 and
+     * below 1; 0.9 plans for the slow ones [0: as predicted, the middle] */
+    double risk;
 };
 #define WEFT_PROBLEM_INIT                                                                          \
     {                                                                                              \
         sizeof(struct weft_problem_options), WEFT_READ_INIT, NULL, NULL, false, false, false,      \
-            NULL, NULL                                                                             \
+            NULL, NULL, 0                                                                          \
     }
 /* Read all of it; weft_problem_free() what is there. */
 bool weft_problem_read(const char *path, const struct weft_problem_options *options,

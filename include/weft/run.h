@@ -176,6 +176,9 @@ struct weft_run_options {
     const char *follow;
     /* The results of all tasks are kept by content, as if each said `results: keep` [of those that do] */
     bool keep_results;
+    /* Predicted times are taken so long that a task stays below with this probability: above 0 and
+     * below 1 [0: as predicted, the middle] */
+    double risk;
 };
 #define WEFT_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \
@@ -225,9 +228,10 @@ bool weft_run_plan(struct weft_run *run, const char *planner, const char *const 
 
 struct weft_forecast {
     uint32_t tasks, to_run, done; /* done: their results are there */
-    uint32_t known;               /* tasks whose time is stated or was seen; others count 1 s */
+    uint32_t known;               /* tasks whose time is stated or was seen */
     uint32_t cores;               /* that it counts with */
-    double seconds, memory, disk; /* of the run: time, peak memory, peak of intermediate files */
+    /* of the run: time, peak memory, peak of intermediate files; NAN: of some task it is not known */
+    double seconds, memory, disk;
 };
 bool weft_run_forecast(struct weft_run *run, struct weft_forecast *out, struct weft_error *error);
 
@@ -236,8 +240,8 @@ struct weft_need {
     const char
         *reason;    /* "new", "command changed" ...; NULL: it need not run; "kept": its results are
                            restored */
-    double seconds; /* expected */
-    double memory;  /* bytes, expected */
+    double seconds; /* expected; NAN: not known */
+    double memory;  /* bytes, expected; NAN: not known */
 };
 /* After weft_run_forecast(). */
 bool weft_run_need(struct weft_run *run, uint32_t task, struct weft_need *out,
@@ -542,6 +546,7 @@ struct weft_experiment_options {
     /* Constraints on the schedule beside those of the two files, ends with NULL; they name tasks of the
      * merged workflow. With any, the planner is "constraints" unless another is named. */
     const char *const *assertions;
+    double risk; /* as in struct weft_run_options */
 };
 #define WEFT_EXPERIMENT_OPTIONS_INIT                                                               \
     {                                                                                              \

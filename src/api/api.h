@@ -146,6 +146,8 @@ struct api_pairs {
     size_t n;
     char *storage;
 };
+/* 0, or a probability between 0 and 1. */
+bool api_risk(double risk, struct error *err);
 bool api_pairs_split(struct api_pairs *pairs, const char *const *options, struct error *err);
 void api_pairs_free(struct api_pairs *pairs);
 /* Row number `k` of a table, as lists show it; false: there are no more. */

@@ -26,7 +26,7 @@ static bool experiment_open(struct weft_experiment *x, const char *path,
     if (o->format && !format)
         return error_set(err, ERROR_INPUT, "there is no format '%s'; `weft formats` lists them",
                          o->format);
-    if (!api_pairs_split(&x->read, o->read, err))
+    if (!api_risk(o->risk, err) || !api_pairs_split(&x->read, o->read, err))
         return false;
     x->o = (struct expand_options){
         .planner = o->planner,
@@ -37,6 +37,7 @@ static bool experiment_open(struct weft_experiment *x, const char *path,
         .assertions = o->assertions,
         .progress = o->planning ? &x->planning : NULL,
         .no_history = o->no_history,
+        .risk = o->risk,
         .remarks = api_remarks(&x->to),
     };
     /* planner and platform are looked up now and kept as models */

@@ -3,7 +3,6 @@
 #include "api/inside.h"
 #include "base/digest.h"
 #include "session/imported.h"
-#include "session/prediction.h"
 #include "session/recorded.h"
 
 #include <fcntl.h>
@@ -562,72 +561,5 @@ EXPORT bool weft_lineage_task(const struct weft_lineage *l, uint32_t i, int64_t 
         return false;
     *run = l->model.run.at[i];
     *before = i < l->model.nback;
-    return true;
-}
-
-/* ---- predictions ---- */
-
-EXPORT struct weft_predictions *weft_workflow_predictions(const struct weft_workflow *w,
-                                                          struct weft_error *error)
-{
-    API_CALL(call, error)
-    {
-        struct forecast *model = prediction_make(w->model, &call.err);
-        if (!model && call.err.kind == ERROR_NONE) /* says why there is none */
-            history_close(recorded_require(&call.err));
-        if (model) {
-            struct weft_predictions *f = mem_new_zero(struct weft_predictions, 1);
-            f->model = model;
-            f->tasks = w->model->ntasks;
-            call.result = f;
-        }
-    }
-    return api_result(&call);
-}
-
-EXPORT void weft_predictions_free(struct weft_predictions *f)
-{
-    if (!f)
-        return;
-    forecast_free(f->model);
-    free(f);
-}
-
-EXPORT bool weft_predictions_task(const struct weft_predictions *f, uint32_t task,
-                                  struct weft_prediction *out)
-{
-    if (task >= f->tasks)
-        return false;
-    struct forecast_task p;
-    forecast_task(f->model, task, &p);
-    *out = (struct weft_prediction){
-        .seconds = p.prediction.seconds,
-        .low = p.prediction.low,
-        .high = p.prediction.high,
-        .memory = p.prediction.memory,
-        .read = p.read,
-        .samples = p.prediction.samples,
-        .method = forecast_method_name(p.method),
-    };
-    return true;
-}
-
-EXPORT bool weft_predictions_kind(const struct weft_predictions *f, uint32_t i,
-                                  struct weft_prediction_kind *out)
-{
-    if (i >= forecast_kinds(f->model))
-        return false;
-    struct forecast_kind k;
-    forecast_kind(f->model, i, &k);
-    *out = (struct weft_prediction_kind){
-        .name = k.name,
-        .method = forecast_method_name(k.method),
-        .tasks = k.tasks,
-        .samples = k.samples,
-        .slope = k.slope,
-        .error = k.error,
-        .error90 = k.error90,
-        .memory_error = k.memory_error,
-    };
     return true;
 }

@@ -18,6 +18,16 @@ bool(api_options)(void *own, size_t size, const void *theirs, struct error *err)
     return true;
 }
 
+bool api_risk(double risk, struct error *err)
+{
+    if (risk == 0 || (risk > 0 && risk < 1))
+        return true;
+    return error_set(err, ERROR_INPUT,
+                     "the risk is %g; expected the probability with which a task stays below its "
+                     "time, above 0 and below 1, such as 0.9",
+                     risk);
+}
+
 bool api_pairs_split(struct api_pairs *pairs, const char *const *options, struct error *err)
 {
     size_t n = 0, bytes = 0;

@@ -71,6 +71,8 @@ static bool problem_take(struct format_file *file, const struct weft_problem_opt
     struct remarks predicting = {problem_say, &remarks};
     struct problem_parts parts = {0};
     bool is_plan = o->only_plans || (o->plans && format_file_is_plan(file));
+    if (!api_risk(o->risk, err))
+        return false;
     bool good = is_plan ? problem_read_plan(file, o, &remarks, &parts, err)
                         : problem_read(file, o->platform, &remarks, &parts, err);
     if (!good) {
@@ -79,9 +81,9 @@ static bool problem_take(struct format_file *file, const struct weft_problem_opt
         return false;
     }
     if (!o->no_predict && is_plan)
-        prediction_of_plan(parts.w, parts.plan, parts.p, &predicting);
+        prediction_of_plan(parts.w, parts.plan, parts.p, o->risk, &predicting);
     else if (!o->no_predict)
-        prediction_apply(parts.w, &predicting);
+        prediction_apply(parts.w, o->risk, &predicting);
     out->workflow = api_workflow(parts.w);
     out->platform = api_platform(parts.p);
     out->plan = api_plan(parts.plan, out->workflow, out->platform);

@@ -119,6 +119,8 @@ struct weft_run *run_handle_new(const struct weft_run_options *options, struct e
     struct weft_run_options o = WEFT_RUN_OPTIONS_INIT;
     if (!api_options(&o, options, err))
         return NULL;
+    if (!api_risk(o.risk, err))
+        return NULL;
     struct strbuf resources = {0};
     enum plan_follow follow = FOLLOW_DEFAULT;
     if (o.follow && !plan_follow_parse(o.follow, &follow)) {
@@ -196,6 +198,7 @@ struct session_options run_handle_session(struct weft_run *run, const struct wef
         .keep_failed = mine.keep_failed,
         .keep_results = mine.keep_results,
         .no_history = mine.no_history,
+        .risk = mine.risk,
         .look = mine.look,
         .wait = mine.wait,
         .adds = mine.adds,

@@ -8,6 +8,7 @@
 #include "session/machine.h"
 #include "session/past.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +105,9 @@ static bool run_plan_by(struct weft_run *run, const struct planner *planner,
     if (!run_knows_times(run, planner, err))
         return false;
     /* the session owns its workflow: its times may be set without anybody else seeing it */
-    workflow_set_work(s->w, s->seconds, NULL);
+    double *work = run_forecast_guesses(s->seconds, s->w->ntasks);
+    workflow_set_work(s->w, work, NULL);
+    free(work);
     uint32_t *agents = NULL;
     struct platform *p = run->on_agents ? following_agents(s, run->remote.client, &agents, err)
                                         : following_platform(s, processors, err);
@@ -208,14 +211,14 @@ EXPORT bool weft_run_forecast(struct weft_run *run, struct weft_forecast *out,
                                       .done = s->needs.skip,
                                       .known = s->ahead.known,
                                       .cores = s->cores,
-                                      .seconds = s->ahead.seconds,
-                                      .memory = s->ahead.memory,
-                                      .disk = s->ahead.disk};
+                                      .seconds = s->ahead.no_time ? NAN : s->ahead.seconds,
+                                      .memory = s->ahead.no_memory ? NAN : s->ahead.memory,
+                                      .disk = s->ahead.no_size ? NAN : s->ahead.disk};
     }
     return run_call_end(&call);
 }
 
-/* Without a forecast before, the expected time and memory are 0. */
+/* Without a forecast before, the expected time and memory are not known. */
 EXPORT bool weft_run_need(struct weft_run *run, uint32_t task, struct weft_need *out,
                           struct weft_error *error)
 {
@@ -230,8 +233,8 @@ EXPORT bool weft_run_need(struct weft_run *run, uint32_t task, struct weft_need 
                                       .reason = runs || s->needs.task[task] == NEED_KEPT
                                                     ? need_name(s->needs.task[task])
                                                     : NULL,
-                                      .seconds = s->seconds ? s->seconds[task] : 0,
-                                      .memory = s->task_memory ? s->task_memory[task] : 0};
+                                      .seconds = s->seconds ? s->seconds[task] : NAN,
+                                      .memory = s->task_memory ? s->task_memory[task] : NAN};
             call.good = true;
         }
     }

@@ -84,6 +84,8 @@ bool arguments_integer(const struct arguments *a, const char *name, int64_t stan
                        int64_t most, int64_t *out, struct error *err);
 bool arguments_number(const struct arguments *a, const char *name, double standard, double *out,
                       struct error *err);
+/* --risk: a probability above 0 and below 1; 0: not given. */
+bool cli_risk(const struct arguments *a, double *out, struct error *err);
 
 /* No line longer than `columns`, but for examples. */
 void command_help(const struct command *command, unsigned columns, struct strbuf *out);
@@ -182,6 +184,10 @@ int cli_show(const char *text, size_t n); /* cli_print() of a text */
 #define OPTION_JSON                                                                                \
     {                                                                                              \
         "json", 0, NULL, "one JSON object on standard output, nothing else"                        \
+    }
+#define OPTION_RISK                                                                                \
+    {                                                                                              \
+        "risk", 0, "P", "take predicted times that tasks stay below with probability P, as 0.9"    \
     }
 #define OPTION_NO_PREDICT                                                                          \
     {                                                                                              \

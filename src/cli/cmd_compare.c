@@ -17,6 +17,7 @@ static const struct cli_option options[] = {
     OPTION_SEED,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_RISK,
     OPTION_NO_PREDICT,
     OPTION_JSON,
     OPTION_QUIET,

@@ -19,6 +19,7 @@ static const struct cli_option experiment_options[] = {
     {"assert", 0, "CONSTRAINT",
      "a constraint on the schedule of the merged workflow, beside those of the files; may be "
      "repeated"},
+    OPTION_RISK,
     OPTION_SEED,
     OPTION_LOG,
     OPTION_FROM,
@@ -152,6 +153,7 @@ static int experiment_command(const struct arguments *a)
     xo.platform = arguments_value(a, "on");
     xo.seed = (uint64_t)seed;
     xo.no_history = o.no_history;
+    xo.risk = o.risk;
     const char **assertions = experiment_assertions(a);
     xo.assertions = assertions;
     xo.event = experiment_event;

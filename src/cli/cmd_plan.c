@@ -30,6 +30,7 @@ static const struct cli_option options[] = {
     OPTION_FROM,
     OPTION_READ,
     OPTION_ASSUME,
+    OPTION_RISK,
     OPTION_NO_PREDICT,
     OPTION_JSON,
     OPTION_QUIET,
@@ -38,6 +39,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_rule plan_rules[] = {
     {"output trace explain", NULL, "front"}, /* many plans, none of them the one */
+    {"risk", NULL, "no-predict"},
     RULES_END,
 };
 

@@ -9,6 +9,7 @@
 #include "report/table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 
 static const struct cli_option options[] = {
     {"tasks", 0, NULL, "every task in the table, not only the 40 longest"},
+    OPTION_RISK,
     OPTION_FROM,
     OPTION_READ,
     OPTION_JSON,
@@ -29,7 +31,7 @@ static const struct cli_rule predict_rules[] = {
 };
 
 /* All tasks, one by one: whoever reads JSON groups them as he likes. */
-static void predict_json(const struct weft_workflow *handle, const struct forecast *f,
+static void predict_json(const struct weft_workflow *handle, const struct forecast *f, double risk,
                          struct strbuf *out)
 {
     const struct workflow *w = inside_workflow(handle);
@@ -38,7 +40,7 @@ static void predict_json(const struct weft_workflow *handle, const struct foreca
     json_write_object(&j);
     json_put_string(&j, "schema", "weft-predict/1");
     json_put_string(&j, "workflow", weft_workflow_name(handle));
-    json_put_number(&j, "default_seconds", FORECAST_DEFAULT_SECONDS);
+    json_put_number(&j, "risk", risk > 0 ? risk : NAN);
     json_write_key(&j, "kinds");
     json_write_array(&j);
     for (uint32_t i = 0; i < forecast_kinds(f); i++) {
@@ -53,6 +55,18 @@ static void predict_json(const struct weft_workflow *handle, const struct foreca
         json_put_number(&j, "error", k.error);
         json_put_number(&j, "error90", k.error90);
         json_put_number(&j, "memory_error", k.memory_error);
+        json_write_key(&j, "machines");
+        json_write_array(&j);
+        for (uint32_t h = 0; h < k.hosts; h++) {
+            struct forecast_host host;
+            forecast_host(f, i, h, &host);
+            json_write_object_inline(&j);
+            json_put_string(&j, "host", host.name);
+            json_put_number(&j, "speed", host.speed > 0 ? host.speed : NAN);
+            json_put_integer(&j, "samples", host.samples);
+            json_write_end_object(&j);
+        }
+        json_write_end_array(&j);
         json_write_end_object(&j);
     }
     json_write_end_array(&j);
@@ -63,14 +77,20 @@ static void predict_json(const struct weft_workflow *handle, const struct foreca
         forecast_task(f, t, &p);
         json_write_object_inline(&j);
         json_put_string(&j, "task", workflow_task_name(w, t));
-        json_put_string(&j, "kind", workflow_text(w, w->kind[t]));
+        json_put_string(&j, "kind", p.kind);
         json_put_string(&j, "method", forecast_method_name(p.method));
         json_put_integer(&j, "samples", p.prediction.samples);
         json_put_number(&j, "seconds", p.prediction.seconds);
         json_put_number(&j, "low", p.prediction.low);
         json_put_number(&j, "high", p.prediction.high);
         json_put_number(&j, "memory", p.prediction.memory);
+        if (risk > 0)
+            json_put_number(&j, "at_risk", forecast_seconds(f, t, risk));
         json_put_number(&j, "read", p.read);
+        json_put_number(&j, "written", p.written);
+        json_put_number(&j, "transfer", p.transfer);
+        json_put_number(&j, "disk", p.disk);
+        json_put_number(&j, "busy", p.busy);
         json_write_end_object(&j);
     }
     json_write_end_array(&j);
@@ -83,6 +103,23 @@ static void predict_share(struct table *t, double share)
     table_cell(t, human_percent(text, share));
 }
 
+/* "box 12, n3 (speed 1.8) 40": where the samples of a kind come from. */
+static void predict_machines(struct table *t, const struct forecast *f, uint32_t kind,
+                             uint32_t hosts)
+{
+    struct strbuf text = {0};
+    for (uint32_t i = 0; i < hosts; i++) {
+        struct forecast_host h;
+        forecast_host(f, kind, i, &h);
+        strbuf_printf(&text, "%s%s", i ? ", " : "", h.name);
+        if (h.speed > 0)
+            strbuf_printf(&text, " (speed %.3g)", h.speed);
+        strbuf_printf(&text, " %u", h.samples);
+    }
+    table_cell(t, hosts ? strbuf_text(&text) : "-");
+    strbuf_free(&text);
+}
+
 /* How far each kind can be trusted, next to what it predicts. */
 static void predict_kinds(const struct forecast *f, struct strbuf *out)
 {
@@ -92,6 +129,7 @@ static void predict_kinds(const struct forecast *f, struct strbuf *out)
     static const char *const right[] = {"tasks", "samples", "error", "90 % within", "memory error"};
     for (size_t i = 0; i < 5; i++)
         table_column(t, right[i], TABLE_RIGHT);
+    table_column(t, "samples from", TABLE_LEFT);
     for (uint32_t i = 0; i < forecast_kinds(f) && i < SHOWN; i++) {
         struct forecast_kind k;
         forecast_kind(f, i, &k);
@@ -103,6 +141,7 @@ static void predict_kinds(const struct forecast *f, struct strbuf *out)
         predict_share(t, k.error);
         predict_share(t, k.error90);
         predict_share(t, k.memory_error);
+        predict_machines(t, f, i, k.hosts);
     }
     strbuf_add(out, "\nhow well each kind is predicted (each sample from all the others)\n\n");
     table_print(t, out, &(struct table_style){.colour = cli_colour(), .max_cell = 40});
@@ -116,12 +155,14 @@ struct predict_row {
     double seconds;
 };
 
-/* Equal times by number, so that members of a family stand together. */
+/* Those of which nothing is known last; equal times by number, so that members of a family stand
+ * together. */
 static int predict_longest_first(const void *a, const void *b)
 {
     const struct predict_row *x = a, *y = b;
-    if (x->seconds != y->seconds)
-        return x->seconds > y->seconds ? -1 : 1;
+    double s = isnan(x->seconds) ? -1 : x->seconds, t = isnan(y->seconds) ? -1 : y->seconds;
+    if (s != t)
+        return s > t ? -1 : 1;
     return (x->task > y->task) - (x->task < y->task);
 }
 
@@ -138,11 +179,11 @@ static uint32_t predict_alike(const struct workflow *w, const struct forecast *f
     struct forecast_task a, b;
     uint32_t first = row[0].task, k = 1;
     forecast_task(f, first, &a);
-    for (; k < n && families_is_member(w, first) && row[k].seconds == row[0].seconds; k++) {
+    for (; k < n && families_is_member(w, first) && predict_same(row[k].seconds, row[0].seconds);
+         k++) {
         uint32_t t = row[k].task;
         forecast_task(f, t, &b);
-        if (strcmp(workflow_text(w, w->kind[t]), workflow_text(w, w->kind[first])) != 0 ||
-            !families_is_member(w, t) || a.method != b.method ||
+        if (strcmp(a.kind, b.kind) != 0 || !families_is_member(w, t) || a.method != b.method ||
             !predict_same(a.prediction.memory, b.prediction.memory) ||
             !predict_same(a.read, b.read))
             break;
@@ -150,45 +191,76 @@ static uint32_t predict_alike(const struct workflow *w, const struct forecast *f
     return k - 1;
 }
 
+/* "-" where something is not known. */
+static void predict_task(struct table *table, const struct forecast *f, uint32_t task, double risk,
+                         bool linked)
+{
+    struct forecast_task p;
+    forecast_task(f, task, &p);
+    table_cell(table, p.kind);
+    if (p.method == FORECAST_NONE)
+        table_cell(table, "unknown");
+    else
+        table_seconds(table, risk > 0 ? forecast_seconds(f, task, risk) : p.prediction.seconds);
+    table_seconds(table, p.prediction.low);
+    table_seconds(table, p.prediction.high);
+    table_bytes(table, p.prediction.memory);
+    table_bytes(table, p.read);
+    if (linked)
+        table_seconds(table, p.transfer);
+    table_bytes(table, p.written);
+    table_bytes(table, p.disk);
+    if (isnan(p.busy))
+        table_cell(table, "-");
+    else
+        table_printf(table, "%.2f", p.busy);
+    table_printf(table, "%u", p.prediction.samples);
+    table_cell(table, forecast_method_name(p.method));
+}
+
+static struct table *predict_table(double risk, bool linked)
+{
+    struct table *table = table_new();
+    char time[32] = "time";
+    if (risk > 0)
+        snprintf(time, sizeof time, "time at %g %%", 100 * risk);
+    table_column(table, "task", TABLE_LEFT);
+    table_column(table, "kind", TABLE_LEFT);
+    const char *const right[] = {time,     "from",   "to",   "memory", "reads",
+                                 "coming", "writes", "disk", "cores",  "samples"};
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++)
+        if (linked || i != 5)
+            table_column(table, right[i], TABLE_RIGHT);
+    table_column(table, "method", TABLE_LEFT);
+    return table;
+}
+
 /* The longest first, since they decide; members that are alike are one row unless `all`. */
-static void predict_text(const struct workflow *w, const struct forecast *f, bool all,
+static void predict_text(const struct workflow *w, const struct forecast *f, bool all, double risk,
                          struct strbuf *out)
 {
     struct predict_row *order = mem_new(struct predict_row, w->ntasks + 1);
     struct forecast_task p;
+    bool linked = false; /* transfers were measured */
     for (uint32_t t = 0; t < w->ntasks; t++) {
         forecast_task(f, t, &p);
         order[t] = (struct predict_row){t, p.prediction.seconds};
+        linked = linked || !isnan(p.transfer);
     }
     if (w->ntasks)
         qsort(order, w->ntasks, sizeof *order, predict_longest_first);
-    struct table *table = table_new();
-    table_column(table, "task", TABLE_LEFT);
-    table_column(table, "kind", TABLE_LEFT);
-    static const char *const right[] = {"time", "from", "to", "memory", "reads", "samples"};
-    for (size_t i = 0; i < 6; i++)
-        table_column(table, right[i], TABLE_RIGHT);
-    table_column(table, "method", TABLE_LEFT);
+    struct table *table = predict_table(risk, linked);
     struct strbuf label = {0};
     uint32_t shown = 0;
     for (uint32_t rows = 0; shown < w->ntasks && (all || rows < SHOWN); rows++) {
         uint32_t t = order[shown].task;
         uint32_t more = all ? 0 : predict_alike(w, f, order + shown, w->ntasks - shown);
         shown += 1 + more;
-        forecast_task(f, t, &p);
-        bool known = p.method != FORECAST_NONE;
         table_row(table);
         strbuf_clear(&label);
         families_add_label(w, t, more, &label);
         table_cell(table, label.at);
-        table_cell(table, workflow_text(w, w->kind[t]));
-        table_seconds(table, p.prediction.seconds);
-        table_seconds(table, known ? p.prediction.low : NAN);
-        table_seconds(table, known ? p.prediction.high : NAN);
-        table_bytes(table, p.prediction.memory);
-        table_bytes(table, p.read);
-        table_printf(table, "%u", p.prediction.samples);
-        table_cell(table, forecast_method_name(p.method));
+        predict_task(table, f, t, risk, linked);
     }
     table_print(table, out, &(struct table_style){.colour = cli_colour(), .max_cell = 40});
     table_free(table);
@@ -203,6 +275,10 @@ static void predict_text(const struct workflow *w, const struct forecast *f, boo
 static int predict_command(const struct arguments *a)
 {
     struct weft_error error;
+    struct error err = {0};
+    double risk;
+    if (!cli_risk(a, &risk, &err))
+        return cli_fail(&err);
     struct weft_workflow *w = cli_workflow(a, a->operand[0], &error);
     struct weft_predictions *f = w ? weft_workflow_predictions(w, &error) : NULL;
     struct strbuf out = {0};
@@ -211,9 +287,9 @@ static int predict_command(const struct arguments *a)
         status = cli_failed(&error);
     } else {
         if (arguments_flag(a, "json"))
-            predict_json(w, f->model, &out);
+            predict_json(w, f->model, risk, &out);
         else
-            predict_text(inside_workflow(w), f->model, arguments_flag(a, "tasks"), &out);
+            predict_text(inside_workflow(w), f->model, arguments_flag(a, "tasks"), risk, &out);
         status = cli_print(&out);
     }
     strbuf_free(&out);
@@ -227,11 +303,14 @@ const struct command command_predict = {
     .operands = "FLOW",
     .least = 1,
     .most = 1,
-    .summary = "time and memory of each task, from past runs, with interval and error",
-    .details = "Times are seconds at speed 1, with the interval in which 9 of 10 fall; memory is\n"
-               "what 19 of 20 stay below. A kind without a past run gets a default of 1 s.\n\n"
+    .summary = "what each task will take, from past runs, with interval and error",
+    .details = "Times are seconds at speed 1, with the interval in which 9 of 10 fall; memory and\n"
+               "disk are what 19 of 20 stay below; `cores` is how many a task keeps busy. What no\n"
+               "past run tells is unknown. The second table says how good predictions of a kind\n"
+               "are, and which machines they come from.\n\n"
                "examples:\n"
                "  weft predict flow.yaml\n"
+               "  weft predict flow.yaml --risk 0.9    times that 9 of 10 tasks stay below\n"
                "  weft predict flow.yaml --json\n",
     .options = options,
     .rules = predict_rules,

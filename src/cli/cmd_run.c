@@ -15,6 +15,7 @@ static const struct cli_option run_command_options[] = {
     {"with", 0, "PLANNER", "plan first, on predicted times, and follow the plan"},
     {"set", 0, "NAME=VALUE", "an option of that planner; may be repeated"},
     OPTION_FOLLOW,
+    OPTION_RISK,
     {"on", 0, "WHERE", "run on agents: local:N, ssh:HOST,HOST..., slurm, or cluster (at --store)"},
     {"nodes", 0, "N", "slurm: at most so many nodes (default 1), asked for as tasks get ready"},
     OPTION_STORE,

@@ -64,6 +64,7 @@ static const struct cli_option options[] = {
     OPTION_FROM,
     OPTION_READ,
     OPTION_ASSUME,
+    OPTION_RISK,
     OPTION_NO_PREDICT,
     OPTION_JSON,
     OPTION_QUIET,

@@ -33,6 +33,7 @@ static const struct cli_option submit_options[] = {
     {"set", 0, "NAME=VALUE", "an option of that planner; may be repeated"},
     OPTION_SEED,
     OPTION_FOLLOW,
+    OPTION_RISK,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,

@@ -252,6 +252,21 @@ bool cli_format(const struct arguments *a, const char **format, struct error *er
                      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
+bool cli_risk(const struct arguments *a, double *out, struct error *err)
+{
+    *out = 0;
+    if (!arguments_takes(a, "risk") || !arguments_value(a, "risk"))
+        return true;
+    if (!arguments_number(a, "risk", 0, out, err))
+        return false;
+    if (*out > 0 && *out < 1)
+        return true;
+    return error_set(err, ERROR_INPUT,
+                     "--risk is '%s'; expected the probability with which a task stays below its "
+                     "time, above 0 and below 1, such as 0.9",
+                     arguments_value(a, "risk"));
+}
+
 /* --from and --read; the list is the caller's to free. */
 static bool cli_reading(const struct arguments *a, struct weft_read_options *o, const char ***list,
                         struct weft_error *error)
@@ -314,6 +329,12 @@ bool cli_problem(const struct arguments *a, const char *path, struct weft_file *
     o.only_plans = file != NULL;
     o.plans = arguments_takes(a, "workflow");
     o.no_predict = arguments_flag(a, "no-predict");
+    struct error err = {0};
+    if (good && !cli_risk(a, &o.risk, &err)) {
+        error->status = (enum weft_status)err.kind;
+        snprintf(error->text, sizeof error->text, "%s", err.text);
+        good = false;
+    }
     o.remark = cli_problem_remark;
     o.context = (void *)a;
     *out = (struct weft_problem){0};

@@ -110,6 +110,8 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
     o->keep_results = arguments_flag(a, "keep-results");
     o->no_limits = arguments_flag(a, "no-limits");
     o->no_history = arguments_flag(a, "no-history");
+    if (!cli_risk(a, &o->risk, err))
+        return false;
     o->look = arguments_flag(a, "dry-run") || arguments_flag(a, "why");
     o->wait = arguments_flag(a, "wait") ? INFINITY : 0;
     o->store = cli_store(a);
@@ -316,11 +318,13 @@ int run_screen_show(struct run_screen *s)
                         .memory = run->task_memory,
                         .cores = ahead.cores,
                         .known = ahead.known,
-                        .default_seconds = FORECAST_DEFAULT_SECONDS,
                         .commands = arguments_flag(s->a, "verbose"),
-                        .total = ahead.seconds,
-                        .peak = ahead.memory,
-                        .disk = ahead.disk};
+                        .total = run->ahead.seconds,
+                        .peak = run->ahead.memory,
+                        .disk = run->ahead.disk,
+                        .no_time = run->ahead.no_time,
+                        .no_memory = run->ahead.no_memory,
+                        .no_size = run->ahead.no_size};
     if (s->json)
         dry_run_json(&d, &out);
     else

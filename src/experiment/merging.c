@@ -151,7 +151,9 @@ static void merging_describe(struct merging *m, uint32_t task, const struct body
     const char *kind = c->kind      ? c->kind
                        : c->command ? body->alternative->label
                                     : workflow_text(w, w->kind[t]);
-    builder_kind(out, task, kind, strlen(kind));
+    builder_usual_kind(out, task, kind, strlen(kind));
+    if (c->kind || c->command || w->flags[t] & TASK_KIND_STATED)
+        builder_flag(out, task, TASK_KIND_STATED);
     if (!isnan(c->work) || w->flags[t] & TASK_HAS_WORK)
         builder_work(out, task, isnan(c->work) ? w->work[t] : c->work, 0);
     if (isnan(c->work) && w->time_off)

@@ -352,8 +352,8 @@ static const char *skip_word(const char *p, const char *word)
     return p;
 }
 
-/* CATEGORY, MEMORY and CORES as they stand at the rule. The kind is the category, else the
- * program. */
+/* CATEGORY, MEMORY and CORES as they stand at the rule. The kind is the category; pictures
+ * go by the program where there is none. */
 static void set_resources(struct makeflow_reader *r, uint32_t task, const char *command)
 {
     const char *category = makeflow_value_of(r, "CATEGORY", 8),
@@ -367,7 +367,7 @@ static void set_resources(struct makeflow_reader *r, uint32_t task, const char *
         const char *slash = memrchr(command, '/', n), *start = slash ? slash + 1 : command;
         n -= (size_t)(start - command);
         if (n)
-            builder_kind(r->b, task, start, n);
+            builder_usual_kind(r->b, task, start, n);
     }
     if (memory &&
         quantity_number(memory, strlen(memory), &value)) /* MB; 0 and less: no statement */

@@ -275,33 +275,38 @@ static double fit_score(const struct fit_candidate *c, bool own, uint32_t n)
     return sum / n;
 }
 
-/* 5 % and 95 % of sorted residuals, the outer ranks when few: (n + 1) p, rounded outwards. */
-static void fit_quantiles(double *v, uint32_t n, double *low, double *high)
+/* Of sorted residuals, the outer ranks when few: (n + 1) p, rounded outwards. */
+static double residual_quantile(const double *v, uint32_t n, double p)
 {
-    qsort(v, n, sizeof *v, compare_doubles);
-    double a = floor(0.05 * (n + 1)), b = ceil(0.95 * (n + 1));
-    *low = fmin(0, v[a < 1 ? 0 : (uint32_t)a - 1]); /* the prediction itself is always inside */
-    *high = fmax(0, v[b > n ? n - 1 : (uint32_t)b - 1]);
+    double rank = p > 0.5 ? ceil(p * (n + 1) - 1e-9) : floor(p * (n + 1) + 1e-9);
+    double value = v[rank < 1 ? 0 : rank > n ? n - 1 : (uint32_t)rank - 1];
+    /* the prediction itself is always inside */
+    return p > 0.5 ? fmax(0, value) : p < 0.5 ? fmin(0, value) : 0;
 }
 
 /* 90 % intervals, apart for tasks with and without a past of their own; too few of the latter
  * borrow those of all. */
 static void fit_intervals(struct fit *f, const struct fit_candidate *c, uint32_t n)
 {
-    double *v = mem_new(double, n);
-    memcpy(v, c->plain, n * sizeof *v);
-    fit_quantiles(v, n, &f->low[0], &f->high[0]);
+    double *all = mem_new(double, n), *own = mem_new(double, n);
     uint32_t m = 0;
+    memcpy(all, c->plain, n * sizeof *all);
     for (uint32_t i = 0; i < n; i++)
         if (!isnan(c->own[i]))
-            v[m++] = c->own[i];
-    if (m >= FIT_FEW) {
-        fit_quantiles(v, m, &f->low[1], &f->high[1]);
-    } else {
-        f->low[1] = f->low[0];
-        f->high[1] = f->high[0];
+            own[m++] = c->own[i];
+    if (m < FIT_FEW) {
+        memcpy(own, all, n * sizeof *own);
+        m = n;
     }
-    free(v);
+    f->residual[0] = all;
+    f->residual[1] = own;
+    f->nresiduals[0] = n;
+    f->nresiduals[1] = m;
+    for (int k = 0; k < 2; k++) {
+        qsort(f->residual[k], f->nresiduals[k], sizeof *all, compare_doubles);
+        f->low[k] = residual_quantile(f->residual[k], f->nresiduals[k], 0.05);
+        f->high[k] = residual_quantile(f->residual[k], f->nresiduals[k], 0.95);
+    }
 }
 
 /* Median and 90 % of |predicted / real - 1|, for people to judge the prediction by. */
@@ -405,23 +410,43 @@ void fit_make(struct fit *f, const struct fit_sample *s, uint32_t n, uint32_t gr
 void fit_free(struct fit *f)
 {
     free(f->offset);
+    free(f->residual[0]);
+    free(f->residual[1]);
     *f = (struct fit){0};
 }
 
 /* Sizes far outside of what was seen are moved to ten times its edge: a line does not hold for
- * ever. */
-bool fit_predict(const struct fit *f, double x, uint32_t group, double *y, double *low,
-                 double *high)
+ * ever. `known`: the group has a past of its own. */
+static double fit_middle(const struct fit *f, double x, uint32_t group, bool *known)
 {
-    if (!f->samples)
-        return false;
     if (isnan(x))
         x = f->middle;
     x = x < f->least - BEYOND ? f->least - BEYOND : x > f->most + BEYOND ? f->most + BEYOND : x;
     double offset = group < f->groups ? f->offset[group] : NAN;
-    bool known = !isnan(offset);
-    *y = f->intercept + f->slope * x + (known ? offset : 0);
+    *known = !isnan(offset);
+    return f->intercept + f->slope * x + (*known ? offset : 0);
+}
+
+bool fit_predict(const struct fit *f, double x, uint32_t group, double *y, double *low,
+                 double *high)
+{
+    bool known;
+    if (!f->samples)
+        return false;
+    *y = fit_middle(f, x, group, &known);
     *low = *y + f->low[known];
     *high = *y + f->high[known];
     return true;
+}
+
+/* Few samples have no ranks: their range is taken for 5 % to 95 %, and is straight in between. */
+double fit_quantile(const struct fit *f, double x, uint32_t group, double p)
+{
+    bool known;
+    if (!f->samples || !(p > 0 && p < 1))
+        return NAN;
+    double y = fit_middle(f, x, group, &known);
+    if (f->residual[known])
+        return y + residual_quantile(f->residual[known], f->nresiduals[known], p);
+    return y + (p > 0.5 ? f->high[known] : -f->low[known]) * (p - 0.5) / 0.45;
 }

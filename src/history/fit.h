@@ -38,7 +38,10 @@ struct fit {
     double middle;          /* x of the middle sample: for a size not known */
     double least, most;     /* range of x seen */
     double low[2], high[2]; /* added to y: 5 % and 95 %; [1]: for a group that is known */
-    double *offset;         /* per group; NAN: no sample */
+    double
+        *residual[2]; /* sorted, left out: what the quantiles are taken from; NULL: few samples */
+    uint32_t nresiduals[2];
+    double *offset; /* per group; NAN: no sample */
     uint32_t groups;
     double error, error90; /* of |predicted / real - 1|, left out; NAN with one sample */
 };
@@ -49,3 +52,6 @@ void fit_free(struct fit *f);
 /* Logs of the value and its interval. x NAN: not known. False: no samples. */
 bool fit_predict(const struct fit *f, double x, uint32_t group, double *y, double *low,
                  double *high);
+/* The log that the value stays below with probability p, 0 < p < 1: 0.5 is the prediction itself. NAN: no
+ * samples, or no probability. */
+double fit_quantile(const struct fit *f, double x, uint32_t group, double p);

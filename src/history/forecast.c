@@ -1,16 +1,16 @@
-/* What the history says about the tasks of a workflow: a fit of time, of memory and of bytes
- * written for every kind, and the bytes that each task will read.
+/* What the history says about the tasks of a workflow: a fit of time, of memory, of bytes written and
+ * of the processor's share for every kind, and the bytes that each task will read.
  *
- *   kinds of the workflow ──▶ samples of each kind, newest first ──▶ three fits
+ *   kinds of the workflow ──▶ samples of each kind, newest first ──▶ four fits
  *   sizes of files on disk ─▶ what each task reads ──(in topological order)──▶ what it writes
  *
  * At most FORECAST_SAMPLES rows are read a kind, by index: the cost does not grow with the history.
  */
-#include "history/database.h"
-#include "history/fit.h"
+#include "history/samples.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "model/task_kind.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,154 +18,121 @@
 #include <sys/stat.h>
 
 struct kind_model {
-    str_id name;
     uint32_t tasks;
     int64_t row;       /* 0: the history has no such kind */
+    int64_t old;       /* its program's, as older weft and logs have it; 0: none */
+    bool tells;        /* which is no interpreter */
     struct intern own; /* the own pasts among its samples, by workflow and task */
-    struct fit time, memory, written;
+    bool has_own;
+    sample_hosts hosts;
+    struct fit time, memory, written, busy;
 };
 
 struct forecast {
     const struct workflow *workflow;
+    struct task_kinds kinds;
     struct kind_model *kind;
     uint32_t nkinds;
-    uint32_t *task_kind;
     uint32_t *task_own; /* number of the task's own past; NONE: none */
     double *read;       /* bytes; NULL: no kind needs it */
+    double link_speed;  /* bytes a second between machines; NAN: never measured */
     bool knows;
 };
 
 /* As `weft predict` shows it. */
 const char *forecast_method_name(enum forecast_method method)
 {
-    static const char *const names[] = {"default", "few",         "median",
+    static const char *const names[] = {"unknown", "few",         "median",
                                         "line",    "median, own", "line, own"};
     return method <= FORECAST_LINE_OWN ? names[method] : "unknown";
 }
 
-/* ---- samples ---- */
-
-/* The key of a task's own past. */
-static uint32_t own_number(struct intern *own, struct strbuf *key, const char *workflow,
-                           const char *task, bool add)
-{
-    strbuf_clear(key);
-    strbuf_printf(key, "%s\n%s", workflow, task);
-    return add ? intern_number(own, key->at, key->n) : intern_find(own, key->at, key->n);
-}
-
-/* One sample a row for each of the three quantities; buffers are used again for every kind. */
-struct samples {
-    struct fit_sample *time, *memory, *written;
-    uint32_t ntime, nmemory, nwritten;
-};
-
-/* Seconds are brought to speed 1; below a microsecond nothing is measured. */
-static bool read_samples(struct history *h, sqlite3_stmt *s, struct samples *out,
-                         struct intern *own, struct error *err)
-{
-    struct strbuf key = {0};
-    int row;
-    out->ntime = out->nmemory = out->nwritten = 0;
-    while (out->ntime < FORECAST_SAMPLES && (row = database_step(h, s, err)) == 1) {
-        double took = sqlite3_column_double(s, 0) * 1e-6, speed = sqlite3_column_double(s, 5);
-        const char *flow = (const char *)sqlite3_column_text(s, 4);
-        const char *task = (const char *)sqlite3_column_text(s, 6);
-        struct fit_sample sample = {
-            .x = log1p(fmax(0, sqlite3_column_double(s, 2))),
-            .y = log(fmax(1e-6, took) * (speed > 0 ? speed : 1)),
-            .group = flow && task ? own_number(own, &key, flow, task, true) : NONE,
-        };
-        out->time[out->ntime++] = sample;
-        double memory = sqlite3_column_double(s, 1), written = sqlite3_column_double(s, 3);
-        if (memory > 0) { /* 0: not measured */
-            sample.y = log(memory);
-            out->memory[out->nmemory++] = sample;
-        }
-        sample.y = log1p(fmax(0, written));
-        out->written[out->nwritten++] = sample;
-    }
-    strbuf_free(&key);
-    return out->ntime == FORECAST_SAMPLES || row == 0;
-}
+/* ---- fits ---- */
 
 /* Fits of every kind of the workflow that the history knows. */
-/* One query, newest first, for every kind that the history knows. */
 static bool make_fits(struct history *h, struct forecast *f, struct error *err)
 {
-    struct mem_guard guard;
-    sqlite3_stmt *s =
-        database_query(h, &guard,
-                       "SELECT a.took, a.memory, a.read, a.written, r.name, r.speed, t.name"
-                       " FROM attempts a JOIN runs r ON r.id = a.id >> 32"
-                       " LEFT JOIN tasks t ON t.id = (r.workflow << 32) + a.task"
-                       " WHERE a.kind = ? ORDER BY a.id DESC",
-                       err);
-    if (!s)
-        return false;
-    struct samples samples = {mem_new(struct fit_sample, FORECAST_SAMPLES),
-                              mem_new(struct fit_sample, FORECAST_SAMPLES),
-                              mem_new(struct fit_sample, FORECAST_SAMPLES),
-                              0,
-                              0,
-                              0};
-    bool ok = true;
+    struct samples samples;
+    bool ok = samples_open(&samples, h, err);
     for (uint32_t k = 0; ok && k < f->nkinds; k++) {
         struct kind_model *m = &f->kind[k];
-        if (!m->row)
+        if (!m->row && !m->old)
             continue;
-        sqlite3_reset(s);
-        sqlite3_bind_int64(s, 1, m->row);
         intern_init(&m->own);
-        ok = read_samples(h, s, &samples, &m->own, err);
+        m->has_own = true;
+        ok = samples_read(&samples, h,
+                          &(struct samples_request){.row = m->row,
+                                                    .old = m->old,
+                                                    .tells = m->tells,
+                                                    .workflow = f->workflow,
+                                                    .kinds = f->kinds.of,
+                                                    .number = k,
+                                                    .kind = intern_text(&f->kinds.names, k),
+                                                    .own = &m->own,
+                                                    .hosts = &m->hosts},
+                          err);
         if (!ok || !samples.ntime)
             continue;
         fit_make(&m->time, samples.time, samples.ntime, m->own.n);
         fit_make(&m->memory, samples.memory, samples.nmemory, m->own.n);
         fit_make(&m->written, samples.written, samples.nwritten, m->own.n);
+        fit_make(&m->busy, samples.busy, samples.nbusy, m->own.n);
         f->knows = true;
     }
-    free(samples.time);
-    free(samples.memory);
-    free(samples.written);
-    database_close_query(s, &guard);
+    samples_close(&samples);
+    if (ok && f->knows)
+        f->link_speed = samples_link_speed(h, err);
     return ok;
 }
 
 /* ---- kinds and tasks ---- */
 
-/* The kinds of the workflow and their rows in the history. Neighbours mostly have the same kind, so
- * one comparison saves most look-ups. */
-static bool find_kinds(struct history *h, struct forecast *f, struct error *err)
+/* One pass over the kinds that the history has: a workflow may have a million of its own. A kind that no
+ * file states may be there under the first word of its command, from an older weft. */
+static bool find_rows(struct history *h, struct forecast *f, const struct intern *words,
+                      const uint32_t *word, struct error *err)
 {
-    const struct workflow *w = f->workflow;
-    struct intern kinds;
-    intern_init(&kinds);
-    ARRAY(struct kind_model) models = {0};
-    f->task_kind = mem_new(uint32_t, w->ntasks + 1);
-    for (uint32_t t = 0; t < w->ntasks; t++) {
-        const char *name = workflow_text(w, w->kind[t]);
-        uint32_t k = t && w->kind[t] == w->kind[t - 1] ? f->task_kind[t - 1]
-                                                       : intern_number(&kinds, name, strlen(name));
-        if (k == models.n)
-            array_push(&models, (struct kind_model){.name = w->kind[t]});
-        models.at[k].tasks++;
-        f->task_kind[t] = k;
-    }
-    f->kind = models.at;
-    f->nkinds = (uint32_t)models.n;
-    /* One pass over the kinds that the history has: a workflow may have a million of its own. */
+    int64_t *old = mem_new_zero(int64_t, (size_t)words->n + 1);
     sqlite3_stmt *s = database_prepare(h, "SELECT id, name FROM kinds", err);
     int row = s ? 0 : -1;
     while (s && (row = database_step(h, s, err)) == 1) {
         const char *name = (const char *)sqlite3_column_text(s, 1);
-        uint32_t k = name ? intern_find(&kinds, name, strlen(name)) : NONE;
+        uint32_t k = name ? intern_find(&f->kinds.names, name, strlen(name)) : NONE;
+        uint32_t o = name ? intern_find(words, name, strlen(name)) : NONE;
         if (k < f->nkinds)
             f->kind[k].row = sqlite3_column_int64(s, 0);
+        if (o < words->n)
+            old[o] = sqlite3_column_int64(s, 0);
     }
     sqlite3_finalize(s);
-    intern_free(&kinds);
+    for (uint32_t k = 0; k < f->nkinds; k++)
+        if (word[k] != NONE && old[word[k]] != f->kind[k].row)
+            f->kind[k].old = old[word[k]];
+    free(old);
     return row == 0;
+}
+
+static bool find_kinds(struct history *h, struct forecast *f, struct error *err)
+{
+    const struct workflow *w = f->workflow;
+    struct intern words;
+    task_kinds_find(w, &f->kinds);
+    f->nkinds = f->kinds.names.n;
+    f->kind = mem_new_zero(struct kind_model, (size_t)f->nkinds + 1);
+    uint32_t *word = mem_new(uint32_t, (size_t)f->nkinds + 1);
+    intern_init(&words);
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        uint32_t k = f->kinds.of[t];
+        const char *text = workflow_text(w, w->kind[t]);
+        if (f->kind[k].tasks++)
+            continue;
+        f->kind[k].tells = !task_kind_is_interpreter(text, strlen(text));
+        word[k] = w->flags[t] & TASK_KIND_STATED ? NONE : intern_number(&words, text, strlen(text));
+    }
+    bool ok = find_rows(h, f, &words, word, err);
+    intern_free(&words);
+    free(word);
+    return ok;
 }
 
 /* Whether a task of this name in a workflow of this name has run before. */
@@ -175,9 +142,9 @@ static void find_own(struct forecast *f, const char *name)
     struct strbuf key = {0};
     f->task_own = mem_new(uint32_t, w->ntasks + 1);
     for (uint32_t t = 0; t < w->ntasks; t++) {
-        struct kind_model *m = &f->kind[f->task_kind[t]];
+        struct kind_model *m = &f->kind[f->kinds.of[t]];
         f->task_own[t] = name && m->time.samples
-                             ? own_number(&m->own, &key, name, workflow_task_name(w, t), false)
+                             ? samples_own(&m->own, &key, name, workflow_task_name(w, t), false)
                              : NONE;
     }
     strbuf_free(&key);
@@ -202,10 +169,9 @@ static double size_on_disk(const struct workflow *w, uint32_t object, const char
 
 /* Bytes that each task reads: a file that is there counts as it is; else the size that the workflow
  * states; else its share of what its producer is predicted to write, all shares being equal. */
-static void find_sizes(struct forecast *f, const char *folder)
+static void find_sizes(struct forecast *f, const char *folder, bool needed)
 {
     const struct workflow *w = f->workflow;
-    bool needed = false;
     for (uint32_t k = 0; k < f->nkinds; k++)
         needed = needed || f->kind[k].time.slope > 0 || f->kind[k].memory.slope > 0;
     /* no kind depends on sizes: not one stat() for nothing */
@@ -236,7 +202,7 @@ static void find_sizes(struct forecast *f, const char *folder)
         uint32_t first = w->object_off[t], last = w->object_end[t];
         double y, low, high;
         if (first < last &&
-            fit_predict(&f->kind[f->task_kind[t]].written, isnan(read) ? NAN : log1p(read),
+            fit_predict(&f->kind[f->kinds.of[t]].written, isnan(read) ? NAN : log1p(read),
                         f->task_own[t], &y, &low, &high))
             for (uint32_t o = first; o < last; o++)
                 if (isnan(size[o]))
@@ -247,14 +213,15 @@ static void find_sizes(struct forecast *f, const char *folder)
 
 /* ---- the forecast ---- */
 
-struct forecast *history_forecast(struct history *h, const struct workflow *w, const char *name,
-                                  const char *folder, struct error *err)
+struct forecast *history_forecast(struct history *h, const struct forecast_request *q,
+                                  struct error *err)
 {
     struct forecast *f = mem_new_zero(struct forecast, 1);
-    f->workflow = w;
+    f->workflow = q->workflow;
+    f->link_speed = NAN;
     if (find_kinds(h, f, err) && make_fits(h, f, err)) {
-        find_own(f, name);
-        find_sizes(f, folder);
+        find_own(f, q->name);
+        find_sizes(f, q->folder, q->sizes);
         return f;
     }
     forecast_free(f);
@@ -266,14 +233,17 @@ void forecast_free(struct forecast *f)
     if (!f)
         return;
     for (uint32_t k = 0; k < f->nkinds; k++) {
-        if (f->kind[k].row)
-            intern_free(&f->kind[k].own);
-        fit_free(&f->kind[k].time);
-        fit_free(&f->kind[k].memory);
-        fit_free(&f->kind[k].written);
+        struct kind_model *m = &f->kind[k];
+        if (m->has_own)
+            intern_free(&m->own);
+        sample_hosts_free(&m->hosts);
+        fit_free(&m->time);
+        fit_free(&m->memory);
+        fit_free(&m->written);
+        fit_free(&m->busy);
     }
     free(f->kind);
-    free(f->task_kind);
+    task_kinds_free(&f->kinds);
     free(f->task_own);
     free(f->read);
     free(f);
@@ -284,24 +254,43 @@ bool forecast_knows(const struct forecast *f)
     return f->knows;
 }
 
-/* Without any past: a default that says so (samples 0). */
+/* Without any past nothing is known, and nothing is said. */
 void forecast_task(const struct forecast *f, uint32_t task, struct forecast_task *out)
 {
-    const struct kind_model *m = &f->kind[f->task_kind[task]];
+    uint32_t own = f->task_own[task];
+    const struct kind_model *m = &f->kind[f->kinds.of[task]];
     double read = f->read ? f->read[task] : NAN, x = isnan(read) ? NAN : log1p(read);
     double y, low, high;
     *out = (struct forecast_task){
-        .prediction = {FORECAST_DEFAULT_SECONDS, 0, INFINITY, NAN, 0},
+        .prediction = {NAN, NAN, NAN, NAN, 0},
+        .kind = intern_text(&f->kinds.names, f->kinds.of[task]),
         .method = FORECAST_NONE,
         .read = read,
+        .written = NAN,
+        .disk = NAN,
+        .busy = NAN,
+        .transfer = isnan(read) ? NAN : read / f->link_speed,
     };
-    if (!fit_predict(&m->time, x, f->task_own[task], &y, &low, &high))
+    if (!fit_predict(&m->time, x, own, &y, &low, &high))
         return;
     out->method = m->time.method;
     out->prediction = (struct prediction){exp(y), exp(low), exp(high), NAN, m->time.samples};
-    if (fit_predict(&m->memory, x, f->task_own[task], &y, &low, &high))
+    if (fit_predict(&m->memory, x, own, &y, &low, &high))
         /* memory is reserved, not averaged: the upper end, so that 19 of 20 fit */
         out->prediction.memory = exp(high);
+    if (fit_predict(&m->written, x, own, &y, &low, &high)) {
+        out->written = round(expm1(y));
+        out->disk = round(expm1(high)); /* reserved, too */
+    }
+    if (fit_predict(&m->busy, NAN, own, &y, &low, &high))
+        out->busy = exp(y);
+}
+
+double forecast_seconds(const struct forecast *f, uint32_t task, double risk)
+{
+    const struct kind_model *m = &f->kind[f->kinds.of[task]];
+    double read = f->read ? f->read[task] : NAN;
+    return exp(fit_quantile(&m->time, isnan(read) ? NAN : log1p(read), f->task_own[task], risk));
 }
 
 static bool forecast_predict(void *context, uint32_t task, uint32_t node, struct prediction *out)
@@ -329,7 +318,7 @@ void forecast_kind(const struct forecast *f, uint32_t kind, struct forecast_kind
 {
     const struct kind_model *m = &f->kind[kind];
     *out = (struct forecast_kind){
-        .name = workflow_text(f->workflow, m->name),
+        .name = intern_text(&f->kinds.names, kind),
         .tasks = m->tasks,
         .samples = m->time.samples,
         .method = m->time.method,
@@ -337,5 +326,12 @@ void forecast_kind(const struct forecast *f, uint32_t kind, struct forecast_kind
         .error = m->time.samples ? m->time.error : NAN,
         .error90 = m->time.samples ? m->time.error90 : NAN,
         .memory_error = m->memory.samples ? m->memory.error : NAN,
+        .hosts = (uint32_t)m->hosts.n,
     };
+}
+
+void forecast_host(const struct forecast *f, uint32_t kind, uint32_t i, struct forecast_host *out)
+{
+    const struct sample_host *at = &f->kind[kind].hosts.at[i];
+    *out = (struct forecast_host){at->name, at->speed, at->samples};
 }

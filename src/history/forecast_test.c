@@ -62,6 +62,16 @@ static void put_file(const char *name, size_t size)
     fclose(f);
 }
 
+static struct forecast *predict_flow(struct history *h, const struct workflow *w)
+{
+    struct error err = {0};
+    struct forecast *f = history_forecast(
+        h, &(struct forecast_request){.workflow = w, .name = "flow", .folder = testing_folder},
+        &err);
+    ok(f != NULL, "a forecast: %s", err.text);
+    return f;
+}
+
 int main(void)
 {
     testing_start();
@@ -70,20 +80,21 @@ int main(void)
     rng_seed(&r, 42);
     struct history *h = history_open(testing_path("history.db"), &err);
     struct workflow *w = make_flow(4);
-    struct forecast *f = history_forecast(h, w, "flow", testing_folder, &err);
+    struct forecast *f = predict_flow(h, w);
     ok(f && !forecast_knows(f), "an empty history knows nothing");
     struct forecast_task t;
     uint32_t split = workflow_find_task(w, "split0"), merge = workflow_find_task(w, "merge");
     forecast_task(f, split, &t);
-    is_int(t.method, FORECAST_NONE, "a default");
-    is_dbl(t.prediction.seconds, FORECAST_DEFAULT_SECONDS, 0, "of one second");
+    is_int(t.method, FORECAST_NONE, "nothing is known");
+    ok(isnan(t.prediction.seconds) && isnan(t.prediction.memory) && isnan(t.busy) && isnan(t.disk),
+       "and nothing is said");
     struct prediction p;
     struct predictor predictor = history_predictor(f);
-    ok(!predictor.predict(predictor.context, split, 0, &p), "which is not given to planners");
+    ok(!predictor.predict(predictor.context, split, 0, &p), "nor given to planners");
     forecast_free(f);
 
     TAP_DO(record(h, w, 1, &r));
-    f = history_forecast(h, w, "flow", testing_folder, &err);
+    f = predict_flow(h, w);
     struct forecast_kind k;
     forecast_kind(f, 0, &k);
     is_str(k.name, "merge", "kinds in order of their first task");
@@ -98,8 +109,8 @@ int main(void)
     TAP_DO(put_file("in-0.dat", 1000000));
     TAP_DO(put_file("in-1.dat", 1000000));
     TAP_DO(put_file("in-2.dat", 100000));
-    f = history_forecast(h, w, "flow", testing_folder, &err);
-    ok(f && forecast_knows(f), "ten runs: %s", err.text);
+    f = predict_flow(h, w);
+    ok(f && forecast_knows(f), "ten runs");
     forecast_kind(f, 2, &k);
     is_int(k.samples, 40, "40 samples, none of a failure");
     is_int(k.method, FORECAST_LINE, "regression");
@@ -118,7 +129,7 @@ int main(void)
     ok(t.read > 1e5, "its output is predicted from the middle, too: %g", t.read);
     forecast_free(f);
     TAP_DO(put_file("in-3.dat", 2000000));
-    f = history_forecast(h, w, "flow", testing_folder, &err);
+    f = predict_flow(h, w);
     forecast_task(f, merge, &t);
     is_dbl(t.read, 2.05e6, 0.1e6, "what the producers will write is predicted");
     is_dbl(t.prediction.seconds, 4.1, 0.5, "and the time from it");
@@ -128,7 +139,7 @@ int main(void)
     /* Many samples: the newest 1,000. */
     struct workflow *wide = make_flow(3000);
     TAP_DO(record(h, wide, 2, &r));
-    f = history_forecast(h, w, "flow", testing_folder, &err);
+    f = predict_flow(h, w);
     forecast_kind(f, 2, &k);
     is_int(k.samples, FORECAST_SAMPLES, "at most 1,000 samples");
     forecast_task(f, split, &t);

@@ -7,6 +7,7 @@
 #include "history/facts.h"
 #include "history/process.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -112,7 +113,7 @@ static bool add_run(struct history *h, struct head_rows *r, const struct run_rec
         s, 7, head->started > 0 ? head->started : (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
     sqlite3_bind_int64(s, 8, head->cores);
     database_bind_number(s, 9, head->memory);
-    database_bind_number(s, 10, head->speed > 0 ? head->speed : 1);
+    database_bind_number(s, 10, head->speed > 0 ? head->speed : NAN); /* NAN: not measured */
     /* until head_end() says otherwise, or a reader finds the process gone */
     sqlite3_bind_int64(s, 11, RECORD_RUNNING);
     sqlite3_bind_int64(s, 12,

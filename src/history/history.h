@@ -191,7 +191,7 @@ bool history_is_database(const char *path);
 /* ---- prediction ---- */
 
 enum forecast_method {
-    FORECAST_NONE,       /* no sample of its kind: a stated default */
+    FORECAST_NONE,       /* no sample of its kind: nothing is known */
     FORECAST_FEW,        /* median of fewer than 5 samples */
     FORECAST_MEDIAN,     /* median of the kind */
     FORECAST_LINE,       /* regression on the bytes read */
@@ -200,15 +200,19 @@ enum forecast_method {
 };
 const char *forecast_method_name(enum forecast_method method);
 
-#define FORECAST_DEFAULT_SECONDS 1.0 /* of a kind never seen */
-#define FORECAST_SAMPLES 1000        /* most recent ones of a kind */
+#define FORECAST_SAMPLES 1000 /* most recent ones of a kind */
 
 struct forecast; /* what is predicted for each task of a workflow */
 
 struct forecast_task {
-    struct prediction prediction; /* samples 0: the default */
+    struct prediction prediction; /* samples 0: its figures are NAN */
+    const char *kind;             /* that it is predicted by (model/task_kind.h) */
     enum forecast_method method;
-    double read; /* bytes of inputs, found or predicted; NAN: not known */
+    /* each NAN when it is not known */
+    double read, written; /* bytes of inputs, found or predicted; of outputs */
+    double transfer;      /* seconds in which its inputs come from another machine */
+    double disk;          /* bytes that 19 of 20 write less than */
+    double busy;          /* cores that it keeps busy: processor time by time */
 };
 
 struct forecast_kind {
@@ -218,18 +222,36 @@ struct forecast_kind {
     double slope;                /* of log time over log bytes; 0 without regression */
     double error, error90; /* leave-one-out: median and 90 % quantile of |predicted/real - 1| */
     double memory_error;   /* the same median for memory; NAN: no sample */
+    uint32_t hosts;        /* machines that the samples come from: forecast_host() */
 };
 
-/* Predict every task of `w`. `name` is what its runs are recorded under (run_record.name; NULL: not
- * known): a task's own past is that of its name in workflows of that name. Sizes of inputs are
- * looked up under `folder` (NULL: here). The workflow must outlive the forecast. */
-struct forecast *history_forecast(struct history *h, const struct workflow *w, const char *name,
-                                  const char *folder, struct error *err);
+struct forecast_host {
+    const char *name;
+    double speed; /* that its times were scaled by; 0: not measured, taken for 1 */
+    uint32_t samples;
+};
+
+/* What is asked for. */
+struct forecast_request {
+    const struct workflow *workflow; /* must outlive the forecast */
+    const char *name;   /* what its runs are recorded under (run_record.name); NULL: not known */
+    const char *folder; /* where its files are; NULL: here */
+    bool sizes;         /* of all inputs, also where no time depends on them */
+};
+
+/* Predict every task. A task's own past is that of its name in workflows of that name. */
+struct forecast *history_forecast(struct history *h, const struct forecast_request *request,
+                                  struct error *err);
 bool forecast_knows(const struct forecast *f); /* there is a sample for some task */
 void forecast_free(struct forecast *f);
 /* For planners; valid as long as the forecast. Knows nothing about tasks without samples. */
 struct predictor history_predictor(struct forecast *f);
 void forecast_task(const struct forecast *f, uint32_t task, struct forecast_task *out);
+/* Seconds at speed 1 that it stays below with probability `risk`, 0 < risk < 1; 0.5 is the prediction.
+ * NAN: not known. */
+double forecast_seconds(const struct forecast *f, uint32_t task, double risk);
 /* The kinds of the workflow in order of first task. */
 uint32_t forecast_kinds(const struct forecast *f);
 void forecast_kind(const struct forecast *f, uint32_t kind, struct forecast_kind *out);
+/* Machine `i` of those of the kind, the one with the newest sample first. */
+void forecast_host(const struct forecast *f, uint32_t kind, uint32_t i, struct forecast_host *out);

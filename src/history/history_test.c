@@ -567,7 +567,8 @@ static void test_migration(void)
     builder_task(b, "copy", 4, 0);
     builder_kind(b, 0, "cp", 2);
     struct workflow *w = builder_finish(b, NULL);
-    struct forecast *f = history_forecast(h, w, "old", NULL, &err);
+    struct forecast *f =
+        history_forecast(h, &(struct forecast_request){.workflow = w, .name = "old"}, &err);
     struct forecast_task t;
     forecast_task(f, 0, &t);
     is_dbl(t.prediction.seconds, 3, 1e-9, "an old attempt is a sample");

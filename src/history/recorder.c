@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/plural.h"
+#include "model/task_kind.h"
 
 #include <errno.h>
 #include <math.h>
@@ -245,21 +246,17 @@ static bool prepare_tasks(struct recorder *r, struct error *err)
     pthread_mutex_unlock(&r->lock);
     if (!w)
         return true;
-    struct intern kinds;
-    intern_init(&kinds);
-    uint32_t *of = mem_new(uint32_t, w->ntasks + 1);
-    for (uint32_t t = 0; t < w->ntasks; t++) {
-        const char *kind = workflow_text(w, w->kind[t]);
-        of[t] = t && w->kind[t] == w->kind[t - 1] ? of[t - 1]
-                                                  : intern_number(&kinds, kind, strlen(kind));
-    }
-    r->kind_row = mem_new_zero(int64_t, kinds.n + 1);
-    r->kind_count = mem_new_zero(uint32_t, kinds.n + 1);
+    struct task_kinds kinds;
+    task_kinds_find(w, &kinds);
+    r->kind_row = mem_new_zero(int64_t, kinds.names.n + 1);
+    r->kind_count = mem_new_zero(uint32_t, kinds.names.n + 1);
     r->ntasks = w->ntasks;
-    r->task_kind = of; /* last: says that all three are there */
-    bool ok = database_exec(r->history, "BEGIN IMMEDIATE", err) && kind_rows(r, &kinds, err) &&
-              (!r->rows.add_tasks || task_rows(r, err)) && database_exec(r->history, "COMMIT", err);
-    intern_free(&kinds);
+    r->task_kind = kinds.of; /* last: says that all three are there */
+    kinds.of = NULL;
+    bool ok = database_exec(r->history, "BEGIN IMMEDIATE", err) &&
+              kind_rows(r, &kinds.names, err) && (!r->rows.add_tasks || task_rows(r, err)) &&
+              database_exec(r->history, "COMMIT", err);
+    task_kinds_free(&kinds);
     pthread_mutex_lock(&r->lock);
     r->reading = false;
     pthread_cond_broadcast(&r->read);

@@ -271,6 +271,13 @@ void builder_cores(struct builder *b, uint32_t task, double cores, size_t line)
 
 void builder_kind(struct builder *b, uint32_t task, const char *kind, size_t len)
 {
+    builder_usual_kind(b, task, kind, len);
+    if (len)
+        builder_flag(b, task, TASK_KIND_STATED);
+}
+
+void builder_usual_kind(struct builder *b, uint32_t task, const char *kind, size_t len)
+{
     if (task >= b->task_name.n)
         return;
     /* Kinds repeat from task to task: the last one is usually the same. */
@@ -284,7 +291,7 @@ void builder_kind(struct builder *b, uint32_t task, const char *kind, size_t len
 void builder_flag(struct builder *b, uint32_t task, unsigned flags)
 {
     if (task < b->task_name.n)
-        b->flags.at[task] |= (uint8_t)flags;
+        b->flags.at[task] |= (uint16_t)flags;
 }
 
 void builder_command(struct builder *b, uint32_t task, const char *command, size_t len)

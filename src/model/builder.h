@@ -49,6 +49,8 @@ void builder_memory(struct builder *b, uint32_t task, double bytes, size_t line)
 void builder_cores(struct builder *b, uint32_t task, double cores,
                    size_t line); /* a whole number, 1 or more */
 void builder_kind(struct builder *b, uint32_t task, const char *kind, size_t len);
+/* What pictures group it by where nothing is stated: its program. Predictions go by its name. */
+void builder_usual_kind(struct builder *b, uint32_t task, const char *kind, size_t len);
 /* A template (model/command.h): builder_finish() refuses a {word} that nothing has. */
 void builder_command(struct builder *b, uint32_t task, const char *command, size_t len);
 /* What its command runs under (model/shell.h); "" takes a default back. Not a program with options:

@@ -563,7 +563,7 @@ static void move_tasks(struct builder *b, struct workflow *w)
             size_t len = strncmp(text, "#!", 2) == 0 ? 0 : strcspn(text, " \t\n");
             char *word = mem_copy_bytes(text, len); /* pool_add may move the pool under us */
             if (len)
-                builder_kind(b, t, word, len);
+                builder_usual_kind(b, t, word, len);
             free(word);
         }
     }

@@ -76,7 +76,7 @@ struct builder {
     ARRAY(double) work;
     ARRAY(double) memory;
     ARRAY(uint32_t) cores;
-    ARRAY(uint8_t) flags;
+    ARRAY(uint16_t) flags;
     ARRAY(uint32_t) line;
     bool has_lines;
     /* columns that most graphs do not have: as long as the last task that has a value */

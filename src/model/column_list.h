@@ -59,7 +59,7 @@
     OWN(resources, COLUMN_DEFAULT, "resources", "{gpu: 1, licence: 2.5}", \
         "mapping name: number", "none", "things of its node that it holds while it runs") \
     OWN(kind, COLUMN_DEFAULT, "kinds", "sort", \
-        "text", "first word of `run`, else the name", "what comparisons, colours and predictions group by") \
+        "text", "the family, else the name without its number", "what comparisons and predictions group by; colours go by the first word of `run` where none is stated") \
     OWN(shell, COLUMN_DEFAULT, "shells", "sh", \
         "program with options", "strict", "what its command runs under") \
     OWN(env, COLUMN_DEFAULT, "variables", "{A: '1', B: 'x=\"{cores}\"'}", \

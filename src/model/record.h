@@ -69,7 +69,7 @@ struct run_record {
     double seconds; /* from start to end; NAN while running or lost */
     uint32_t cores;
     double memory; /* bytes the run may use at once */
-    double speed;  /* of the node, as `weft platform --measure` has it; 1 when not measured */
+    double speed;  /* of the node, as `weft platform --measure` has it; 0 or 1: not measured */
     enum record_outcome outcome;
     uint32_t tasks, ran, reused, failed, skipped;
     uint32_t untaken;  /* of the skipped: by a decision; the others because of failures or a stop */

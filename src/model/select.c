@@ -129,7 +129,8 @@ static void copy_settings(struct part_copy *c, uint32_t t)
     const struct workflow *w = c->w;
     uint32_t task = c->task[t];
     const char *kind = workflow_text(w, w->kind[t]);
-    builder_kind(c->b, task, kind, strlen(kind));
+    builder_usual_kind(c->b, task, kind, strlen(kind));
+    builder_flag(c->b, task, w->flags[t] & TASK_KIND_STATED);
     if (w->flags[t] & TASK_HAS_WORK)
         builder_work(c->b, task, w->work[t], 0);
     for (uint32_t i = w->time_off ? w->time_off[t] : 0; w->time_off && i < w->time_off[t + 1];

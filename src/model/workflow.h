@@ -55,7 +55,8 @@ enum task_flag {
     TASK_MAY_FAIL = 32, /* the run goes on without its outputs */
     TASK_KEEP = 64,     /* the sandbox of an attempt that failed is the next one's */
     TASK_KEEPS_RESULTS =
-        128, /* its outputs are kept by content, and restored instead of computed */
+        128,                /* its outputs are kept by content, and restored instead of computed */
+    TASK_KIND_STATED = 256, /* its kind is its family, or stands in the file: see task_kind.h */
 };
 
 enum object_flag {
@@ -90,7 +91,7 @@ struct workflow {
     double *memory; /* bytes while it runs */
     uint32_t *cores;
     str_id *task_name, *kind;
-    uint8_t *flags;
+    uint16_t *flags;
     /* columns that are NULL when no task has one */
     uint32_t *line;  /* where the task stands in its file; 0 unknown */
     str_id *command; /* 0: none */

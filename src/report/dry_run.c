@@ -10,6 +10,8 @@
 #include "report/human.h"
 #include "report/table.h"
 
+#include <math.h>
+
 enum { SHOWN = 40 }; /* rows of the table: two screens; --json lists all */
 
 void dry_run_nothing(const char *name, uint32_t tasks, uint32_t skipped, uint32_t restored,
@@ -122,9 +124,10 @@ void dry_run_json(const struct dry_run *d, struct strbuf *out)
     json_put_integer(&j, "run", d->needs->run);
     json_put_integer(&j, "done", d->needs->skip);
     json_put_integer(&j, "cores", d->cores);
-    json_put_number(&j, "predicted_seconds", d->total);
-    json_put_number(&j, "predicted_memory", d->peak);
-    json_put_number(&j, "predicted_disk", d->disk);
+    json_put_number(&j, "predicted_seconds", d->no_time ? NAN : d->total);
+    json_put_number(&j, "predicted_memory", d->no_memory ? NAN : d->peak);
+    json_put_number(&j, "predicted_disk", d->no_size ? NAN : d->disk);
+    json_put_number(&j, "at_least_seconds", d->total);
     json_put_integer(&j, "predicted_tasks", d->known);
     json_write_key(&j, "would_run");
     json_write_array(&j);
@@ -155,17 +158,29 @@ void dry_run_json(const struct dry_run *d, struct strbuf *out)
     strbuf_free(&why);
 }
 
-/* Says how much of it is a guess. */
+/* "unknown" where nothing is known, "at least" where something is not. */
+static void dry_run_figure(struct strbuf *out, const struct dry_run *d, uint32_t unknown,
+                           const char *value)
+{
+    if (unknown && (unknown >= d->needs->run || !*value))
+        strbuf_add(out, "unknown");
+    else
+        strbuf_printf(out, "%s%s", unknown ? "at least " : "", value);
+}
+
+/* Promises nothing that is not known. */
 static void dry_run_prediction(const struct dry_run *d, struct strbuf *out)
 {
-    char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE];
-    uint32_t unknown = d->workflow->ntasks - d->known;
-    strbuf_printf(out, "predicted: %s on %u core%s, peak memory %s, peak disk %s",
-                  human_seconds(a, d->total), d->cores, plural(d->cores), human_bytes(b, d->peak),
-                  human_bytes(c, d->disk));
-    if (unknown)
-        strbuf_printf(out, " (%u task%s without a time stated or seen count as %g s)", unknown,
-                      plural(unknown), d->default_seconds);
+    char a[HUMAN_SIZE];
+    strbuf_add(out, "predicted: ");
+    dry_run_figure(out, d, d->no_time, human_seconds(a, d->total));
+    strbuf_printf(out, " on %u core%s, peak memory ", d->cores, plural(d->cores));
+    dry_run_figure(out, d, d->no_memory, human_bytes(a, d->peak));
+    strbuf_add(out, ", peak disk ");
+    dry_run_figure(out, d, d->no_size, d->disk > 0 || !d->no_size ? human_bytes(a, d->disk) : "");
+    if (d->no_time)
+        strbuf_printf(out, " (%u task%s without a time stated or seen)", d->no_time,
+                      plural(d->no_time));
     strbuf_add_char(out, '\n');
 }
 
@@ -201,7 +216,8 @@ static void dry_run_find_groups(const struct dry_run *d, struct dry_run_groups *
         struct dry_run_group *x = &g->at.at[k];
         x->count++;
         x->seconds += d->seconds[t];
-        x->memory = d->memory[t] > x->memory ? d->memory[t] : x->memory;
+        /* one that is not known makes the sum, and the largest, not known */
+        x->memory = isnan(d->memory[t]) || d->memory[t] > x->memory ? d->memory[t] : x->memory;
     }
     strbuf_free(&key);
 }
@@ -237,7 +253,9 @@ static void dry_run_paragraph(const struct dry_run *d, const struct dry_run_grou
     struct strbuf text = {0};
     families_add_label(d->workflow, task, x->count - 1, &text);
     utf8_add_visible(out, text.at);
-    strbuf_printf(out, "  (%s, %s)  ", human_seconds(a, x->seconds), human_bytes(b, x->memory));
+    strbuf_printf(out, "  (%s, %s)  ",
+                  isnan(x->seconds) ? "time unknown" : human_seconds(a, x->seconds),
+                  isnan(x->memory) ? "memory unknown" : human_bytes(b, x->memory));
     strbuf_clear(&text);
     need_explain(d->needs, task, &text);
     utf8_add_visible(out, strbuf_text(&text));

@@ -7,12 +7,13 @@ struct dry_run {
     const char *name; /* of the workflow */
     const struct workflow *workflow;
     const struct needs *needs;
-    const double *seconds, *memory; /* expected, per task */
+    const double *seconds, *memory; /* expected, per task; NAN: not known */
     uint32_t cores;
     uint32_t known;           /* tasks whose time is stated or was seen */
-    double default_seconds;   /* of the others */
     bool commands;            /* the text shows each task's, too; JSON always does */
-    double total, peak, disk; /* of the whole run: seconds, bytes of memory, bytes of files */
+    double total, peak, disk; /* of the whole run: seconds, bytes of memory, bytes of files; what is
+                                 not known counts as 0 */
+    uint32_t no_time, no_memory, no_size; /* tasks that run and of which that is not known */
 };
 
 void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out);

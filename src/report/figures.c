@@ -4,7 +4,7 @@
  * Records come from a database and from files: events that make no sense (times that are not
  * finite, tasks that do not exist) are passed over here and nowhere else. */
 #include "report/figures.h"
-#include "report/kinds.h"
+#include "model/task_kind.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -60,23 +60,21 @@ static uint32_t count_tasks(const struct run_record *r)
     return n;
 }
 
-/* The workflow's own kinds, else the stems of the names ("align_17" is an "align"). */
+/* The kinds that predictions go by: a run and its predictions are compared kind by kind. */
 static void name_kinds(struct run_figures *f)
 {
     const struct workflow *w = f->record->workflow;
-    intern_init(&f->kinds);
     f->kind_of = mem_new_zero(uint32_t, f->ntasks + 1);
-    for (uint32_t t = 0; t < f->ntasks; t++) {
-        const char *text = "task";
-        size_t len = 4;
-        if (w && w->kind[t]) {
-            text = workflow_text(w, w->kind[t]);
-            len = strlen(text);
-        } else if (w) {
-            text = workflow_task_name(w, t);
-            len = kinds_stem(text);
-        }
-        f->kind_of[t] = intern_number(&f->kinds, text, len);
+    if (w) {
+        struct task_kinds kinds;
+        task_kinds_find(w, &kinds);
+        memcpy(f->kind_of, kinds.of,
+               (w->ntasks < f->ntasks ? w->ntasks : f->ntasks) * sizeof *kinds.of);
+        f->kinds = kinds.names;
+        free(kinds.of);
+    } else {
+        intern_init(&f->kinds);
+        intern_number(&f->kinds, "task", 4);
     }
     for (uint32_t k = 0; k < f->kinds.n; k++)
         array_add(&f->kind)->name = k;

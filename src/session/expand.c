@@ -86,16 +86,16 @@ static bool expansion_states_times(const struct workflow *w)
 
 /* Times that past runs tell, in place of what the file states. How many tasks they are known of; no
  * history, or one that cannot be read, knows none. */
-static uint32_t expansion_learn(const struct expansion *e, struct workflow *w)
+static uint32_t expansion_learn(const struct expansion *e, struct workflow *w, double risk)
 {
     struct error err = {0};
     char *folder = file_beside(e->x.workflow, "."), name[256];
     struct history *h = recorded_open(&err);
     struct mem_guard guard;
     mem_guard_enter(&guard, recorded_abandon, h);
-    struct forecast *f =
-        h ? history_forecast(h, w, workflow_display_name(w, name, sizeof name), folder, &err)
-          : NULL;
+    struct forecast_request q = {
+        .workflow = w, .name = workflow_display_name(w, name, sizeof name), .folder = folder};
+    struct forecast *f = h ? history_forecast(h, &q, &err) : NULL;
     uint32_t measured = 0;
     if (f && forecast_knows(f)) {
         double *work = mem_new(double, w->ntasks);
@@ -103,7 +103,9 @@ static uint32_t expansion_learn(const struct expansion *e, struct workflow *w)
             struct forecast_task task;
             forecast_task(f, t, &task);
             bool known = task.prediction.samples > 0;
-            work[t] = known ? task.prediction.seconds : NAN;
+            work[t] = !known     ? NAN
+                      : risk > 0 ? forecast_seconds(f, t, risk)
+                                 : task.prediction.seconds;
             measured += known;
         }
         workflow_set_work(w, work, NULL);
@@ -167,7 +169,7 @@ bool expansion_predict(struct expansion *e, const struct expand_options *o, stru
     expansion_look_back(e);
     e->time = e->time_without = NAN;
     if (!o->no_history)
-        e->measured = expansion_learn(e, w);
+        e->measured = expansion_learn(e, w, o->risk);
     e->work = expansion_sum_work(w);
     e->work_without = NAN;
     bool stated = expansion_states_times(w);
@@ -180,7 +182,7 @@ bool expansion_predict(struct expansion *e, const struct expand_options *o, stru
     if (!apart)
         return false;
     if (!o->no_history && e->measured)
-        expansion_learn(e, apart->workflow);
+        expansion_learn(e, apart->workflow, o->risk);
     e->work_without = expansion_sum_work(apart->workflow);
     /* constraints name tasks of the merged workflow: without reuse they have other names */
     bool good = !stated || w->nassertions ||

@@ -15,6 +15,7 @@ struct expand_options {
     const char *const *assertions;   /* more constraints on the schedule, ends with NULL [none] */
     const struct progress *progress; /* while planning; may be NULL */
     bool no_history;                 /* predict from what the file states alone */
+    double risk;                     /* tasks stay below their time so probably; 0: as predicted */
     struct remarks remarks;
 };
 

@@ -133,8 +133,8 @@ static void growing_lengthen(struct growing *g, uint32_t first)
         bool stated = s->w->flags[t] & TASK_HAS_WORK;
         g->done[t] = 0;
         if (s->seconds) {
-            s->seconds[t] = stated ? s->w->work[t] : FORECAST_DEFAULT_SECONDS;
-            s->task_memory[t] = s->w->memory[t];
+            s->seconds[t] = stated ? s->w->work[t] : NAN;
+            s->task_memory[t] = s->w->memory[t] > 0 ? s->w->memory[t] : NAN;
         }
         if (s->predicted)
             s->predicted[t] = (struct prediction){0};

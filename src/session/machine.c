@@ -70,9 +70,11 @@ struct platform *machine_this(struct error *err)
 /* A measured file that cannot be read counts as none here: a run is not to fail of it. */
 double machine_speed(void)
 {
-    struct platform *p = machine_this(NULL);
-    double speed = p && p->nnodes ? p->speed[0] : 1;
+    char *path = machine_file();
+    struct platform *p = path && file_exists(path) ? machine_this(NULL) : NULL;
+    double speed = p && p->nnodes ? p->speed[0] : 0;
     platform_free(p);
+    free(path);
     return speed;
 }
 

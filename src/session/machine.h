@@ -10,7 +10,7 @@
 char *machine_file(void);
 /* As measured and saved, else its cores and memory (control groups counted) at speed 1. */
 struct platform *machine_this(struct error *err);
-/* As measured and saved, else 1. */
+/* As measured and saved; 0: it was not, and counts as 1. */
 double machine_speed(void);
 /* A platform file, a number of equal nodes, a generator with options
  * ("homogeneous:n=8,bandwidth=1e6"), or "this-machine". The name stands in the result as its file,

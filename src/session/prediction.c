@@ -20,7 +20,7 @@ char *prediction_folder(const struct workflow *w)
 }
 
 /* The forecast keeps what it needs of the history, which is closed here. */
-struct forecast *prediction_make(const struct workflow *w, struct error *err)
+struct forecast *prediction_make(const struct workflow *w, bool sizes, struct error *err)
 {
     struct history *h = recorded_open(err);
     struct mem_guard guard;
@@ -28,8 +28,13 @@ struct forecast *prediction_make(const struct workflow *w, struct error *err)
         return NULL;
     mem_guard_enter(&guard, recorded_abandon, h);
     char name[256], *folder = prediction_folder(w);
-    struct forecast *f =
-        history_forecast(h, w, workflow_display_name(w, name, sizeof name), folder, err);
+    struct forecast *f = history_forecast(
+        h,
+        &(struct forecast_request){.workflow = w,
+                                   .name = workflow_display_name(w, name, sizeof name),
+                                   .folder = folder,
+                                   .sizes = sizes},
+        err);
     free(folder);
     mem_guard_leave(&guard);
     history_close(h);
@@ -43,7 +48,7 @@ static bool prediction_is_wanted(const struct workflow *w, uint32_t t)
            !(w->time_off && w->time_off[t] < w->time_off[t + 1]);
 }
 
-void prediction_apply(struct workflow *w, const struct remarks *remarks)
+void prediction_apply(struct workflow *w, double risk, const struct remarks *remarks)
 {
     uint32_t wanted = 0, predicted = 0;
     for (uint32_t t = 0; t < w->ntasks; t++)
@@ -51,7 +56,7 @@ void prediction_apply(struct workflow *w, const struct remarks *remarks)
     if (!wanted)
         return;
     struct error err = {0};
-    struct forecast *f = prediction_make(w, &err);
+    struct forecast *f = prediction_make(w, false, &err);
     if (!f) {
         if (err.kind != ERROR_NONE)
             remark(remarks, REMARK_WARNING, "warning: nothing is predicted: %s", err.text);
@@ -68,16 +73,19 @@ void prediction_apply(struct workflow *w, const struct remarks *remarks)
         if (p.method == FORECAST_NONE)
             continue;
         predicted++;
-        work[t] = p.prediction.seconds;
+        work[t] = risk > 0 ? forecast_seconds(f, t, risk) : p.prediction.seconds;
         if (w->memory[t] <= 0)
             memory[t] = p.prediction.memory;
     }
     if (predicted) {
+        char at[64] = "";
+        if (risk > 0)
+            snprintf(at, sizeof at, ", so long that %g %% of tasks stay below", 100 * risk);
         workflow_set_work(w, work, memory);
         remark(remarks, REMARK_INFO,
                "note: the work of %u of %u task%s without a stated one is predicted from past runs "
-               "(see weft predict)",
-               predicted, wanted, plural(wanted));
+               "(see weft predict)%s",
+               predicted, wanted, plural(wanted), at);
     }
     free(work);
     free(memory);
@@ -85,10 +93,10 @@ void prediction_apply(struct workflow *w, const struct remarks *remarks)
 }
 
 void prediction_of_plan(struct workflow *w, const struct plan *plan, const struct platform *p,
-                        const struct remarks *remarks)
+                        double risk, const struct remarks *remarks)
 {
     if (plan->kind != PLAN_STATIC) {
-        prediction_apply(w, remarks);
+        prediction_apply(w, risk, remarks);
         return;
     }
     /* a plan says when each task starts and ends on its node; times its speed that is its work */

@@ -55,10 +55,10 @@ void recording_fill_head(struct session *s)
         .memory = s->memory,
         .speed = machine_speed(),
         .tasks = s->w->ntasks,
-        /* a forecast out of defaults alone is none */
-        .predicted_seconds = s->ahead.known ? s->ahead.seconds : NAN,
-        .predicted_memory = s->ahead.known ? s->ahead.memory : NAN,
-        .predicted_disk = s->ahead.disk,
+        /* what is not known of some task is not known of the run */
+        .predicted_seconds = s->ahead.no_time ? NAN : s->ahead.seconds,
+        .predicted_memory = s->ahead.no_memory ? NAN : s->ahead.memory,
+        .predicted_disk = s->ahead.no_size ? NAN : s->ahead.disk,
         .peak_memory = NAN,
         .peak_disk = NAN,
         .workflow = s->w,

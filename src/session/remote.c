@@ -164,7 +164,7 @@ static bool remote_lasts(const struct remote *r, uint32_t from, struct error *er
         if (client_is_alive(r->client, &m[i]) && m[i].state == BOARD_UP)
             longest = fmax(longest, m[i].lasts > 0 ? m[i].lasts : INFINITY);
     for (uint32_t t = from; s->seconds && longest > 0 && t < s->w->ntasks; t++) {
-        if (s->seconds[t] <= longest || s->needs.task[t] == NEED_NOT || !s->w->command[t])
+        if (!(s->seconds[t] > longest) || s->needs.task[t] == NEED_NOT || !s->w->command[t])
             continue;
         first = count++ && s->seconds[first] >= s->seconds[t] ? first : t;
     }
@@ -360,6 +360,7 @@ bool remote_submit(struct remote *r, struct error *err)
     bool local = r->o.on && strncmp(r->o.on, "local:", 6) == 0;
     if (!following_begin_on(s, r->client, local, err))
         return false;
+    double *expected = s->seconds ? run_forecast_guesses(s->seconds, s->w->ntasks) : NULL;
     struct client_work work = {.workflow = s->w,
                                .text = &s->text,
                                .needs = &s->needs,
@@ -373,12 +374,14 @@ bool remote_submit(struct remote *r, struct error *err)
                                .unlimited = s->o.unlimited,
                                .retry_first = s->retry_first,
                                .priority = s->priority,
-                               .seconds = s->seconds,
+                               .seconds = expected,
                                .home = following_homes(s),
                                .watch = s->executor != NULL,
                                .adds = r->o.adds};
-    if (!remote_work_options(&r->o, &work, err) || !remote_fits(r, 0, err) ||
-        !client_submit(r->client, &work, &r->submitted, err))
+    bool good = remote_work_options(&r->o, &work, err) && remote_fits(r, 0, err) &&
+                client_submit(r->client, &work, &r->submitted, err);
+    free(expected);
+    if (!good)
         return false;
     r->run = r->submitted.run;
     remote_leave_note(r); /* I2 */

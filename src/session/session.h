@@ -57,8 +57,9 @@ struct session_options {
     bool no_history;   /* leave no record, and predict nothing */
     bool look;         /* nothing will run: nothing is locked, made or written */
     double wait;       /* seconds to wait while another run has the folder */
-    bool adds;         /* elsewhere: tasks will be added to it (session_add()) */
-    bool elsewhere;    /* tasks will run on other machines: files between them may be absent here */
+    double risk;    /* times are taken so long that tasks stay below so probably; 0: as predicted */
+    bool adds;      /* elsewhere: tasks will be added to it (session_add()) */
+    bool elsewhere; /* tasks will run on other machines: files between them may be absent here */
     struct remarks remarks;
 };
 
@@ -106,7 +107,7 @@ struct session {
     /* what is expected */
     struct history *history; /* NULL: none */
     struct forecast *forecast;
-    double *seconds, *task_memory; /* per task; NULL before session_predict() */
+    double *seconds, *task_memory; /* per task, NAN: not known; NULL before session_predict() */
     struct prediction *predicted;  /* per task; NULL: no history */
     double *priority;              /* NULL before something asked for an order */
     char *planner;                 /* whose order; NULL: depth first */

@@ -76,6 +76,7 @@ run|flow.yaml|--overwrite|-
 run|flow.yaml|--no-limits|-
 run|flow.yaml|--retry-delay 1s|-
 run|flow.yaml|--no-history|-
+run|flow.yaml|--risk 0.9|-
 run||--of last -n|-
 run|flow.yaml|--wait|-
 run|flow.yaml|--why first|-
@@ -140,6 +141,7 @@ plan|flow.yaml|--from native|-
 plan|flow.yaml|--read x=1|refused by the reader
 plan|grows.yaml|--assume c=2|-
 plan|flow.yaml|--no-predict|-
+plan|flow.yaml|--risk 0.9|-
 plan|flow.yaml|--json|-
 plan|flow.yaml|--quiet|-
 check|plan.json|--workflow flow.yaml|-
@@ -147,6 +149,7 @@ check|plan.json|--on 2|-
 check|plan.json|--from native|-
 check|plan.json|--read x=1|refused by the reader
 check|plan.json|--no-predict|-
+check|plan.json|--risk 0.9|-
 check|plan.json|--json|-
 check|plan.json|--quiet|-
 compare|flow.yaml|--on 2|-
@@ -156,6 +159,7 @@ compare|flow.yaml|--seed 3|-
 compare|flow.yaml|--from native|-
 compare|flow.yaml|--read x=1|refused by the reader
 compare|flow.yaml|--no-predict|-
+compare|flow.yaml|--risk 0.9|-
 compare|flow.yaml|--json|-
 compare|flow.yaml|--quiet|-
 sim|plan.json|--workflow flow.yaml|-
@@ -200,6 +204,7 @@ sim|flow.yaml|--from native|-
 sim|flow.yaml|--read x=1|refused by the reader
 sim|grows.yaml|--assume c=2|-
 sim|flow.yaml|--no-predict|-
+sim|flow.yaml|--risk 0.9|-
 sim|plan.json|--json|-
 sim|plan.json|--quiet|-
 bound||--dag bot|-
@@ -233,6 +238,7 @@ experiment|try.exp.yaml|--overwrite|-
 experiment|try.exp.yaml|--no-limits|-
 experiment|try.exp.yaml|--retry-delay 1s|-
 experiment|try.exp.yaml|--no-history|-
+experiment|try.exp.yaml|--risk 0.9|-
 experiment|try.exp.yaml|--wait|-
 experiment|try.exp.yaml|--has ssd|-
 experiment|try.exp.yaml|--resources gpu=0,1|-
@@ -264,6 +270,7 @@ history||--file a.txt|-
 history||--export h.csv|-
 history||--json|-
 predict|flow.yaml|--tasks|-
+predict|flow.yaml|--risk 0.9|-
 predict|flow.yaml|--from native|-
 predict|flow.yaml|--read x=1|refused by the reader
 predict|flow.yaml|--json|-

@@ -61,6 +61,7 @@ submit|--overwrite|-
 submit|--no-limits|-
 submit|--retry-delay 1s|-
 submit|--no-history|-
+submit|--risk 0.9|-
 submit|--wait|-
 submit|--from native|-
 submit|--read x=1|refused

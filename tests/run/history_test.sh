@@ -109,7 +109,7 @@ ok $? "runs as CSV: a head and a line each"
     python3 - "$work/attempts.csv" <<'END'
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1], newline="")))
-sys.exit(not (len(rows) == 5 and {r["kind"] for r in rows} == {"make", "sum", "cat"}))
+sys.exit(not (len(rows) == 5 and {r["kind"] for r in rows} == {"make", "sum", "all"}))
 END
 ok $? "attempts as CSV"
 "$weft" history 2 --export "$work/two.json" && "$weft" history 2 --json | cmp -s - "$work/two.json"
@@ -118,10 +118,10 @@ fails 2 "expected a name in .csv or .json" history --export "$work/x.txt"
 
 # --- prediction ---
 json 'd["schema"] == "weft-predict/1" and {k["kind"]: k["samples"] for k in d["kinds"]}["sum"] == 4' predict "$flow"
-json 'all(t["low"] <= t["seconds"] <= t["high"] and t["samples"] and t["method"] != "default" for t in d["tasks"])' predict "$flow"
+json 'all(t["low"] <= t["seconds"] <= t["high"] and t["samples"] and t["method"] != "unknown" for t in d["tasks"])' predict "$flow"
 says "how well each kind is predicted" predict "$flow"
 sed 's/kind: sum/kind: never/' "$flow" >"$work/flow/new.yaml"
-json '[t["seconds"] for t in d["tasks"] if t["method"] == "default"] == [1, 1]' predict "$work/flow/new.yaml"
+json '[t["seconds"] for t in d["tasks"] if t["method"] == "unknown"] == [None, None]' predict "$work/flow/new.yaml"
 "$weft" plan "$flow" -o "$work/plan.json" >"$work/out" 2>"$work/err" &&
     grep -q "the work of 5 of 5 tasks.*is predicted" "$work/err"
 ok $? "a plan is made on predicted times, and says so"

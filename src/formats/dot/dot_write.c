@@ -11,6 +11,7 @@
 #include "formats/dropped.h"
 #include "formats/registry.h"
 #include "model/command.h"
+#include "model/task_kind.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -240,7 +241,7 @@ static void dot_write_task(struct dot_writer *p, uint32_t t)
     if (w->cores[t] != 1)
         dot_put_number(out, &any, "cores", w->cores[t]);
     bool has_command = w->command && w->command[t];
-    if (*kind && (has_command || strcmp(kind, name) != 0))
+    if (*kind && !task_kind_is_usual(w, t))
         put_text(out, &any, "kind", kind);
     if (has_command && w->flags[t] & TASK_CALL) {
         put_text(out, &any, "call", workflow_text(w, w->command[t]));

@@ -336,7 +336,7 @@ static bool read_rule(struct jx_reading *r, jx_value rule)
     const char *slash = memrchr(command->text, '/', n);
     const char *program = slash ? slash + 1 : command->text;
     if (program < command->text + n)
-        builder_kind(r->b, task, program, (size_t)(command->text + n - program));
+        builder_usual_kind(r->b, task, program, (size_t)(command->text + n - program));
     bool good =
         read_files(r, rule, true, task, &renames) && read_files(r, rule, false, task, &renames) &&
         read_category(r, rule, task, &category) && read_resources(r, task, category) &&

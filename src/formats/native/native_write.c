@@ -9,6 +9,7 @@
 #include "formats/dropped.h"
 #include "formats/native/native.h"
 #include "model/command.h"
+#include "model/task_kind.h"
 #include "model/things.h"
 #include "formats/registry.h"
 
@@ -254,6 +255,9 @@ static void write_memories(struct native_writing *s, uint32_t t)
 static bool native_is_default_kind(const struct workflow *w, uint32_t t, const char *command)
 {
     const char *kind = workflow_text(w, w->kind[t]);
+    /* what is stated groups tasks whatever their names are; a family's name says the same */
+    if (w->flags[t] & TASK_KIND_STATED && !task_kind_fits(kind, workflow_task_name(w, t)))
+        return false;
     if (!*command || (w->flags[t] & TASK_CALL))
         return strcmp(kind, workflow_task_name(w, t)) == 0;
     command += strspn(command, " \t\n");

@@ -1,0 +1,113 @@
+/* The library's view of predictions: what past runs say about each task of a workflow. */
+#include "api/api.h"
+#include "api/inside.h"
+#include "base/mem.h"
+#include "session/prediction.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+EXPORT struct weft_predictions *weft_workflow_predictions(const struct weft_workflow *w,
+                                                          struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct forecast *model = prediction_make(w->model, true, &call.err);
+        if (!model && call.err.kind == ERROR_NONE) /* says why there is none */
+            history_close(recorded_require(&call.err));
+        if (model) {
+            struct weft_predictions *f = mem_new_zero(struct weft_predictions, 1);
+            f->model = model;
+            f->tasks = w->model->ntasks;
+            call.result = f;
+        }
+    }
+    return api_result(&call);
+}
+
+EXPORT void weft_predictions_free(struct weft_predictions *f)
+{
+    if (!f)
+        return;
+    forecast_free(f->model);
+    free(f);
+}
+
+EXPORT bool weft_predictions_task(const struct weft_predictions *f, uint32_t task,
+                                  struct weft_prediction *out)
+{
+    if (task >= f->tasks)
+        return false;
+    struct forecast_task p;
+    forecast_task(f->model, task, &p);
+    *out = (struct weft_prediction){
+        .seconds = p.prediction.seconds,
+        .low = p.prediction.low,
+        .high = p.prediction.high,
+        .memory = p.prediction.memory,
+        .read = p.read,
+        .samples = p.prediction.samples,
+        .method = forecast_method_name(p.method),
+    };
+    return true;
+}
+
+/* Apart from weft_predictions_task(), whose struct cannot grow. */
+EXPORT bool weft_predictions_usage(const struct weft_predictions *f, uint32_t task,
+                                   struct weft_usage *out)
+{
+    if (task >= f->tasks)
+        return false;
+    struct forecast_task p;
+    forecast_task(f->model, task, &p);
+    struct weft_usage mine = {.size = out->size,
+                              .kind = p.kind,
+                              .read = p.read,
+                              .written = p.written,
+                              .transfer = p.transfer,
+                              .disk = p.disk,
+                              .busy = p.busy};
+    memcpy(out, &mine, out->size < sizeof mine ? out->size : sizeof mine);
+    return true;
+}
+
+EXPORT double weft_predictions_seconds(const struct weft_predictions *f, uint32_t task, double risk)
+{
+    return task < f->tasks ? forecast_seconds(f->model, task, risk) : NAN;
+}
+
+EXPORT bool weft_predictions_kind(const struct weft_predictions *f, uint32_t i,
+                                  struct weft_prediction_kind *out)
+{
+    if (i >= forecast_kinds(f->model))
+        return false;
+    struct forecast_kind k;
+    forecast_kind(f->model, i, &k);
+    *out = (struct weft_prediction_kind){
+        .name = k.name,
+        .method = forecast_method_name(k.method),
+        .tasks = k.tasks,
+        .samples = k.samples,
+        .slope = k.slope,
+        .error = k.error,
+        .error90 = k.error90,
+        .memory_error = k.memory_error,
+    };
+    return true;
+}
+
+EXPORT bool weft_predictions_host(const struct weft_predictions *f, uint32_t kind, uint32_t i,
+                                  struct weft_prediction_host *out)
+{
+    struct forecast_kind k;
+    if (kind >= forecast_kinds(f->model))
+        return false;
+    forecast_kind(f->model, kind, &k);
+    if (i >= k.hosts)
+        return false;
+    struct forecast_host h;
+    forecast_host(f->model, kind, i, &h);
+    *out = (struct weft_prediction_host){h.name, h.speed > 0 ? h.speed : NAN, h.samples};
+    return true;
+}
