@@ -37,6 +37,7 @@
 #include "weft/plan.h"
 #include "weft/sim.h"
 #include "weft/run.h"
+#include "weft/stream.h"
 #include "weft/history.h"
 #include "weft/task.h"
 #endif

@@ -21,6 +21,7 @@ static struct sigaction actions_before[SIGNALS];
 static int signals_set; /* how many of them */
 static struct weft_run *_Atomic stopped_run;
 static struct weft_cluster *_Atomic stopped_cluster;
+static struct weft_stream *_Atomic stopped_stream;
 static struct weft_agent *_Atomic stopped_agent;
 static atomic_int agent_stops, signals_seen;
 
@@ -46,7 +47,10 @@ static void on_stop_signal(int number)
         weft_run_detach(run);
     else if (run)
         weft_run_stop(run);
-    if ((run || cluster) && number != SIGHUP && atomic_fetch_add(&signals_seen, 1) == 1)
+    struct weft_stream *stream = atomic_load(&stopped_stream);
+    if (stream) /* without its terminal it drains, too: who gave it items may be gone */
+        weft_stream_stop(stream);
+    if ((run || cluster || stream) && number != SIGHUP && atomic_fetch_add(&signals_seen, 1) == 1)
         alarm(LAST_SECONDS); /* I4 */
     if (cluster)
         weft_cluster_stop(cluster);
@@ -82,6 +86,13 @@ void signals_stop_run(struct weft_run *run)
     signals_install(SIGNALS);
 }
 
+void signals_stop_stream(struct weft_stream *stream)
+{
+    signals_release();
+    atomic_store(&stopped_stream, stream);
+    signals_install(SIGNALS);
+}
+
 void signals_stop_cluster(struct weft_cluster *cluster)
 {
     signals_release();
@@ -104,4 +115,5 @@ void signals_release(void)
     atomic_store(&stopped_run, NULL);
     atomic_store(&stopped_cluster, NULL);
     atomic_store(&stopped_agent, NULL);
+    atomic_store(&stopped_stream, NULL);
 }

@@ -3,8 +3,10 @@
  * library's: they stand here. One thing at a time; without one the signals do what they did before. */
 #pragma once
 #include "weft/run.h"
+#include "weft/stream.h"
 
 void signals_stop_run(struct weft_run *run);
+void signals_stop_stream(struct weft_stream *stream);
 void signals_stop_cluster(struct weft_cluster *cluster);
 /* SIGINT and SIGTERM alone; a third one ends the program, should the agent not get to leaving. */
 void signals_stop_agent(struct weft_agent *agent);

@@ -76,6 +76,8 @@
         "word or list", "none", "modules that are loaded before its command runs") \
     SWITCH(replicable, TASK_NOT_REPLICABLE, true, "not replicable", "false", \
         "`true`, `false`", "`true`", "in a stream: may several nodes process different items with it") \
+    SWITCH(per_item, TASK_PER_ITEM, false, "programs of one item", "true", \
+        "`true`, `false`", "`false`", "in a stream: its command is started for each item, with files") \
     NUMBER(timeout, double, COLUMN_SECONDS, INFINITY, "timeouts", "10m", \
         "duration", "none", "longest run") \
     NUMBER(processes, uint32_t, COLUMN_COUNT, 0, "limits of processes", "200", \

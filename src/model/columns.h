@@ -32,9 +32,9 @@ struct column_row {
     enum column_sort sort;
     enum column_unit unit; /* COLUMN_OPTIONAL only, as the next three */
     double absent;
-    size_t field; /* its place in struct workflow */
-    bool whole;   /* stored as uint32_t, not double */
-    uint8_t flag; /* COLUMN_SWITCH only: set when the value is not `usual` */
+    size_t field;  /* its place in struct workflow */
+    bool whole;    /* stored as uint32_t, not double */
+    uint16_t flag; /* COLUMN_SWITCH only: set when the value is not `usual` */
     bool usual;
 };
 extern const struct column_row task_column[TASK_COLUMN_COUNT];

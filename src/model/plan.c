@@ -126,6 +126,8 @@ struct plan *plan_copy(const struct plan *p)
     PLAN_COPY_ARRAY(clusters);
     PLAN_COPY_ARRAY(tasks);
     PLAN_COPY_ARRAY(nodes);
+    PLAN_COPY_ARRAY(schedule.starts);
+    PLAN_COPY_ARRAY(schedule.sends);
     PLAN_COPY_ARRAY(order);
     PLAN_COPY_ARRAY(eligible);
     PLAN_COPY_TEXTS(constraints);

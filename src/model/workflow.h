@@ -57,6 +57,7 @@ enum task_flag {
     TASK_KEEPS_RESULTS =
         128,                /* its outputs are kept by content, and restored instead of computed */
     TASK_KIND_STATED = 256, /* its kind is its family, or stands in the file: see task_kind.h */
+    TASK_PER_ITEM = 512,    /* in a stream: its command is started for each item, with files */
 };
 
 enum object_flag {

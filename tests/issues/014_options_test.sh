@@ -33,6 +33,18 @@ tasks:
   s1: { work: 2, out: [{ name: x, size: 1M }] }
   s2: { work: 3, in: x }
 YAML
+cat >quick.yaml <<'YAML'
+weft: 1
+tasks:
+  s1: { work: 0.002, out: [{ name: x, size: 1 }] }
+  s2: { work: 0.003, in: x }
+YAML
+cat >lines.yaml <<'YAML'
+weft: 1
+tasks:
+  copy: { run: "cat {in} > {out}", per_item: true, in: x, out: y }
+YAML
+printf 'a\nb\n' >lines.txt
 cat >try.exp.yaml <<'YAML'
 weft: 1
 experiment: try
@@ -53,6 +65,7 @@ network: { bandwidth: 1M }
 nodes: [{ name: n1, speed: 1 }, { name: n2, speed: 2 }]
 YAML
 "$weft" plan flow.yaml --on 2 --with heft -o plan.json >/dev/null 2>err || cat err
+"$weft" plan quick.yaml --on 2 --with stream --set throughput=0.5Tmax -o quick.json >/dev/null 2>>err || cat err
 "$weft" sim flow.yaml --on 2 --trace trace.json >/dev/null 2>>err || cat err
 "$weft" run flow.yaml >/dev/null 2>&1
 "$weft" run flow.yaml --force >/dev/null 2>&1
@@ -162,6 +175,22 @@ compare|flow.yaml|--no-predict|-
 compare|flow.yaml|--risk 0.9|-
 compare|flow.yaml|--json|-
 compare|flow.yaml|--quiet|-
+stream|lines.yaml|--from lines.txt|-
+stream|lines.yaml --from lines.txt|--to lines.out|-
+stream|lines.yaml --from clock:1000|--items 3|-
+stream|quick.yaml --items 2|--plan quick.json|-
+stream|quick.yaml --items 2 --on 2|--throughput 0.2Tmax|-
+stream|quick.yaml --items 2 --on 2|--latency 10|-
+stream|quick.yaml --items 2 --throughput 0.2Tmax|--on 2|-
+stream|lines.yaml --from lines.txt|--unordered|-
+stream|quick.yaml --items 2 --on 2 --throughput 0.2Tmax|--flood|-
+stream|lines.yaml --from lines.txt|--tries 2|-
+stream|lines.yaml --from lines.txt|--threads 2|-
+stream|lines.yaml --from lines.txt|--directory .|-
+stream|lines.yaml --from lines.txt|--figures figures.json|-
+stream|lines.yaml --from lines.txt|--read x=1|refused by the reader
+stream|lines.yaml --from lines.txt|--json|-
+stream|lines.yaml --from lines.txt|--quiet|-
 sim|plan.json|--workflow flow.yaml|-
 sim|flow.yaml|--on 2|-
 sim|flow.yaml|--with heft|-

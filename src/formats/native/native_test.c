@@ -119,7 +119,7 @@ static void test_full(void)
         bool same = again->nparameters == 3 && again->deadline[0] == 7200 &&
                     again->priority[0] == -3 && again->timeout[1] == 3600 &&
                     again->retries[1] == 1 && again->time[0].seconds == 14 &&
-                    memcmp(w->flags, again->flags, w->ntasks) == 0 &&
+                    memcmp(w->flags, again->flags, w->ntasks * sizeof *w->flags) == 0 &&
                     strcmp(workflow_text(again, again->parameter_value[1]), "a b") == 0 &&
                     strcmp(workflow_text(again, again->parameter_value[2]), "") == 0;
         ok(same, "also in what workflow_equal does not look at");

@@ -402,7 +402,7 @@ static bool read_memory(struct native_reading *r, uint32_t task, yaml_ref v)
 
 /* What a task says about itself in yes and no; the defaults first, the task's own word last. */
 struct native_answers {
-    uint8_t flags; /* of the switches: those that are not as usual */
+    uint16_t flags; /* of the switches: those that are not as usual */
     bool temporary;
     bool env, retry_on; /* the task says something of them */
 };
@@ -429,7 +429,7 @@ static bool read_switch(struct native_reading *r, const struct column_row *c, ya
                                                                         &value))
         return false;
     answers->flags =
-        (uint8_t)(value == c->usual ? answers->flags & ~c->flag : answers->flags | c->flag);
+        (uint16_t)(value == c->usual ? answers->flags & ~c->flag : answers->flags | c->flag);
     return true;
 }
 

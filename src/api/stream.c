@@ -1,0 +1,183 @@
+/* weft/stream.h over the room of streams. What a stream allocates while it runs belongs to no call
+ * (stream/flow_private.h): opening alone is inside the boundary. */
+#include "api/api.h"
+#include "base/file.h"
+#include "model/check.h"
+#include "stream/flow.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct weft_stream {
+    struct weft_stream_options options; /* its texts are the caller's, and not looked at later */
+    struct weft_workflow *workflow;     /* references of its own */
+    struct weft_platform *platform;
+    struct plan *plan; /* a copy; NULL: none */
+    struct flow *flow;
+};
+
+/* A plan that breaks its own rules would stand still somewhere in the middle. */
+static bool stream_plan_good(const struct weft_plan *plan, struct error *err)
+{
+    struct check_result result;
+    bool good = check_plan(plan->model, plan->workflow->model, plan->platform->model, &result, err);
+    if (good && result.total)
+        good =
+            error_set(err, ERROR_INPUT, "the plan is not valid: %s: %s; `weft check` says more",
+                      violation_name(result.violations.at[0].kind), result.violations.at[0].detail);
+    check_result_free(&result);
+    return good;
+}
+
+/* Beside the workflow's file, as for runs; a text in memory has none. */
+static char *stream_folder(const struct workflow *w, const char *stated)
+{
+    const char *file = w->file ? workflow_text(w, w->file) : "";
+    if (stated)
+        return mem_copy_string(stated);
+    return file_exists(file) ? file_beside(file, ".") : mem_copy_string(".");
+}
+
+static struct weft_stream *stream_make(const struct weft_workflow *w, const struct weft_plan *plan,
+                                       const struct weft_stream_options *options, struct error *err)
+{
+    struct weft_stream_options o = WEFT_STREAM_INIT;
+    if (!api_options(&o, options, err) || (plan && !stream_plan_good(plan, err)))
+        return NULL;
+    struct weft_stream *s = mem_new_zero(struct weft_stream, 1);
+    const struct weft_workflow *of = plan ? plan->workflow : w;
+    char *folder = stream_folder(of->model, o.folder);
+    s->options = o;
+    s->plan = plan ? plan_copy(plan->model) : NULL;
+    struct flow_options f = {
+        .workflow = of->model,
+        .plan = s->plan,
+        .platform = plan ? plan->platform->model : NULL,
+        .folder = folder,
+        .from = o.from,
+        .to = o.to,
+        .give = o.give,
+        .take = o.take,
+        .give_context = o.give_context,
+        .take_context = o.take_context,
+        .items = o.items,
+        .threads = o.threads,
+        .tries = o.tries,
+        .unordered = o.unordered,
+        .flood = o.flood,
+        .remark = o.remark,
+        .tick = o.tick,
+        .context = o.context,
+    };
+    s->flow = flow_open(&f, err);
+    free(folder);
+    if (s->flow) { /* after the last allocation: api_plan_unkept() says why */
+        s->workflow = api_workflow_keep(of);
+        s->platform = plan ? api_platform_keep(plan->platform) : NULL;
+        return s;
+    }
+    plan_free(s->plan);
+    free(s);
+    return NULL;
+}
+
+EXPORT struct weft_stream *weft_stream_open(const struct weft_workflow *w,
+                                            const struct weft_plan *plan,
+                                            const struct weft_stream_options *options,
+                                            struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        if (!w && !plan)
+            error_set(&call.err, ERROR_INPUT, "a stream needs a workflow or a plan");
+        else
+            call.result = stream_make(w, plan, options, &call.err);
+    }
+    return api_result(&call);
+}
+
+/* No boundary: threads of the stream take plain memory, and this one allocates nothing. */
+EXPORT bool weft_stream_run(struct weft_stream *s, struct weft_error *error)
+{
+    struct error err = {0};
+    bool good = flow_run(s->flow, &err);
+    api_error_out(&err, error);
+    return good;
+}
+
+/* Reads nothing that changes after opening: a signal handler may call it at any time until the close. */
+EXPORT void weft_stream_stop(struct weft_stream *s)
+{
+    flow_stop(s->flow);
+}
+
+EXPORT void weft_stream_close(struct weft_stream *s)
+{
+    if (!s)
+        return;
+    flow_close(s->flow);
+    plan_free(s->plan);
+    weft_workflow_free(s->workflow);
+    weft_platform_free(s->platform);
+    free(s);
+}
+
+EXPORT void weft_stream_figures(const struct weft_stream *s, struct weft_stream_figures *out)
+{
+    struct flow_figures f;
+    flow_figures(s->flow, &f);
+    double paced = s->plan ? plan_objective(s->plan, "steady_latency") : NAN;
+    *out = (struct weft_stream_figures){
+        .taken = f.taken,
+        .done = f.done,
+        .empty = f.empty,
+        .given_up = f.given_up,
+        .retried = f.retried,
+        .seconds = f.seconds,
+        .throughput = f.throughput,
+        .latency_mean = f.latency_mean,
+        .latency_50 = f.latency_50,
+        .latency_95 = f.latency_95,
+        .latency_99 = f.latency_99,
+        .latency_max = f.latency_max,
+        .promised_throughput = s->plan ? plan_objective(s->plan, "throughput") : NAN,
+        .promised_latency = s->plan && isnan(paced) ? plan_objective(s->plan, "latency") : paced,
+    };
+}
+
+EXPORT bool weft_stream_task(const struct weft_stream *s, size_t i, struct weft_stream_task *out)
+{
+    const struct workflow *w = s->workflow->model;
+    struct flow_task_figures f;
+    if (i >= w->ntasks)
+        return false;
+    flow_task(s->flow, (uint32_t)i, &f);
+    *out = (struct weft_stream_task){workflow_task_name(w, (uint32_t)i), f.items, f.seconds,
+                                     f.waiting};
+    return true;
+}
+
+EXPORT bool weft_stream_worker(const struct weft_stream *s, size_t i,
+                               struct weft_stream_worker *out)
+{
+    struct flow_worker_figures f;
+    if (i > UINT32_MAX || !flow_worker(s->flow, (uint32_t)i, &f))
+        return false;
+    *out = (struct weft_stream_worker){
+        f.cluster, f.replica, s->plan ? platform_node_name(s->platform->model, f.node) : NULL,
+        f.items, f.busy};
+    return true;
+}
+
+EXPORT bool weft_stream_failure(const struct weft_stream *s, size_t i,
+                                struct weft_stream_failure *out)
+{
+    struct flow_failure f;
+    if (!flow_failure(s->flow, i, &f))
+        return false;
+    out->item = f.item;
+    out->task = workflow_task_name(s->workflow->model, f.task);
+    snprintf(out->why, sizeof out->why, "%s", f.why);
+    return true;
+}

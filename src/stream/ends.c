@@ -1,0 +1,89 @@
+/* Sockets of sources and sinks. */
+#include "stream/ends.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static const char unix_word[] = "unix:", tcp_word[] = "tcp:", listen_word[] = "listen:";
+
+static bool ends_begins(const char *text, const char *word)
+{
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+bool ends_is_socket(const char *text)
+{
+    return ends_begins(text, unix_word) || ends_begins(text, tcp_word) ||
+           ends_begins(text, listen_word);
+}
+
+/* Waits for nobody: who is to listen must be there. */
+static int ends_unix(const char *path, struct error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        error_set(err, ERROR_INPUT, "unix:%.200s: the path of a socket has at most %zu characters",
+                  path, sizeof address.sun_path - 1);
+        return -1;
+    }
+    memcpy(address.sun_path, path, strlen(path));
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        error_set(err, ERROR_FAILED, "unix:%s: cannot connect: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* The first of a host's addresses that will do. */
+static int ends_tcp(const char *host, const char *port, bool listens, const char *text,
+                    struct error *err)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = listens ? AI_PASSIVE : 0};
+    struct addrinfo *found = NULL;
+    int reason = getaddrinfo(*host ? host : NULL, port, &hints, &found), fd = -1, why = 0;
+    for (struct addrinfo *a = found; a && fd < 0; a = a->ai_next) {
+        int yes = 1;
+        fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd < 0)
+            continue;
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+        bool good = listens ? bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, 1) == 0
+                            : connect(fd, a->ai_addr, a->ai_addrlen) == 0;
+        if (!good) {
+            why = errno;
+            close(fd);
+            fd = -1;
+        }
+    }
+    if (found)
+        freeaddrinfo(found);
+    if (fd < 0)
+        error_set(err, ERROR_FAILED, "%s: cannot %s: %s", text, listens ? "listen" : "connect",
+                  reason ? gai_strerror(reason) : strerror(why));
+    return fd;
+}
+
+int ends_socket(const char *text, bool *listens, struct error *err)
+{
+    *listens = ends_begins(text, listen_word);
+    if (ends_begins(text, unix_word))
+        return ends_unix(text + strlen(unix_word), err);
+    const char *host = text + strlen(*listens ? listen_word : tcp_word);
+    const char *colon = strrchr(host, ':');
+    if (!colon || !colon[1]) {
+        error_set(err, ERROR_INPUT, "'%.200s': expected a port, as in %sHOST:PORT", text,
+                  *listens ? listen_word : tcp_word);
+        return -1;
+    }
+    char *name = mem_copy_bytes(host, (size_t)(colon - host));
+    int fd = ends_tcp(name, colon + 1, *listens, text, err);
+    free(name);
+    return fd;
+}

@@ -1,0 +1,221 @@
+/* Transfers that take their time, for plans that are rehearsed: latency + size / bandwidth each, at most
+ * `ports` at once on a node, one at a time between two nodes, as the model has it (docs/streams.md).
+ *
+ * One thread has all of them. A transfer waits until its data is there, its start in the schedule has
+ * come, and both nodes and the link between them are free; the oldest item goes first. It then takes
+ * from the moment at which it could begin, not from the one at which the thread woke, so that late
+ * wake-ups do not add up.
+ *
+ * I1. `lock` guards everything here. Arrivals are told without it. */
+#include "stream/flow_private.h"
+
+#include "base/clock.h"
+#include "model/stream.h"
+
+#include <math.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+struct traveller {
+    const struct voyage *v;
+    struct record *r;
+    struct chunk *chunk;
+    bool nothing, going;
+    double start;      /* not before; while it goes: when it arrives */
+    uint32_t from, to; /* workers */
+};
+
+/* What one worker's node has going on. */
+struct harbour {
+    uint32_t ports, busy; /* ports 0: any number */
+    double freed;         /* when a port was last given back */
+};
+
+struct ferries {
+    struct flow *f;
+    pthread_mutex_t lock;
+    pthread_cond_t news;
+    struct traveller *at; /* by start, those that go anywhere between; plain memory */
+    size_t n, room;
+    struct harbour *harbours; /* by worker */
+};
+
+/* Ports as the plan says, where it says; else each node has its own. */
+struct ferries *ferries_new(struct flow *f)
+{
+    struct ferries *l = mem_new_zero(struct ferries, 1);
+    pthread_condattr_t monotonic;
+    const struct lineup *lineup = &f->lineup;
+    l->f = f;
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&l->news, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    l->harbours = mem_new_zero(struct harbour, lineup->nworkers + 1);
+    for (size_t p = 0; p < lineup->posts.n; p++)
+        for (uint32_t i = 0; i < lineup->posts.at[p].workers; i++) {
+            uint32_t node = lineup->nodes.at[lineup->posts.at[p].nodes.first + i];
+            l->harbours[lineup->posts.at[p].first + i].ports =
+                f->o.plan->ports ? f->o.plan->ports : platform_ports(f->o.platform, node);
+        }
+    /* all that can be under way at once: nothing needs to grow while it runs */
+    l->room = (size_t)f->window * lineup->voyages.n + 1;
+    l->at = mem_new_zero(struct traveller, l->room);
+    return l;
+}
+
+void ferries_free(struct ferries *l)
+{
+    if (!l)
+        return;
+    for (size_t i = 0; i < l->n; i++)
+        chunk_free(l->at[i].chunk);
+    pthread_mutex_destroy(&l->lock);
+    pthread_cond_destroy(&l->news);
+    free(l->harbours);
+    free(l->at);
+    free(l);
+}
+
+void ferries_wake(struct ferries *l)
+{
+    pthread_mutex_lock(&l->lock);
+    pthread_cond_signal(&l->news);
+    pthread_mutex_unlock(&l->lock);
+}
+
+void ferries_send(struct ferries *l, const struct voyage *v, struct record *r, struct chunk *chunk,
+                  bool nothing, double time)
+{
+    struct flow *f = l->f;
+    const struct post *from = &f->lineup.posts.at[v->from_post];
+    const struct post *to = &f->lineup.posts.at[v->to_post];
+    struct traveller t = {
+        .v = v,
+        .r = r,
+        .chunk = chunk,
+        .nothing = nothing,
+        .start = !f->o.flood && f->lineup.period > 0 ? fmax(time, r->origin + v->start) : time,
+        .from = from->first + (uint32_t)(r->number % from->workers),
+        .to = to->first + (uint32_t)(r->number % to->workers),
+    };
+    pthread_mutex_lock(&l->lock);
+    l->at[l->n++] = t;
+    pthread_cond_signal(&l->news);
+    pthread_mutex_unlock(&l->lock);
+}
+
+/* Between the two nodes that have this item. */
+static double ferries_seconds(const struct ferries *l, const struct traveller *t)
+{
+    const struct flow *f = l->f;
+    const struct post *from = &f->lineup.posts.at[t->v->from_post];
+    const struct post *to = &f->lineup.posts.at[t->v->to_post];
+    return platform_transfer(f->o.platform,
+                             f->lineup.nodes.at[from->nodes.first + t->r->number % from->workers],
+                             f->lineup.nodes.at[to->nodes.first + t->r->number % to->workers],
+                             f->lineup.w->size[t->v->object]);
+}
+
+/* Linear in what travels: that is bounded by the window, and a rehearsal has milliseconds. */
+static bool ferries_is_free(const struct ferries *l, const struct traveller *t)
+{
+    const struct harbour *a = &l->harbours[t->from], *b = &l->harbours[t->to];
+    if ((a->ports && a->busy >= a->ports) || (b->ports && b->busy >= b->ports))
+        return false;
+    if (!a->busy || !b->busy)
+        return true;
+    for (size_t i = 0; i < l->n; i++) {
+        const struct traveller *x = &l->at[i];
+        if (x->going &&
+            ((x->from == t->from && x->to == t->to) || (x->from == t->to && x->to == t->from)))
+            return false;
+    }
+    return true;
+}
+
+/* Which of those that could begin by now goes first: the oldest item, then the earliest. NULL: none. */
+static struct traveller *ferries_first(struct ferries *l, double now)
+{
+    struct traveller *best = NULL;
+    for (size_t i = 0; i < l->n; i++) {
+        struct traveller *t = &l->at[i];
+        if (t->going || t->start > now ||
+            (best && (t->r->number > best->r->number ||
+                      (t->r->number == best->r->number && t->start >= best->start))))
+            continue;
+        if (ferries_is_free(l, t))
+            best = t;
+    }
+    return best;
+}
+
+/* A port that was in use until after its start was what it waited for. */
+static void ferries_begin(struct ferries *l, struct traveller *t)
+{
+    struct harbour *a = &l->harbours[t->from], *b = &l->harbours[t->to];
+    double from = fmax(t->start, fmax(a->freed, b->freed));
+    t->start = from + ferries_seconds(l, t);
+    t->going = true;
+    a->busy++;
+    b->busy++;
+}
+
+/* Takes out one that has arrived by now, the earliest. */
+static bool ferries_arrived(struct ferries *l, double now, struct traveller *out)
+{
+    size_t best = l->n;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->at[i].going && l->at[i].start <= now &&
+            (best == l->n || l->at[i].start < l->at[best].start))
+            best = i;
+    if (best == l->n)
+        return false;
+    *out = l->at[best];
+    l->at[best] = l->at[--l->n];
+    l->harbours[out->from].busy--;
+    l->harbours[out->to].busy--;
+    l->harbours[out->from].freed = fmax(l->harbours[out->from].freed, out->start);
+    l->harbours[out->to].freed = fmax(l->harbours[out->to].freed, out->start);
+    return true;
+}
+
+/* Until something can happen: an arrival, a start, news. */
+static void ferries_wait(struct ferries *l, double now)
+{
+    double next = now + 0.1; /* a stop is looked for that often */
+    for (size_t i = 0; i < l->n; i++)
+        if (l->at[i].going || l->at[i].start > now)
+            next = fmin(next, l->at[i].start);
+    struct timespec at = {(time_t)next, (long)((next - floor(next)) * 1e9)};
+    pthread_cond_timedwait(&l->news, &l->lock, &at);
+}
+
+/* Arrivals before starts: an arrival makes room. */
+void *ferries_work(void *flow)
+{
+    struct flow *f = flow;
+    struct ferries *l = f->ferries;
+    struct traveller t;
+    prctl(PR_SET_TIMERSLACK, 1); /* as in posts_work() */
+    pthread_mutex_lock(&l->lock);
+    /* all items have left: then nothing travels any more */
+    while (!flow_halted(f) && atomic_load(&f->done) < atomic_load(&f->total)) {
+        double now = clock_seconds();
+        if (ferries_arrived(l, now, &t)) {
+            pthread_mutex_unlock(&l->lock); /* I1 */
+            posts_arrive(f, t.v, t.r, t.chunk, t.nothing, t.start);
+            pthread_mutex_lock(&l->lock);
+            continue;
+        }
+        struct traveller *first = ferries_first(l, now);
+        if (first)
+            ferries_begin(l, first);
+        else
+            ferries_wait(l, now);
+    }
+    pthread_mutex_unlock(&l->lock);
+    flow_thread_ends(f);
+    return NULL;
+}

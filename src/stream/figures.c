@@ -1,0 +1,49 @@
+/* The histogram of latencies. */
+#include "stream/figures.h"
+
+#include <math.h>
+
+enum { LOWEST = -34 };
+
+/* By exponent, then by the first four bits behind the leading one. */
+static uint32_t latencies_bucket(double seconds)
+{
+    int exponent;
+    if (!(seconds > 0))
+        return 0;
+    double fraction = frexp(seconds, &exponent); /* 0.5 <= fraction < 1 */
+    int at = (exponent - LOWEST) * LATENCY_STEPS + (int)((fraction - 0.5) * 2 * LATENCY_STEPS);
+    return at < 0 ? 0 : at >= LATENCY_BUCKETS ? LATENCY_BUCKETS - 1 : (uint32_t)at;
+}
+
+void latencies_add(struct latencies *l, double seconds)
+{
+    /* one writer: loads and stores, no locked instructions */
+    _Atomic uint64_t *bucket = &l->bucket[latencies_bucket(seconds)];
+    atomic_store_explicit(bucket, atomic_load_explicit(bucket, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    atomic_store_explicit(&l->count, atomic_load_explicit(&l->count, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    atomic_store_explicit(&l->sum, atomic_load_explicit(&l->sum, memory_order_relaxed) + seconds,
+                          memory_order_relaxed);
+    if (seconds > atomic_load_explicit(&l->most, memory_order_relaxed))
+        atomic_store_explicit(&l->most, seconds, memory_order_relaxed);
+}
+
+double latencies_quantile(const struct latencies *l, double share)
+{
+    uint64_t count = atomic_load_explicit(&l->count, memory_order_relaxed), seen = 0;
+    double most = atomic_load_explicit(&l->most, memory_order_relaxed);
+    double wanted = ceil((double)count * share);
+    for (uint32_t i = 0; count && i < LATENCY_BUCKETS; i++) {
+        seen += atomic_load_explicit(&l->bucket[i], memory_order_relaxed);
+        if ((double)seen < wanted || !seen)
+            continue;
+        /* the middle of the bucket, but no more than the most there was */
+        double low = ldexp(0.5 + (i % LATENCY_STEPS) / (2.0 * LATENCY_STEPS),
+                           (int)(i / LATENCY_STEPS) + LOWEST);
+        double middle = low + ldexp(1 / (4.0 * LATENCY_STEPS), (int)(i / LATENCY_STEPS) + LOWEST);
+        return fmin(middle, most);
+    }
+    return most;
+}

@@ -1,0 +1,74 @@
+/* A stream that runs: items from a source through the filters of a workflow into a sink, on threads of
+ * this process.
+ *
+ * With a plan, every replica of its clusters is a worker, and item n goes to replica n mod r. Without
+ * one, a pool of workers takes items as they come. Results leave in the order of the items unless they
+ * need not. An item whose filter fails is tried again; one that fails too often is given up, and the
+ * stream fails at its end. No more items are in work than fit: a slow filter or sink keeps the source
+ * waiting. */
+#pragma once
+#include "base/error.h"
+#include "model/plan.h"
+#include "weft/item.h"
+
+struct flow_options {
+    const struct workflow *workflow; /* both must outlive the flow */
+    const struct plan *plan;         /* NULL: none */
+    const struct platform *platform; /* of the plan */
+    const char *folder;              /* of libraries and commands */
+    const char *from, *to;           /* stream/ends.h */
+    weft_filter_function give, take; /* in place of `from` and `to` */
+    void *give_context, *take_context;
+    uint64_t items;   /* 0: until the source ends */
+    uint32_t threads; /* without a plan; 0: one a core */
+    uint32_t tries;   /* of an item at a filter */
+    bool unordered;
+    bool flood; /* with a plan: items are not paced by its schedule */
+    /* A line for people, of any thread, one at a time. May be NULL. */
+    void (*remark)(void *context, const char *text);
+    /* Ten times a second, on the thread of flow_run(). May be NULL. */
+    void (*tick)(void *context);
+    void *context;
+};
+
+struct flow_figures {
+    uint64_t taken;    /* items that came from the source */
+    uint64_t done;     /* that have left */
+    uint64_t empty;    /* of them: without any result, because a filter gave none */
+    uint64_t given_up; /* of them: a filter failed too often */
+    uint64_t retried;  /* tries beyond the first */
+    double seconds;    /* from the first item to the last so far */
+    double throughput; /* items a second, from the first that left to the last */
+    double latency_mean, latency_50, latency_95, latency_99, latency_max; /* seconds */
+};
+struct flow_task_figures {
+    uint64_t items;
+    double seconds;   /* in the filter, over all its copies */
+    uint64_t waiting; /* items that wait for it now */
+};
+struct flow_worker_figures {
+    uint32_t cluster, replica, node;
+    uint64_t items;
+    double busy; /* share of the time */
+};
+
+struct flow;
+struct flow *flow_open(const struct flow_options *o, struct error *err);
+/* Until the source has ended and all items have left. False: the error says what failed first. */
+bool flow_run(struct flow *f, struct error *err);
+/* Once: no more items are taken. Twice: all ends. From any thread and from signal handlers. */
+void flow_stop(struct flow *f);
+void flow_close(struct flow *f); /* NULL is fine; not while it runs */
+
+/* While it runs, too, from any thread. */
+void flow_figures(const struct flow *f, struct flow_figures *out);
+void flow_task(const struct flow *f, uint32_t task, struct flow_task_figures *out);
+bool flow_worker(const struct flow *f, uint32_t i, struct flow_worker_figures *out);
+
+/* An item that was given up. False: there are no more; the first 1,000 are kept. After flow_run(). */
+struct flow_failure {
+    uint64_t item;
+    uint32_t task;
+    char why[512];
+};
+bool flow_failure(const struct flow *f, size_t i, struct flow_failure *out);

@@ -1,0 +1,290 @@
+/* Streams by a plan: every replica of a cluster is a worker that goes through its items, n mod r, one
+ * after the other, and through its cluster's tasks for each in the order of the plan's schedule.
+ *
+ * Time. With a schedule, task and transfer of item n begin at their start in it plus the item's origin,
+ * never before: that is what the plan's promise rests on. Filters that wait their time (tasks without a
+ * command) are a rehearsal of the plan; for them, times are those of the schedule and of the model, not
+ * those at which the system happened to wake a thread: a thread that wakes late sleeps less the next
+ * time. Real filters take the time that they take.
+ *
+ * I1. Records form a ring. A record is the source's while it is not `busy`, then the workers', until
+ *     `left` says that all is done; then it waits for its turn to leave.
+ * I2. Who gives a slot that another worker reads stores it (release) and then signals under that
+ *     worker's lock, so that no news is lost.
+ * I3. Results leave in order: who completes an item takes out all that may leave, one thread at a time
+ *     (is_leaving), while the others go on. */
+#include "stream/flow_private.h"
+
+#include "base/clock.h"
+#include "model/costs.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+/* ---- records ---- */
+
+/* As many as keep every worker busy: an item on each, one before and one behind it, and what the longest
+ * way through the schedule has in work at once. */
+static uint32_t posts_window(const struct flow *f)
+{
+    uint32_t window = 4 * f->lineup.nworkers + 8;
+    double latency = f->o.plan ? plan_objective(f->o.plan, "steady_latency") : NAN;
+    if (f->lineup.period > 0 && latency > 0)
+        window = (uint32_t)fmax(window, fmin(2 * latency / f->lineup.period, 100000));
+    return window;
+}
+
+void posts_open(struct flow *f)
+{
+    bool travel = false;
+    f->window = posts_window(f);
+    f->ring = mem_new_zero(struct record, f->window);
+    struct berth *slots = mem_new_zero(struct berth, (size_t)f->window * f->lineup.nholdings + 1);
+    for (uint32_t i = 0; i < f->window; i++)
+        f->ring[i].slots = slots + (size_t)i * f->lineup.nholdings;
+    for (size_t i = 0; i < f->lineup.voyages.n; i++)
+        travel |= f->lineup.voyages.at[i].waits;
+    if (travel)
+        f->ferries = ferries_new(f);
+}
+
+void posts_free(struct flow *f)
+{
+    ferries_free(f->ferries);
+    for (uint32_t i = 0; f->ring && i < f->window; i++) {
+        (free)(f->ring[i].name);
+        for (uint32_t h = 0; h < f->lineup.nholdings; h++)
+            chunk_free(f->ring[i].slots[h].chunk);
+    }
+    if (f->ring)
+        free(f->ring[0].slots);
+    free(f->ring);
+}
+
+static void posts_tell(struct worker *w)
+{
+    pthread_mutex_lock(&w->lock);
+    pthread_cond_signal(&w->news);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void posts_wake(struct flow *f)
+{
+    for (uint32_t i = 0; i < f->lineup.nworkers; i++)
+        posts_tell(&f->workers[i]);
+    pthread_mutex_lock(&f->leaving);
+    pthread_cond_broadcast(&f->freed);
+    pthread_mutex_unlock(&f->leaving);
+    if (f->ferries)
+        ferries_wake(f->ferries);
+}
+
+/* ---- leaving ---- */
+
+/* I3. */
+static void posts_leave(struct flow *f, struct record *last)
+{
+    struct error err = {0};
+    pthread_mutex_lock(&f->leaving);
+    if (f->o.unordered) {
+        flow_leave(f, last, clock_seconds());
+        atomic_store_explicit(&last->busy, false, memory_order_release);
+    }
+    while (!f->o.unordered) {
+        struct record *r = &f->ring[f->next_out % f->window];
+        if (!atomic_load(&r->busy) || r->number != f->next_out || atomic_load(&r->left))
+            break;
+        flow_leave(f, r, clock_seconds());
+        atomic_store_explicit(&r->busy, false, memory_order_release);
+        f->next_out++;
+    }
+    if (!sink_flush(f->sink, &err))
+        flow_fail(f, true, &err);
+    pthread_cond_broadcast(&f->freed);
+    pthread_mutex_unlock(&f->leaving);
+}
+
+/* Whoever does the last thing of an item takes it out. */
+static void posts_less(struct flow *f, struct record *r, uint32_t n)
+{
+    if (n && atomic_fetch_sub(&r->left, n) == n)
+        posts_leave(f, r);
+}
+
+/* ---- between posts ---- */
+
+void posts_arrive(struct flow *f, const struct voyage *v, struct record *r, struct chunk *chunk,
+                  bool nothing, double time)
+{
+    const struct post *to = &f->lineup.posts.at[v->to_post];
+    struct berth *s = &r->slots[v->to];
+    struct worker *reader = &f->workers[to->first + r->number % to->workers];
+    s->chunk = chunk;
+    s->time = time;
+    atomic_store_explicit(&s->state, nothing ? SLOT_NOTHING : SLOT_GIVEN, memory_order_release);
+    posts_tell(reader);
+    posts_less(f, r, 1);
+}
+
+/* What others read leaves before it is let go of here. */
+static void posts_send(struct flow *f, const struct duty *d, struct record *r, double time)
+{
+    for (uint32_t i = 0; i < d->leaves.n; i++) {
+        const struct voyage *v = &f->lineup.voyages.at[d->leaves.first + i];
+        const struct berth *s = &r->slots[v->from];
+        bool nothing = atomic_load_explicit(&s->state, memory_order_relaxed) == SLOT_NOTHING;
+        struct chunk *chunk = chunk_share(s->chunk);
+        if (v->waits && !nothing)
+            ferries_send(f->ferries, v, r, chunk, nothing, time);
+        else
+            posts_arrive(f, v, r, chunk, nothing, time);
+    }
+}
+
+/* ---- a worker ---- */
+
+/* Until item n is there. False: it will not come. */
+static bool posts_await_item(struct worker *w, uint64_t n)
+{
+    struct flow *f = w->flow;
+    pthread_mutex_lock(&w->lock);
+    while (atomic_load(&f->released) <= n && atomic_load(&f->total) > n && !flow_halted(f))
+        pthread_cond_wait(&w->news, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+    return atomic_load(&f->released) > n && !flow_halted(f);
+}
+
+/* Until these holdings are given or will not be; the latest of their times. */
+static double posts_await(struct worker *w, struct record *r, const uint32_t *holdings, uint32_t n)
+{
+    double latest = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct berth *s = &r->slots[holdings[i]];
+        if (atomic_load_explicit(&s->state, memory_order_acquire) == SLOT_EMPTY) {
+            pthread_mutex_lock(&w->lock); /* I2 */
+            while (atomic_load_explicit(&s->state, memory_order_acquire) == SLOT_EMPTY &&
+                   !flow_halted(w->flow))
+                pthread_cond_wait(&w->news, &w->lock);
+            pthread_mutex_unlock(&w->lock);
+        }
+        if (flow_halted(w->flow))
+            return latest;
+        latest = fmax(latest, s->time);
+    }
+    return latest;
+}
+
+/* Its time on this worker's node passes. Returns when it has ended, as schedules count. */
+static double posts_let_pass(struct worker *w, const struct duty *d, const struct record *r,
+                             double start)
+{
+    struct flow *f = w->flow;
+    const struct post *post = &f->lineup.posts.at[d->post];
+    uint32_t node = f->lineup.nodes.at[post->nodes.first + w->replica];
+    double end = fmax(start, w->free) + (r->failed ? 0 : costs_time(f->costs, d->task, node));
+    flow_sleep_until(f, end);
+    return end;
+}
+
+/* One task of one item: wait for its inputs and its time, do it, hand on. */
+static void posts_do(struct worker *w, uint32_t number, struct record *r)
+{
+    struct flow *f = w->flow;
+    const struct duty *d = &f->lineup.duties.at[number];
+    const uint32_t *ports = f->lineup.ports.at;
+    double ready = posts_await(w, r, ports + d->in.first, d->in.n);
+    ready = fmax(ready, posts_await(w, r, ports + d->after.first, d->after.n));
+    ready = fmax(ready, r->origin);
+    if (!f->o.flood && f->lineup.period > 0)
+        ready = fmax(ready, r->origin + d->start);
+    flow_sleep_until(f, ready);
+    if (flow_halted(f))
+        return;
+    double began = clock_seconds(), end = began;
+    if (d->kind == DUTY_WAITS) {
+        began = fmax(ready, w->free);
+        end = posts_let_pass(w, d, r, ready);
+    }
+    duty_run(w, d, r, end);
+    if (d->kind != DUTY_WAITS) { /* outputs are as late as they are */
+        end = clock_seconds();
+        for (uint32_t i = 0; i < d->out.n; i++)
+            r->slots[ports[d->out.first + i]].time = end;
+    }
+    w->free = end;
+    labour_add(&w->tallies[number - f->lineup.posts.at[w->post].duties.first], 1, end - began);
+    posts_send(f, d, r, end);
+    duty_drop(&f->lineup, d, r);
+    posts_less(f, r, 1);
+}
+
+void *posts_work(void *worker)
+{
+    struct worker *w = worker;
+    struct flow *f = w->flow;
+    const struct post *p = &f->lineup.posts.at[w->post];
+    prctl(PR_SET_TIMERSLACK, 1); /* nanosecond: sleeps end when they should, not 50 us later */
+    for (uint64_t n = w->replica; posts_await_item(w, n); n += p->workers)
+        for (uint32_t i = 0; i < p->duties.n && !flow_halted(f); i++)
+            posts_do(w, p->duties.first + i, &f->ring[n % f->window]);
+    flow_thread_ends(f);
+    return NULL;
+}
+
+/* ---- the source ---- */
+
+/* Until the record is free again. */
+static bool posts_await_room(struct flow *f, struct record *r)
+{
+    pthread_mutex_lock(&f->leaving);
+    while (atomic_load_explicit(&r->busy, memory_order_acquire) && !flow_halted(f))
+        pthread_cond_wait(&f->freed, &f->leaving);
+    pthread_mutex_unlock(&f->leaving);
+    return !flow_halted(f);
+}
+
+/* All at once: from here on any worker may have it. */
+static void posts_release(struct flow *f, struct record *r, uint64_t n)
+{
+    atomic_store(&r->left, (uint32_t)(f->lineup.duties.n + f->lineup.voyages.n));
+    atomic_store(&r->busy, true);
+    atomic_store(&f->released, n + 1);
+    for (size_t p = 0; p < f->lineup.posts.n; p++) {
+        const struct post *post = &f->lineup.posts.at[p];
+        posts_tell(&f->workers[post->first + n % post->workers]);
+    }
+}
+
+/* Items one by one, at the pace of the schedule: an item that the source has later shifts those behind
+ * it. Inputs are there when the item is. */
+void *posts_source(void *flow)
+{
+    struct flow *f = flow;
+    double origin = clock_seconds() + 0.01; /* every worker is at its post by then */
+    double period = f->o.flood ? 0 : f->lineup.period;
+    uint64_t n = 0;
+    prctl(PR_SET_TIMERSLACK, 1);
+    for (; !f->o.items || n < f->o.items; n++) {
+        struct record *r = &f->ring[n % f->window];
+        if (!posts_await_room(f, r))
+            break;
+        for (uint32_t h = 0; h < f->lineup.nholdings; h++)
+            atomic_store_explicit(&r->slots[h].state, SLOT_EMPTY, memory_order_relaxed);
+        flow_sleep_until(f, origin);
+        if (flow_take(f, true, n, r) != SOURCE_ITEM)
+            break;
+        double now = clock_seconds();
+        /* a wake-up that is late by less than a period is no reason to shift the schedule */
+        origin = now > origin + period ? now : origin;
+        r->origin = r->entered = period > 0 ? origin : now;
+        for (size_t i = 0; i < f->lineup.inputs.n; i++)
+            r->slots[f->lineup.inputs.at[i].holding].time = r->origin;
+        posts_release(f, r, n);
+        origin += period;
+    }
+    atomic_store(&f->total, n);
+    posts_wake(f);
+    flow_thread_ends(f);
+    return NULL;
+}

@@ -1,0 +1,299 @@
+/* Sinks. One thread at a time puts results, any worker's: as in source.c, blocks are the C library's.
+ *
+ * I1. What is written to a descriptor is gathered and goes out with sink_flush(), which whoever puts
+ *     calls before he waits for anything.
+ * I2. A file of a folder appears whole: written beside its name, then renamed. */
+#include "stream/ends.h"
+
+#include "base/file.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum sink_kind { SINK_NOTHING, SINK_LINES, SINK_FRAMES, SINK_FOLDER, SINK_FUNCTION };
+enum { OUTLET = 1 << 16 };
+
+struct sink {
+    enum sink_kind kind;
+    char *text;
+    uint32_t n; /* results of an item */
+    const char *const *names;
+    int fd;
+    bool listens;
+    char *buffer;
+    size_t have;
+    char *folder;
+    weft_filter_function function;
+    struct handling handling;
+    atomic_int never;
+};
+
+static bool sink_fails(struct sink *s, const char *what, struct error *err)
+{
+    return error_set(err, ERROR_FAILED, "%s: cannot %s: %s", s->text ? s->text : "the sink", what,
+                     strerror(errno));
+}
+
+/* ---- descriptors ---- */
+
+/* Waits as long as the reader wants: that is the back-pressure which stops the source in the end. */
+static bool sink_write_all(struct sink *s, const char *bytes, size_t n, struct error *err)
+{
+    if (s->listens) { /* the first connection is the sink */
+        int connection = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC);
+        if (connection < 0)
+            return sink_fails(s, "accept a connection", err);
+        close(s->fd);
+        s->fd = connection;
+        s->listens = false;
+    }
+    for (size_t done = 0; done < n;) {
+        ssize_t wrote = write(s->fd, bytes + done, n - done);
+        if (wrote < 0 && errno != EINTR)
+            return sink_fails(s, "write", err);
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return true;
+}
+
+bool sink_flush(struct sink *s, struct error *err)
+{
+    size_t have = s->have;
+    s->have = 0;
+    return !have || sink_write_all(s, s->buffer, have, err);
+}
+
+/* Large results are not gathered, they would be copied for nothing. */
+static bool sink_add(struct sink *s, const void *bytes, size_t n, struct error *err)
+{
+    if (s->have + n > OUTLET && !sink_flush(s, err))
+        return false;
+    if (n > OUTLET)
+        return sink_write_all(s, bytes, n, err);
+    memcpy(s->buffer + s->have, bytes, n);
+    s->have += n;
+    return true;
+}
+
+/* What a program wrote as a line has its end already. */
+static bool sink_put_line(struct sink *s, struct chunk *chunk, struct error *err)
+{
+    if (!chunk)
+        return true;
+    const char *bytes = chunk_bytes(chunk);
+    bool ended = chunk->size && bytes[chunk->size - 1] == '\n';
+    return sink_add(s, bytes, chunk->size, err) && (ended || sink_add(s, "\n", 1, err));
+}
+
+/* An item of which there is nothing has its frame: who reads counts on the numbers. */
+static bool sink_put_frame(struct sink *s, uint64_t number, struct chunk *chunk, struct error *err)
+{
+    uint64_t head[2] = {htole64(chunk ? chunk->size : UINT64_MAX), htole64(number)};
+    return sink_add(s, head, sizeof head, err) &&
+           (!chunk || sink_add(s, chunk_bytes(chunk), chunk->size, err));
+}
+
+/* ---- folders ---- */
+
+/* "frame_017.pgm" becomes "frame_017.pgm.png" where the result is called "edges.png": no two items
+ * have the same name. Without a name, its number. */
+static void sink_file_name(const struct sink *s, uint32_t result, uint64_t number, const char *name,
+                           bool temporary, char *path, size_t size)
+{
+    const char *base = file_basename(s->names[result]);
+    const char *suffix = base + file_stem_length(base);
+    size_t n = name ? strlen(name) : 0, has = strlen(suffix);
+    if (name && has <= n && strcmp(name + n - has, suffix) == 0)
+        suffix = "";
+    char of_result[1024] = "";
+    if (s->n > 1)
+        snprintf(of_result, sizeof of_result, "%.1000s/", base);
+    if (name)
+        snprintf(path, size, "%s/%s%s%s%s", s->folder, of_result, temporary ? "." : "", name,
+                 suffix);
+    else
+        snprintf(path, size, "%s/%s%s%08llu%s", s->folder, of_result, temporary ? "." : "",
+                 (unsigned long long)number, suffix);
+}
+
+static bool sink_put_file(struct sink *s, uint32_t result, uint64_t number, const char *name,
+                          struct chunk *chunk, struct error *err)
+{
+    char path[4096], beside[4096];
+    sink_file_name(s, result, number, name, false, path, sizeof path);
+    sink_file_name(s, result, number, name, true, beside, sizeof beside);
+    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool good = fd >= 0;
+    for (size_t done = 0; good && done < chunk->size;) {
+        ssize_t n = write(fd, (char *)chunk_bytes(chunk) + done, chunk->size - done);
+        good = n >= 0 || errno == EINTR;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    int reason = errno;
+    good = (fd < 0 || close(fd) == 0) && good;
+    if (good && rename(beside, path) == 0) /* I2 */
+        return true;
+    reason = good ? errno : reason;
+    unlink(beside);
+    return error_set(err, ERROR_FAILED, "%s: cannot write: %s", path, strerror(reason));
+}
+
+/* ---- functions ---- */
+
+static bool sink_call(struct sink *s, uint64_t number, struct chunk *const *chunks,
+                      struct error *err)
+{
+    struct handling *h = &s->handling;
+    h->item.number = number;
+    h->item.name = "sink";
+    h->item.attempt = 1;
+    h->item.nin = s->n;
+    h->item.nout = 0;
+    for (uint32_t i = 0; i < s->n; i++) /* nothing: no address, unlike an item without bytes */
+        h->view[i] = chunks[i] ? (struct weft_piece){chunk_bytes(chunks[i]), chunks[i]->size}
+                               : (struct weft_piece){NULL, 0};
+    int status = s->function(&h->item);
+    return status == 0 ||
+           error_set(err, ERROR_FAILED, "%s: the function returned %d for item %llu",
+                     s->text ? s->text : "the sink", status, (unsigned long long)number);
+}
+
+bool sink_put(struct sink *s, uint64_t number, const char *name, struct chunk *const *chunks,
+              struct error *err)
+{
+    bool good = true;
+    switch (s->kind) {
+    case SINK_NOTHING:
+        break;
+    case SINK_LINES:
+        good = sink_put_line(s, chunks[0], err);
+        break;
+    case SINK_FRAMES:
+        good = sink_put_frame(s, number, chunks[0], err);
+        break;
+    case SINK_FOLDER:
+        for (uint32_t i = 0; i < s->n; i++)
+            good = good && (!chunks[i] || sink_put_file(s, i, number, name, chunks[i], err));
+        break;
+    case SINK_FUNCTION:
+        good = sink_call(s, number, chunks, err);
+        break;
+    }
+    return good;
+}
+
+/* ---- opening ---- */
+
+static bool sink_make_folder(const char *path, struct error *err)
+{
+    return mkdir(path, 0777) == 0 || errno == EEXIST ||
+           error_set(err, ERROR_FAILED, "%s: cannot make the folder: %s", path, strerror(errno));
+}
+
+/* Several results have a folder each, so that their files may be called alike. */
+static bool sink_open_folder(struct sink *s, const char *path, struct error *err)
+{
+    s->kind = SINK_FOLDER;
+    s->folder = mem_copy_string(path);
+    for (size_t n = strlen(path); n > 1 && s->folder[n - 1] == '/'; n--)
+        s->folder[n - 1] = 0;
+    bool good = sink_make_folder(s->folder, err);
+    for (uint32_t i = 0; good && s->n > 1 && i < s->n; i++) {
+        struct strbuf of_result = {0};
+        strbuf_printf(&of_result, "%s/%s", s->folder, file_basename(s->names[i]));
+        good = sink_make_folder(of_result.at, err);
+        strbuf_free(&of_result);
+    }
+    return good;
+}
+
+static bool sink_open_file(struct sink *s, const char *path, enum sink_kind kind, struct error *err)
+{
+    s->kind = kind;
+    s->fd = strcmp(path, "-") == 0 ? fcntl(1, F_DUPFD_CLOEXEC, 3)
+                                   : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return s->fd >= 0 ||
+           error_set(err, ERROR_FAILED, "%s: cannot write: %s", path, strerror(errno));
+}
+
+/* As for sources, but a file that is not there yet may be meant: a slash says folder. */
+static bool sink_choose(struct sink *s, const char *to, struct filters *filters, struct error *err)
+{
+    struct stat stat_of;
+    size_t length = strlen(to);
+    if (strncmp(to, "call:", 5) == 0) {
+        s->kind = SINK_FUNCTION;
+        s->function = filters_function(filters, to + 5, err);
+        handling_open(&s->handling, s->n, &s->never);
+        return s->function;
+    }
+    if ((length && to[length - 1] == '/') || (stat(to, &stat_of) == 0 && S_ISDIR(stat_of.st_mode)))
+        return sink_open_folder(s, to, err);
+    if (s->n != 1)
+        return error_set(
+            err, ERROR_INPUT,
+            "--to %.200s: the stream has %u results an item; a folder (with a slash at "
+            "its end) or a function takes that many, this takes one",
+            to, s->n);
+    if (strncmp(to, "frames:", 7) == 0)
+        return sink_open_file(s, to + 7, SINK_FRAMES, err);
+    if (ends_is_socket(to)) {
+        s->kind = SINK_FRAMES;
+        s->fd = ends_socket(to, &s->listens, err);
+        return s->fd >= 0;
+    }
+    return sink_open_file(s, to, SINK_LINES, err);
+}
+
+struct sink *sink_open(const char *to, struct filters *filters, const char *const *names,
+                       uint32_t n, struct error *err)
+{
+    struct sink *s = mem_new_zero(struct sink, 1);
+    s->fd = -1;
+    s->n = n;
+    s->names = names;
+    if (!to)
+        return s;
+    s->buffer = mem_alloc(OUTLET);
+    s->text = mem_copy_string(to);
+    if (sink_choose(s, to, filters, err))
+        return s;
+    struct error ignored = {0};
+    sink_close(s, &ignored);
+    return NULL;
+}
+
+struct sink *sink_of_function(weft_filter_function function, void *context, uint32_t n)
+{
+    struct sink *s = mem_new_zero(struct sink, 1);
+    s->kind = SINK_FUNCTION;
+    s->function = function;
+    s->n = n;
+    s->fd = -1;
+    handling_open(&s->handling, n, &s->never);
+    s->handling.item.context = context;
+    return s;
+}
+
+/* A disk that is full may say so only now. */
+bool sink_close(struct sink *s, struct error *err)
+{
+    if (!s)
+        return true;
+    bool good = sink_flush(s, err);
+    if (s->fd >= 0 && close(s->fd) != 0 && good)
+        good = sink_fails(s, "write", err);
+    handling_close(&s->handling);
+    free(s->buffer);
+    free(s->text);
+    free(s->folder);
+    free(s);
+    return good;
+}
