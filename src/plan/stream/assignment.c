@@ -1,12 +1,9 @@
-/* Mappings with their nodes: which nodes a cluster's replicas get, judging, all partitions of small
- * graphs, annealing. assignment.h has the contract; on equal nodes the lists of nodes are left out.
+/* Mappings with their nodes: which nodes a cluster's replicas get, judging, annealing.
+ * assignment.h has the contract; on equal nodes the lists of nodes are left out.
  *
- * All partitions of up to ENUMERATED tasks come as restricted growth strings, 4,140 for 8.
  * Annealing moves tasks between clusters, duplicates, merges, exchanges nodes; an estimate gives up
  * once the latency is beyond the limit. */
 #include "plan/stream/assignment.h"
-
-enum { ENUMERATED = 8 }; /* tasks: 4,140 partitions */
 
 /* ---- nodes ---- */
 
@@ -259,51 +256,6 @@ void assignment_assign(struct assignment *l, struct assignment_space *space, dou
                 fmax(1, ceil(space->q->throughput * space->estimate.component.at[c] - 1e-7)));
     }
     free(least);
-}
-
-/* ---- enumeration ---- */
-
-bool assignment_enumerate(struct assignment *best, struct assignment_space *space)
-{
-    uint32_t n = space->q->g->ntasks, code[ENUMERATED] = {0}, most[ENUMERATED + 1] = {0};
-    if (n > ENUMERATED)
-        return false;
-    struct assignment trial;
-    assignment_init(&trial, space);
-    for (;;) {
-        struct stream_state *s = &trial.state;
-        s->nclusters = 0;
-        for (uint32_t t = 0; t < n; t++) {
-            s->off[t] = t;
-            s->cluster[t] = s->home[t] = code[t];
-            s->extra[t] = 0;
-            if (code[t] + 1 > s->nclusters)
-                s->nclusters = code[t] + 1;
-        }
-        s->off[n] = n;
-        state_refresh(s, space->q);
-        assignment_assign(&trial, space,
-                          best->meets ? best->latency * (1 + 2 * STREAM_TOLERANCE) : INFINITY);
-        if (trial.meets && assignment_better(&trial, best))
-            assignment_copy(best, &trial, space);
-        /* the next restricted growth string: each number at most one above all before it */
-        uint32_t i = n;
-        while (--i > 0) {
-            most[i] = 0;
-            for (uint32_t k = 0; k < i; k++)
-                if (code[k] > most[i])
-                    most[i] = code[k];
-            if (code[i] <= most[i])
-                break;
-        }
-        if (i == 0)
-            break;
-        code[i]++;
-        for (uint32_t k = i + 1; k < n; k++)
-            code[k] = 0;
-    }
-    assignment_free(&trial);
-    return true;
 }
 
 /* ---- annealing ---- */

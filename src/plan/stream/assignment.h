@@ -38,5 +38,6 @@ void assignment_anneal(struct assignment *l, struct assignment_space *space, uin
                        struct rng *rng);
 /* Merge clusters where that costs no latency: fewer processors. `moves` estimates at most. */
 void assignment_thin(struct assignment *l, struct assignment_space *space, uint64_t moves);
-/* The best of all mappings without duplicates, when there are few tasks: true if it was done. */
-bool assignment_enumerate(struct assignment *best, struct assignment_space *space);
+/* The best of all mappings, when there are at most 8 tasks (enumerate.c); `most`: with duplicates so
+ * many are tried at most, and the partitions that have more only without. True: all were tried. */
+bool assignment_enumerate(struct assignment *best, struct assignment_space *space, uint64_t most);

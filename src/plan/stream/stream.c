@@ -4,7 +4,7 @@
  *    starts: MOS (on unequal nodes: as if all were as bad as the worst of the fastest k), EXPERT,
  *            FCP and list schedules (starts.c), everything in one cluster, each task alone
  *       |
- *    all partitions up to 8 tasks, annealing, merges that cost no latency, one item at a time
+ *    all mappings of up to 8 tasks, annealing, merges that cost no latency, one item at a time
  *       |
  *    replay of 1,000 items <-- behind what is required: ask for more, at most REPLANS times
  *
@@ -13,6 +13,8 @@
 #include "model/stream_schedule.h"
 
 enum { MOVES = 20000, REPLANS = 4 };
+/* Of all mappings of a few tasks: seven tasks seldom have more, and a million take a second. */
+enum { MAPPINGS = 2000000 };
 
 void stream_solution_free(struct stream_solution *s)
 {
@@ -219,7 +221,7 @@ void stream_solve(struct assignment_space *space, double effort, uint64_t seed,
             start_from(out, space, count, q->duplication);
         }
     }
-    assignment_enumerate(&out->assignment, space);
+    assignment_enumerate(&out->assignment, space, (uint64_t)(effort * MAPPINGS));
     if (out->assignment.meets) {
         /* an estimate takes time in proportion to the tasks */
         double moves = effort * MOVES * fmin(1, 100.0 / q->g->ntasks);
@@ -404,10 +406,9 @@ const struct planner planner_stream = {
     .name = "stream",
     .family = "stream",
     .summary = "least latency at a throughput on any nodes; promises what a replay confirms",
-    .paper =
-        "beyond OSU-CISRC-4/08-TR17: all partitions of small graphs, annealing on MOS's mapping",
-    .guarantee = "never a longer latency than mos at the same throughput; optimal without "
-                 "duplicates up to 8 tasks",
+    .paper = "beyond OSU-CISRC-4/08-TR17: all mappings of small graphs, annealing on MOS's mapping",
+    .guarantee = "never a longer latency than mos at the same throughput; the least of all "
+                 "mappings up to 8 tasks, with duplicates where there are at most 2 million",
     .tie_rule = "latency, then processors; the seed decides the order of the search",
     .options = options,
     .accepts = ACCEPTS_DAG | ACCEPTS_STREAM,
