@@ -293,6 +293,29 @@ bool weft_predictions_kind(const struct weft_predictions *f, uint32_t i,
 bool weft_predictions_host(const struct weft_predictions *f, uint32_t kind, uint32_t i,
                            struct weft_prediction_host *out);
 
+/* How well a kind was predicted in a past run: what was expected before it, beside what happened. */
+struct weft_prediction_error {
+    size_t size; /* set by WEFT_PREDICTION_ERROR_INIT: fields may be added at the end */
+    int64_t run;
+    double started;              /* of the run, seconds since 1970 */
+    const char *workflow, *kind; /* workflow NULL: not known */
+    uint32_t attempts;
+    double error;  /* median of |predicted / real - 1| */
+    double ratio;  /* median of predicted / real */
+    double inside; /* share inside the interval, 0 to 1; 0.9 is promised */
+};
+#define WEFT_PREDICTION_ERROR_INIT                                                                 \
+    {                                                                                              \
+        .size = sizeof(struct weft_prediction_error)                                               \
+    }
+struct weft_prediction_errors;
+/* Of the newest `runs` of which something was predicted, newest first. */
+struct weft_prediction_errors *weft_history_prediction_errors(struct weft_history *h, size_t runs,
+                                                              struct weft_error *error);
+void weft_prediction_errors_free(struct weft_prediction_errors *e);
+bool weft_prediction_errors_get(const struct weft_prediction_errors *e, size_t i,
+                                struct weft_prediction_error *out);
+
 #ifdef __cplusplus
 }
 #endif

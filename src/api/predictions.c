@@ -111,3 +111,46 @@ EXPORT bool weft_predictions_host(const struct weft_predictions *f, uint32_t kin
     *out = (struct weft_prediction_host){h.name, h.speed > 0 ? h.speed : NAN, h.samples};
     return true;
 }
+
+struct weft_prediction_errors {
+    history_errors model;
+};
+
+EXPORT struct weft_prediction_errors *
+weft_history_prediction_errors(struct weft_history *h, size_t runs, struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct weft_prediction_errors *e = mem_new_zero(struct weft_prediction_errors, 1);
+        if (history_predicted(h->model, runs, &e->model, &call.err))
+            call.result = e;
+    }
+    return api_result(&call);
+}
+
+EXPORT void weft_prediction_errors_free(struct weft_prediction_errors *e)
+{
+    if (!e)
+        return;
+    history_errors_free(&e->model);
+    free(e);
+}
+
+EXPORT bool weft_prediction_errors_get(const struct weft_prediction_errors *e, size_t i,
+                                       struct weft_prediction_error *out)
+{
+    if (i >= e->model.n)
+        return false;
+    const struct history_error *at = &e->model.at[i];
+    struct weft_prediction_error mine = {.size = out->size,
+                                         .run = at->run,
+                                         .started = at->started,
+                                         .workflow = at->workflow,
+                                         .kind = at->kind,
+                                         .attempts = at->attempts,
+                                         .error = at->error,
+                                         .ratio = at->ratio,
+                                         .inside = at->inside};
+    memcpy(out, &mine, out->size < sizeof mine ? out->size : sizeof mine);
+    return true;
+}

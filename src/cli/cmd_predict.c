@@ -17,6 +17,8 @@
 
 static const struct cli_option options[] = {
     {"tasks", 0, NULL, "every task in the table, not only the 40 longest"},
+    {"error", 0, NULL, "instead of FLOW: how well past runs were predicted, by run and kind"},
+    {"limit", 0, "N", "with --error: so many runs (default 20)"},
     OPTION_RISK,
     OPTION_FROM,
     OPTION_READ,
@@ -26,7 +28,9 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_rule predict_rules[] = {
-    {"tasks", NULL, "json"}, /* which has them all */
+    {"tasks", NULL, "json error"}, /* JSON has them all */
+    {"limit", "error", NULL},
+    {"risk from read", NULL, "error"},
     RULES_END,
 };
 
@@ -272,11 +276,91 @@ static void predict_text(const struct workflow *w, const struct forecast *f, boo
     predict_kinds(f, out);
 }
 
+/* ---- what became of predictions ---- */
+
+static void predict_error_rows(const struct weft_prediction_errors *e, bool json,
+                               struct strbuf *out)
+{
+    struct weft_prediction_error at = WEFT_PREDICTION_ERROR_INIT;
+    struct table *t = table_new();
+    struct json_writer j;
+    static const char *const heads[] = {"run",      "when",  "workflow",         "kind",
+                                        "attempts", "error", "predicted / real", "inside"};
+    for (size_t i = 0; i < 8; i++)
+        table_column(t, heads[i], i >= 1 && i <= 3 ? TABLE_LEFT : TABLE_RIGHT);
+    json_write_start(&j, out, true);
+    if (json) {
+        json_write_object(&j);
+        json_put_string(&j, "schema", "weft-prediction-errors/1");
+        json_write_key(&j, "errors");
+        json_write_array(&j);
+    }
+    for (size_t i = 0; weft_prediction_errors_get(e, i, &at); i++) {
+        if (json) {
+            json_write_object_inline(&j);
+            json_put_integer(&j, "run", at.run);
+            json_put_number(&j, "started", at.started);
+            json_put_string(&j, "workflow", at.workflow);
+            json_put_string(&j, "kind", at.kind);
+            json_put_integer(&j, "attempts", at.attempts);
+            json_put_number(&j, "error", at.error);
+            json_put_number(&j, "ratio", at.ratio);
+            json_put_number(&j, "inside", at.inside);
+            json_write_end_object(&j);
+            continue;
+        }
+        char when[HUMAN_SIZE];
+        table_row(t);
+        table_printf(t, "%lld", (long long)at.run);
+        table_cell(t, human_when(when, at.started));
+        table_cell(t, at.workflow ? at.workflow : "-");
+        table_cell(t, at.kind);
+        table_printf(t, "%u", at.attempts);
+        predict_share(t, at.error);
+        table_printf(t, "%.2f", at.ratio);
+        predict_share(t, at.inside);
+    }
+    if (json) {
+        json_write_end_array(&j);
+        json_write_end_object(&j);
+    } else {
+        table_print(t, out, &(struct table_style){.colour = cli_colour(), .max_cell = 40});
+    }
+    table_free(t);
+}
+
+/* Newest first, so that what got better stands above what it was. */
+static int predict_errors(const struct arguments *a)
+{
+    struct weft_error error;
+    struct error err = {0};
+    int64_t runs;
+    if (!arguments_integer(a, "limit", 20, 1, 1000000, &runs, &err))
+        return cli_fail(&err);
+    struct weft_history *h = weft_history_open(NULL, &error);
+    struct weft_prediction_errors *e =
+        h ? weft_history_prediction_errors(h, (size_t)runs, &error) : NULL;
+    struct strbuf out = {0};
+    if (e)
+        predict_error_rows(e, arguments_flag(a, "json"), &out);
+    int status = e ? cli_print(&out) : cli_failed(&error);
+    strbuf_free(&out);
+    weft_prediction_errors_free(e);
+    weft_history_close(h);
+    return status;
+}
+
 static int predict_command(const struct arguments *a)
 {
     struct weft_error error;
     struct error err = {0};
     double risk;
+    if (arguments_flag(a, "error") != !a->noperands) {
+        error_set(&err, ERROR_INPUT, "predict takes a workflow, or --error instead of one");
+        return cli_fail(&err);
+    }
+    if (arguments_flag(a, "error"))
+        return predict_errors(a);
     if (!cli_risk(a, &risk, &err))
         return cli_fail(&err);
     struct weft_workflow *w = cli_workflow(a, a->operand[0], &error);
@@ -300,8 +384,8 @@ static int predict_command(const struct arguments *a)
 
 const struct command command_predict = {
     .name = "predict",
-    .operands = "FLOW",
-    .least = 1,
+    .operands = "[FLOW]",
+    .least = 0,
     .most = 1,
     .summary = "what each task will take, from past runs, with interval and error",
     .details = "Times are seconds at speed 1, with the interval in which 9 of 10 fall; memory and\n"
@@ -311,7 +395,8 @@ const struct command command_predict = {
                "examples:\n"
                "  weft predict flow.yaml\n"
                "  weft predict flow.yaml --risk 0.9    times that 9 of 10 tasks stay below\n"
-               "  weft predict flow.yaml --json\n",
+               "  weft predict flow.yaml --json\n"
+               "  weft predict --error                 do predictions get better?\n",
     .options = options,
     .rules = predict_rules,
     .run = predict_command,

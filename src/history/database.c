@@ -128,6 +128,10 @@ bool database_error(struct history *h, struct error *err)
                          h->path);
     case SQLITE_FULL:
         return error_set(err, ERROR_FAILED, "%s: the disk is full", h->path);
+    case SQLITE_IOERR: /* a log or an index beside it that could not grow */
+        if (sqlite3_system_errno(h->db) == ENOSPC || sqlite3_system_errno(h->db) == EDQUOT)
+            return error_set(err, ERROR_FAILED, "%s: the disk is full", h->path);
+        return error_set(err, ERROR_FAILED, "%s: %s", h->path, what);
     case SQLITE_READONLY:
         return error_set(err, ERROR_FAILED, "%s: the history may not be written (%s)", h->path,
                          what);

@@ -255,3 +255,18 @@ uint32_t forecast_kinds(const struct forecast *f);
 void forecast_kind(const struct forecast *f, uint32_t kind, struct forecast_kind *out);
 /* Machine `i` of those of the kind, the one with the newest sample first. */
 void forecast_host(const struct forecast *f, uint32_t kind, uint32_t i, struct forecast_host *out);
+
+/* How well a kind was predicted in a past run, of which something was. */
+struct history_error {
+    int64_t run;
+    double started; /* of the run */
+    char *workflow, *kind;
+    uint32_t attempts; /* that ended well and were predicted */
+    double error;      /* median of |predicted / real - 1| */
+    double ratio;      /* median of predicted / real: above 1 too much was expected */
+    double inside;     /* share of them inside the interval, 0 to 1 */
+};
+typedef ARRAY(struct history_error) history_errors;
+/* Of the newest `runs` with predictions, newest first. */
+bool history_predicted(struct history *h, size_t runs, history_errors *out, struct error *err);
+void history_errors_free(history_errors *errors);

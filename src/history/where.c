@@ -187,6 +187,30 @@ static bool where_expression(struct history *h, const char *text, struct where *
     return true;
 }
 
+/* Is it known of runs as wholes, a parameter, a tag? Values of results are many a run. */
+static bool where_is_of_run(struct history *h, int64_t name)
+{
+    sqlite3_stmt *s = database_prepare(h, "SELECT sort FROM facts WHERE name = ? LIMIT 1", NULL);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, name);
+    int sort = database_step(h, s, NULL) == 1 ? sqlite3_column_int(s, 0) : FACT_VALUE;
+    sqlite3_finalize(s);
+    return sort != FACT_VALUE && sort != FACT_LABEL;
+}
+
+/* What a run has once comes before what it has often: where that does not hold, nothing else is looked
+ * at. Joins that are LEFT give the same in any order. */
+static void where_join(struct history *h, struct where *w)
+{
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t i = 0; i < w->names.n; i++)
+            if (where_is_of_run(h, w->names.at[i]) == !turn)
+                strbuf_printf(&w->condition,
+                              " LEFT JOIN facts v%zu ON v%zu.name = %lld AND v%zu.run = r.id", i, i,
+                              (long long)w->names.at[i], i);
+}
+
 bool where_translate(struct history *h, const char *text, struct where *out, struct error *err)
 {
     struct strbuf expression = {0};
@@ -201,10 +225,7 @@ bool where_translate(struct history *h, const char *text, struct where *out, str
     bool ok = where_expression(h, text, out, &expression, err);
     if (ok) {
         strbuf_add(&out->condition, "EXISTS (SELECT 1 FROM (SELECT 1)");
-        for (size_t i = 0; i < out->names.n; i++)
-            strbuf_printf(&out->condition,
-                          " LEFT JOIN facts v%zu ON v%zu.name = %lld AND v%zu.run = r.id", i, i,
-                          (long long)out->names.at[i], i);
+        where_join(h, out);
         strbuf_printf(&out->condition, " WHERE (%s)", strbuf_text(&expression));
         /* facts of different labels are of different computations */
         for (size_t i = 0; i < out->names.n; i++)

@@ -299,6 +299,8 @@ history||--file a.txt|-
 history||--export h.csv|-
 history||--json|-
 predict|flow.yaml|--tasks|-
+predict||--error|-
+predict||--limit 3|--error
 predict|flow.yaml|--risk 0.9|-
 predict|flow.yaml|--from native|-
 predict|flow.yaml|--read x=1|refused by the reader

@@ -119,5 +119,30 @@ ok $? "so is what a run is expected to take"
 say plan flow.yaml --with heft --risk 0.9 --no-predict
 [ $? = 2 ]
 ok $? "without predictions there is no risk to take"
+
+# ---- the error over time ----
+say predict --error --json && python3 - "$WEFT_HISTORY" "$work/out" <<'PY'
+import json, sqlite3, statistics, struct, sys
+db = sqlite3.connect(sys.argv[1])
+said = {(e["run"], e["kind"]): e for e in json.load(open(sys.argv[2]))["errors"]}
+mine = {}
+for run, words, flow, speed in db.execute("SELECT p.run, p.tasks, r.workflow, r.speed FROM predictions p JOIN runs r ON r.id = p.run").fetchall():
+    for task, took in db.execute("SELECT task, took FROM attempts WHERE id >> 32 = ? AND outcome = 0", (run,)).fetchall():
+        seconds, low, high, memory, seen = struct.unpack_from("ffffI", words, 20 * task)
+        kind = db.execute("SELECT k.name FROM tasks t JOIN kinds k ON k.id = t.kind WHERE t.id = ?", ((flow << 32) + task,)).fetchone()[0]
+        if seen:
+            real = took * 1e-6 * (speed or 1)
+            mine.setdefault((run, kind), []).append((seconds / real, low <= real <= high))
+good = set(said) == set(mine) and len(mine) > 2
+for key, rows in mine.items():
+    e = said.get(key, {})
+    ratios = sorted(r for r, _ in rows)
+    good = good and e["attempts"] == len(rows) and abs(e["inside"] - sum(i for _, i in rows) / len(rows)) < 1e-9
+    good = good and abs(e["ratio"] - ratios[len(rows) // 2]) < 1e-5 * e["ratio"] and abs(e["error"] - sorted(abs(r - 1) for r in ratios)[len(rows) // 2]) < 1e-4 * (1 + e["error"])
+sys.exit(not good)
+PY
+ok $? "what was predicted beside what happened, by run and kind, as an oracle has it"
+say predict --error --limit 1 && [ "$(grep -c ' scripts ' "$work/out")" -ge 1 ] && ! say predict && ! say predict flow.yaml --error
+ok $? "a table; a workflow or --error, not both"
 echo "1..$count"
 exit $failed
