@@ -92,5 +92,22 @@ sed 's/"before": "x"/"before": "r"/' deep.json >early.json
 "$weft" check early.json >out 2>err
 [ $? = 1 ] && grep -q "is not in memory then" out
 ok $? "nor with a file that is written before it is made"
+# two sites with slow links between them: cuts counted with the mean of all links, and a plan for both was longer than one for either
+"$weft" generate prufer --set n=400 --seed 3 -o sites.yaml 2>err
+sites() { # how many
+    echo "weft: 1"
+    echo "network: { bandwidth: 5 }"
+    echo "nodes:"
+    for s in $(seq "$1"); do for i in 1 2 3 4 5 6; do echo "  - { name: s${s}n$i, speed: $((1 + i % 3)), memory: $((40 + 20 * (i % 2)))k }"; done; done
+    echo "links:"
+    for s in $(seq "$1"); do for i in 1 2 3 4 5 6; do for k in $(seq $((i + 1)) 6); do echo "  - { between: [s${s}n$i, s${s}n$k], bandwidth: 500 }"; done; done; done
+}
+sites 2 >both.yaml
+sites 1 >single.yaml
+makespan() { "$weft" plan sites.yaml --on "$1" --with tree --set budget=200000moves -q 2>err | awk '$1 == "makespan" { print $2 }'; }
+one=$(makespan single.yaml) two=$(makespan both.yaml)
+echo "one site: $one, two sites: $two" >out
+awk -v one="$one" -v two="$two" 'BEGIN { exit !(two > 0 && two <= one * 1.000001) }'
+ok $? "two sites are never worse than one of them"
 echo "1..$count"
 exit "$failed"

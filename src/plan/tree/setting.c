@@ -110,6 +110,34 @@ void setting_restrict(struct tree_setting *s, double limit)
     sum_speeds(s);
 }
 
+void setting_keep(struct tree_setting *s, const uint8_t *keep)
+{
+    uint32_t kept = 0;
+    double latency = 0, per_byte = 0, pairs = 0;
+    for (uint32_t q = 0; q < s->nprocs; q++)
+        if (keep[q]) {
+            s->node[kept] = s->node[q];
+            s->speed[kept] = s->speed[q];
+            s->memory[kept++] = s->memory[q];
+        }
+    s->nprocs = kept;
+    sum_speeds(s);
+    for (uint32_t a = 0; a < kept; a++)
+        for (uint32_t b = 0; b < a; b++) {
+            double rate, late;
+            platform_link(s->platform, s->node[a], s->node[b], &rate, &late);
+            if (!(rate > 0))
+                continue; /* these two cannot talk */
+            latency += late;
+            per_byte += 1 / rate;
+            pairs++;
+        }
+    if (pairs > 0) {
+        s->latency = latency / pairs;
+        s->per_byte = per_byte / pairs;
+    }
+}
+
 void setting_free(struct tree_setting *s)
 {
     if (!s)

@@ -43,6 +43,8 @@ struct tree_setting *setting_new(const struct tree *t, const struct platform *pl
 /* Only processors with at least `limit` bytes, each counted as having exactly `limit` (HomPart's
  * scenarios). */
 void setting_restrict(struct tree_setting *s, double limit);
+/* Only the processors with their flag set (one at least), and the mean of the links among them. */
+void setting_keep(struct tree_setting *s, const uint8_t *keep);
 void setting_free(struct tree_setting *s);
 
 static inline bool setting_inside(const struct tree_setting *s, uint32_t x, uint32_t root)

@@ -1,7 +1,7 @@
 /* `tree`: the shortest mapping that hetpart2, a ladder of deadlines, an auction of the processors and
  * searches find; small trees exactly.
  *
- *    hetpart2 ───┐
+ *    hetpart2 ───┐          (where links differ also for groups of well connected processors)
  *    ladder ─────┼─▶ 4 searches ─▶ the best ─▶ 4 searches, cooler ─┬─▶ the shortest
  *    auction ────┼─▶ overhauls  ─────────────▶ overhauls ──────────┘
  *    small.c ────┴─▶ proven: nothing to search
@@ -17,6 +17,7 @@
 #include "plan/tree/auction.h"
 #include "plan/tree/bound.h"
 #include "plan/tree/evict_plan.h"
+#include "plan/tree/groups.h"
 #include "plan/tree/hetpart.h"
 #include "plan/tree/ladder.h"
 #include "plan/tree/search.h"
@@ -194,6 +195,32 @@ static void find_starts(struct tree_run *run)
     take_best(run, &run->auctioned);
 }
 
+/* Where links differ, mappings to well connected processors take the place of the longest starts. */
+static void start_from_groups(struct tree_run *run)
+{
+    struct snapshot found[STREAMS / 2] = {0};
+    double deadline =
+        run->budget.moves ? INFINITY : run->begun + run->budget.seconds * STARTS_SHARE;
+    struct group_budget budget = {(run->budget.moves + 7) / STREAMS / ROUNDS, run->request->seed,
+                                  deadline};
+    uint32_t n = group_mappings(run->setting, &budget, found, STREAMS / 2);
+    for (uint32_t i = 0; i < n; i++) {
+        take_best(run, &found[i]);
+        uint32_t at = run->nstarts < STREAMS ? run->nstarts++ : STREAMS - 1;
+        if (run->start[at].n && run->start[at].makespan <= found[i].makespan)
+            continue;
+        snapshot_copy(&run->start[at], &found[i]);
+        /* the shortest first */
+        for (; at > 0 && run->start[at].makespan < run->start[at - 1].makespan; at--) {
+            struct snapshot longer = run->start[at - 1];
+            run->start[at - 1] = run->start[at];
+            run->start[at] = longer;
+        }
+    }
+    for (uint32_t i = 0; i < STREAMS / 2; i++)
+        snapshot_free(&found[i]);
+}
+
 /* The shortest mapping found for a setting into run->best. `known` may be NULL, else a valid mapping.
  * `p` holds the last attempt of hetpart2. */
 static void solve_tree(struct tree_run *run, struct partition *p, const struct snapshot *known)
@@ -204,6 +231,7 @@ static void solve_tree(struct tree_run *run, struct partition *p, const struct s
     run->nstarts =
         hetpart_best(p, STEP1_BEST, FIT_FIRST, PHASES_AB, run->start, STREAMS, &run->best);
     run->before = run->best.n ? run->best.makespan : NAN;
+    start_from_groups(run);
     if (known)
         take_best(run, known);
     if (small_tree(run->setting)) {
