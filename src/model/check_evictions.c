@@ -1,5 +1,11 @@
 /* Files of a part that are on its node's disk for a while: the order of the part is carried out step by step, and
- * what waits in memory is kept account of. O(tasks + evictions). */
+ * what waits in memory is kept account of. O(tasks + evictions).
+ *
+ *     FILE_NOWHERE ──made──▶ FILE_IN_MEMORY ──written out──▶ FILE_ON_DISK
+ *                                  └──────────read────────────────┴──▶ FILE_READ
+ *
+ * A file that is written out before it is made or after it was read is a mistake of the plan, as is a task that
+ * reads what has not been made. It knows the plan and the tree, and nothing of how planners pick files. */
 #include "model/check_rules.h"
 #include "model/tree.h"
 
@@ -88,6 +94,7 @@ static double run_one(struct eviction_check *s, uint32_t x, bool *good)
     return bytes;
 }
 
+/* Ends at the first thing that makes no sense; every task that finds too little memory is told. */
 static void carry_out(struct eviction_check *s, double *written)
 {
     const struct plan *plan = s->c->plan;

@@ -213,7 +213,8 @@ static void note_unknown_memory(struct plan *plan, const struct workflow *w)
               unknown > 1 ? ", ..." : "");
 }
 
-/* Memory is added up in doubles: where all of it together is past their range, no sum of a part can be
+/* Asked once before any planner begins, in O(objects), so that none of them has to look out for infinities.
+ * Memory is added up in doubles: where all of it together is past their range, no sum of a part can be
  * trusted either. The task is the one at which it overflows. */
 static bool memory_adds_up(const struct workflow *w, struct error *err)
 {

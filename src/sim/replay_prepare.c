@@ -79,7 +79,8 @@ struct plan *replay_from_partition(const struct plan *given, const struct workfl
     return NULL;
 }
 
-/* Files that a part writes to its disk hold up the task before which they go, and the one that reads them
+/* The disk is the node's own and the part runs one task after the other, so nobody else waits for it:
+ * files that a part writes to its disk hold up the task before which they go, and the one that reads them
  * again. */
 static void add_disk_time(struct replay *r)
 {

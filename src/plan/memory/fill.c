@@ -6,7 +6,11 @@
 #include "plan/list/list.h"
 #include <math.h>
 
-/* Tasks that stepped aside and are asked again each time memory comes free: more would make a wide graph
+/* What a schedule of so many tasks costs is mostly asking: for each task that is ready, each node when it could
+ * begin there. A task that fits nowhere is not asked again before memory came free somewhere; and a task that is
+ * asked learns from the tail of a node alone, without looking at cores and steps, when it never fits (keep.c).
+ *
+ * Tasks that stepped aside and are asked again each time memory comes free: more would make a wide graph
  * quadratic. */
 enum { ASIDE_ASKED = 32 };
 

@@ -1,5 +1,7 @@
-/* Orders that need little memory: of a tree the best one, of other graphs the better of three greedy
- * ones.
+/* Orders that need little memory. They are made for one node, and planners of many nodes take them, too, where
+ * memory is short: what is begun in such an order is finished soon, so that few files wait.
+ *
+ * Of a tree the best one, of other graphs the better of three greedy ones.
  *
  * Greedy: of the tasks that are ready, the one after which the least waits (what it leaves less what it was
  * the last to read); or the one that became ready last, so that branches are finished before others are begun;

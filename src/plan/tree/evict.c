@@ -1,6 +1,23 @@
 /* Files that memory has no room for: the published rules, a clean-up, and exact dynamic programming for a handful
  * of tasks. evict.h says what is looked for. Orders here are as tasks run: from the root down in an out-tree, up
- * to it in an in-tree. */
+ * to it in an in-tree.
+ *
+ * When the next task lacks `need` bytes, the files that wait and that it does not read are candidates, those used
+ * last first (the one that is not needed for longest is the one that room is made with for longest). Then
+ *
+ *     last scheduled first   goes from the first on until there is room
+ *     first fit              takes the first that is large enough alone
+ *     best fit               the one whose size is closest to the need, again and again
+ *     first fill             the first that is not larger than the need
+ *     best fill              the largest that is not larger than the need
+ *     best combination       of the first five the subset whose sum is closest to the need
+ *
+ * and where a rule finds none, the first candidate goes. None of them is best on all trees, so all are tried. For a
+ * given order the question is a covering problem (each task must have enough of the intervals over it removed) and
+ * hard already; that is why exactness ends at EVICT_EXACT tasks.
+ *
+ * A file is written at most once and read at most once: it has one reader, and what has gone to disk is not needed
+ * before that one runs. When it is written does not matter for the volume, so long as it has been made. */
 #include "plan/tree/evict.h"
 #include "base/bitset.h"
 #include "base/mem.h"
@@ -77,8 +94,8 @@ static uint32_t best_combination(const struct evict_run *r, const uint32_t *file
     return best;
 }
 
-/* A set of candidates as bits from the first on; one bit for every rule but the last. `files` are sorted by
- * falling time of use. Which single one goes: */
+/* Which single candidate goes, by every rule but the combination; the first where the rule finds none. `files` are
+ * sorted by falling time of use. */
 static uint32_t choose_file(const struct evict_run *r, const uint32_t *files, uint32_t n,
                             enum evict_rule rule, double need)
 {
@@ -149,6 +166,7 @@ static void make_room(struct evict_run *r, uint32_t low, enum evict_rule rule, d
         }
 }
 
+/* What the choice costs: each file is written once and read once. */
 static double volume_of(const struct evict_part *p, const uint32_t *order, uint32_t count,
                         const uint8_t *out)
 {
@@ -173,6 +191,7 @@ static void move_files(struct evict_run *r, uint32_t x, bool made)
     }
 }
 
+/* In the order in which they are read; those of one task have neighbouring ranks. */
 static void rank_files(struct evict_run *r)
 {
     r->nfiles = 0;
@@ -263,7 +282,15 @@ static void take_back(const struct evict_part *p, const uint32_t *order, uint32_
 
 /* ---- a handful of tasks exactly ---- */
 
-/* least[done][away]: the least volume with which the tasks of `done` have run and the files of `away`, of those that
+/* Over sets of tasks that have run and of files that are away:
+ *
+ *     least[done][away] ──task i runs──▶ least[done + i][(away + gone for it) - read by it]   + bytes gone
+ *
+ * where i is ready, and what goes are files that wait, are not away and are not read by i, enough of them that i finds
+ * room. All subsets are tried, since a smaller one may be dearer later. The state with all tasks done and nothing
+ * away has the answer; each state remembers the task that led to it.
+ *
+ * least[done][away]: the least volume with which the tasks of `done` have run and the files of `away`, of those that
  * wait, are on the disk. Sets only grow with `done`, so that one pass in rising order is enough. */
 struct evict_table {
     const struct evict_part *p;
@@ -276,6 +303,7 @@ struct evict_table {
         needs[EVICT_EXACT]; /* sets; needs: tasks before */
 };
 
+/* Tasks and files of the part as bits: file i is the one between task i and its parent. */
 static void table_links(struct evict_table *b)
 {
     const struct tree *t = b->p->t;
@@ -366,6 +394,7 @@ static void table_read(const struct evict_table *b, struct evict_result *out)
     }
 }
 
+/* 2^(2n) states of which few can be reached: 10 tasks take 10 MB and milliseconds. */
 static bool evict_exactly(const struct evict_part *p, struct evict_result *out)
 {
     struct evict_table b = {.p = p, .n = out->count};

@@ -1,5 +1,18 @@
 /* Mappings for nodes with disks: evict_plan.h says which are tried. A part that needs more than its node has is
- * carried out with the files that evict.c picks on the disk, and takes 2 x volume / bandwidth longer. */
+ * carried out with the files that evict.c picks on the disk, and takes 2 x volume / bandwidth longer.
+ *
+ *     the whole tree on one node ────────────┐
+ *     memories x 1.05 ──▶ hetpart2 ──▶ parts ┼──▶ evict.c for each part that ──▶ fewest bytes,
+ *     memories x 1.10 ──▶ hetpart2 ──▶ parts ┤    its node's real memory         then shortest
+ *     ...                                    ┘    cannot hold
+ *
+ * Taking memories for larger is how the volume is kept small without a search of its own: with 1.05 times the memory
+ * a part exceeds its node by at most a twentieth, so that little has to go. Only nodes with a disk are raised, and
+ * a task that its node's real memory cannot hold alone refuses the mapping, for no disk helps there.
+ *
+ * The makespan counts disk time as the checker does: all of it in the part's own length, since a task waits while its
+ * files are written or read. The lower bound of bound.c does not hold here (it counts memory as a reason to cut), so
+ * these plans claim none. */
 #include "plan/tree/evict_plan.h"
 #include "base/mem.h"
 #include "plan/tree/evict.h"
@@ -99,6 +112,7 @@ static void mapping_offer(const struct tree_job *job, struct disk_mapping *best,
     mapping_free(m);
 }
 
+/* The whole tree on each node with a disk; nodes stand by falling memory, so that equal ones are neighbours. */
 static void offer_single_nodes(const struct tree_job *job, struct disk_mapping *best)
 {
     const struct platform *p = job->request->platform;
@@ -208,6 +222,7 @@ static void add_evictions(struct plan *plan, const struct tree *t, const struct 
     }
 }
 
+/* Each part with its order; least memories are not stated, since with files on disk the node's is what counts. */
 static struct plan *mapping_plan(const struct tree_job *job, const struct disk_mapping *m)
 {
     const struct tree *t = job->tree;

@@ -1,5 +1,8 @@
 /* Files on disk against an oracle of its own: every order of the tasks, every set of files on disk, memory added
- * up from the arrays that the test drew. */
+ * up from the arrays that the test drew.
+ *
+ * The trees are nearly binary and memories are at most a byte above what the most demanding task needs: where tasks
+ * have many children, that one task needs more than anything that waits, and nothing would ever be written out. */
 #include "plan/tree/evict.h"
 #include "plan/tree/fixture.h"
 

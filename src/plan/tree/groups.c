@@ -1,10 +1,17 @@
-/* Sites: a cluster of several has quick links inside and slow ones between. The steps of hetpart2 cut with the mean
+/* Sites: a platform of several has quick links inside and slow ones between. The steps of hetpart2 cut with the mean
  * of all links, so that every cut looks dear, and a search that leaves such a mapping one move at a time rarely brings
  * a whole mapping home to one site. So each site is also planned for alone, with its own links; searches go on from
  * there with all processors.
  *
  *     times from q to the others, sorted:   1 1 1 2 | 40 41 40 ...     the widest gap ends q's group
- */
+ *
+ * A processor belongs to the group of the first one that has it near; platforms whose links are drawn at random
+ * have no clear gap, and then groups are what they are: one more start that is rarely the best. Processors are
+ * taken by falling memory, so that the groups with the largest memories are planned for first, and most of the time
+ * that is left goes to them.
+ *
+ * Nothing here is exact: a mapping over two sites with one cheap cut between them is left to the searches, which
+ * begin at the shortest of these and may use every processor. */
 #include "plan/tree/groups.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -34,6 +41,7 @@ static int compare_seconds(const void *a, const void *b)
     return x->processor < y->processor ? -1 : x->processor > y->processor;
 }
 
+/* What a gap in times is measured with: latencies count as much as they do for files of this tree. */
 static double mean_file(const struct tree *t)
 {
     double sum = 0;
