@@ -10,7 +10,10 @@
  *       so runs do not wait for each other in a circle.
  *   I2. The room of this agent's own part goes over to its task without being free in between, and its things
  *       likewise. On the other nodes the part holds them, and its commands are told which.
- *   I3. A command that ended badly is in doubt until each other node has said, after that end, that it
+ *   I3. A part may wait, with its room, for data that is gone. What computes that again may need the part's things:
+ *       a part that nothing uses yet lends them, has them back before anybody else gets any, and until then
+ *       neither its task nor a command of it begins here.
+ *   I4. A command that ended badly is in doubt until each other node has said, after that end, that it
  *       lives (its heartbeat). If one is gone, the attempt is no failure: the task is tried again as a
  *       whole.
  *
@@ -50,9 +53,58 @@ static struct job_part *part_of(const struct job *j, uint32_t task, uint32_t own
 
 static void part_give_things(struct job *j, struct job_part *p)
 {
-    if (p->number != NONE)
+    if (p->number != NONE && !p->lent)
         executor_give_part(j->executor, p->number);
     p->number = NONE;
+    p->lent = false;
+}
+
+/* Of this agent's own, the task has not begun while the part holds them; of another's nothing is known but
+ * whether its commands run here. */
+static bool part_is_idle(const struct job *j, const struct job_part *p)
+{
+    return p->number != NONE && !p->lent && !part_has_commands(j, p->part.task, p->part.owner);
+}
+
+static void gang_take_back(struct agent *a)
+{
+    for (size_t i = 0; i < a->jobs.n; i++) {
+        const struct job *j = a->jobs.at[i];
+        for (size_t k = 0; k < j->gangs.parts.n; k++) {
+            struct job_part *p = &j->gangs.parts.at[k];
+            p->lent = p->lent && !executor_take_part(j->executor, p->part.task, p->number);
+        }
+    }
+}
+
+/* I3. */
+bool gang_lend_things(struct agent *a, const struct job *j, uint32_t task)
+{
+    for (size_t i = 0; i < a->jobs.n; i++) {
+        const struct job *other = a->jobs.at[i];
+        for (size_t k = 0; k < other->gangs.parts.n; k++) {
+            struct job_part *p = &other->gangs.parts.at[k];
+            if (executor_has_things(j->executor, task))
+                return true;
+            if (!part_is_idle(other, p))
+                continue;
+            executor_give_part(other->executor, p->number);
+            p->lent = true;
+        }
+    }
+    bool good = executor_has_things(j->executor, task);
+    if (!good)
+        gang_take_back(a);
+    return good;
+}
+
+bool gang_has_lent(const struct agent *a)
+{
+    for (size_t i = 0; i < a->jobs.n; i++)
+        for (size_t k = 0; k < a->jobs.at[i]->gangs.parts.n; k++)
+            if (a->jobs.at[i]->gangs.parts.at[k].lent)
+                return true;
+    return false;
 }
 
 void gang_hand_over_things(struct job *j, uint32_t task)
@@ -126,6 +178,8 @@ bool gang_waits_for_room(const struct agent *a)
 void gang_pump(struct job *j)
 {
     struct job_gangs *g = &j->gangs;
+    if (gang_has_lent(j->agent))
+        gang_take_back(j->agent);
     for (size_t i = 0; i < g->parts.n && j->state == JOB_OPEN; i++) {
         struct job_part *p = &g->parts.at[i];
         if (p->has_room)
@@ -322,7 +376,7 @@ bool gang_begin(void *job, uint32_t task, struct strbuf *variables, struct error
     return true;
 }
 
-/* ---- doubt (I3) ---- */
+/* ---- doubt (I4) ---- */
 
 bool gang_doubt(struct job *j, uint32_t task)
 {

@@ -16,6 +16,7 @@ struct job_part {
     struct sched_part part;
     bool has_room;
     uint32_t number;      /* under which it holds its things; NONE: none, or the task itself does */
+    bool lent;            /* but for now, what is computed again has them */
     double memory, since; /* as counted; since when it has its room */
 };
 
@@ -66,6 +67,11 @@ void gang_parts(struct job *j, const struct sched_part *parts, size_t n);
 void gang_pump(struct job *j);
 /* The part that this node gives to that task, with its room; NULL: none. */
 const struct job_part *gang_part_given(const struct job *j, uint32_t task, uint32_t owner);
+/* What must be computed again for some task lacks things that parts here hold, and nothing uses: they lend
+ * them. False: it has to wait. */
+bool gang_lend_things(struct agent *a, const struct job *j, uint32_t task);
+/* Are some lent? Then they go back before others get any. */
+bool gang_has_lent(const struct agent *a);
 /* A task here is about to take the things that its own part held for it. */
 void gang_hand_over_things(struct job *j, uint32_t task);
 /* Of a task that runs here: the first of its other nodes; NONE: it has none. */
@@ -90,6 +96,8 @@ void gang_free(struct job *j);
 /* part_command.c */
 void part_run_message(struct job *j, struct bytes *in, bool *malformed);
 void part_ended_message(struct job *j, struct bytes *in, bool *malformed);
+/* Does one run here for that task? */
+bool part_has_commands(const struct job *j, uint32_t task, uint32_t owner);
 void part_commands_drop(struct job *j, const struct sched_part *part);
 void part_commands_tick(struct job *j);
 void part_commands_free(struct job *j);

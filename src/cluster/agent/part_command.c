@@ -163,6 +163,16 @@ static bool command_start(struct job *j, struct part_command *c, char *text, str
     return good;
 }
 
+bool part_has_commands(const struct job *j, uint32_t task, uint32_t owner)
+{
+    for (size_t i = 0; i < j->gangs.commands.n; i++) {
+        const struct part_command *c = &j->gangs.commands.at[i];
+        if (c->task == task && c->owner == owner && c->slot != NONE)
+            return true;
+    }
+    return false;
+}
+
 static void command_run(struct job *j, uint32_t task, uint32_t owner, uint32_t id, char *text)
 {
     struct part_command *c = command_find(j, task, owner, id);
@@ -171,6 +181,9 @@ static void command_run(struct job *j, uint32_t task, uint32_t owner, uint32_t i
             command_tell_end(j, c);
         return;
     }
+    const struct job_part *p = gang_part_given(j, task, owner);
+    if (p && p->lent) /* it is asked for again, and by then has its things back */
+        return;
     struct error err = {0};
     c = array_add(&j->gangs.commands);
     *c = (struct part_command){.task = task, .owner = owner, .id = id};

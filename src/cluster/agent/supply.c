@@ -244,14 +244,23 @@ static bool is_kept_for_another(const struct job *j, uint64_t things)
  * take; if it has to wait, too, so does what it asks for. */
 static bool has_things_for(const struct job *j, uint32_t task, uint64_t *kept)
 {
-    if (!j->w->asks || !j->w->asks[task] || is_wide(j, task)) /* its part holds them */
+    if (!j->w->asks || !j->w->asks[task])
         return true;
+    if (gang_has_lent(j->agent) || is_wide(j, task)) /* they go back first; its part holds them */
+        return !gang_has_lent(j->agent);
     uint64_t wanted = holding_wanted(j->agent->holding, j->w, task);
     if (!(wanted & *kept) && executor_has_things(j->executor, task) &&
         !is_kept_for_another(j, wanted))
         return true;
     *kept |= wanted;
     return false;
+}
+
+/* What is computed again stands behind nobody: parts that wait for it lend what they hold. */
+static bool has_things_to_restore(const struct job *j, uint32_t task)
+{
+    return !j->w->asks || !j->w->asks[task] || executor_has_things(j->executor, task) ||
+           gang_lend_things(j->agent, j, task);
 }
 
 /* Has it a lane of its own, and the machine, which jobs share, its cores and memory? Calls have their
@@ -449,7 +458,8 @@ void supply_pump(struct job *j)
         const struct held *h = &s->held.at[number];
         if ((j->state > JOB_OPEN || j->stop_due) && !h->recomputation) {
             stuck = true;
-        } else if (!has_things_for(j, h->start.task, &s->lacking)) {
+        } else if (h->recomputation ? !has_things_to_restore(j, h->start.task)
+                                    : !has_things_for(j, h->start.task, &s->lacking)) {
             passed++;
         } else if (!has_room_for(j, h->start.task, h->recomputation)) {
             stuck = true;
