@@ -174,7 +174,7 @@ function Run({ run, about }: { run: string; about: About }) {
 export function Database({ about }: { about: About }) {
     const { run = "" } = address.value.values;
     return (
-        <main class={run ? "database beside" : "database"}>
+        <main tabIndex={-1} class={run ? "database beside" : "database"}>
             <section class="list" aria-label="runs">
                 <Search />
                 <Runs />

@@ -36,16 +36,35 @@ export async function ask<T>(path: string, values: Record<string, string> = {}):
     return answer<T>(await fetch(query.size ? `${path}?${query}` : path));
 }
 
-export async function tell(path: string, body: unknown): Promise<void> {
-    await answer(await fetch(path, { method: "POST", body: JSON.stringify(body) }));
+/* Something that changes something; gives back what the server answers. */
+export async function tell<T = unknown>(path: string, body: unknown): Promise<T> {
+    return answer<T>(await fetch(path, { method: "POST", body: JSON.stringify(body) }));
 }
+
+/* Who wants to be told of events of a kind that the server sends ("run", "file", ...): heard("run", act) gives back how to stop.
+ * "afresh": more was missed than the server keeps, or it was away; everybody asks again. */
+const ears = new Map<string, Set<(data: any) => void>>();
+let source: EventSource | null = null;
+function attach(kind: string): void {
+    source?.addEventListener(kind, (event) => ears.get(kind)?.forEach((act) => act(JSON.parse((event as MessageEvent).data))));
+}
+export function heard<T>(kind: string, act: (data: T) => void): () => void {
+    if (!ears.has(kind)) {
+        ears.set(kind, new Set());
+        attach(kind);
+    }
+    ears.get(kind)!.add(act);
+    return () => void ears.get(kind)!.delete(act);
+}
+heard("runs", () => changes.value++);
+heard("afresh", () => changes.value++);
 
 export function listen(): void {
     const events = new EventSource("/api/events");
-    events.addEventListener("runs", () => changes.value++);
-    events.addEventListener("afresh", () => changes.value++);
+    source = events;
+    for (const kind of ears.keys()) attach(kind);
     events.onopen = () => {
-        if (connection.value !== "listening") changes.value++;
+        if (connection.value !== "listening") ears.get("afresh")!.forEach((act) => act({}));
         connection.value = "listening";
     };
     events.onerror = () => {

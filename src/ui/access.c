@@ -1,4 +1,10 @@
-/* access.h: who may ask. Comparisons of secrets take the same time wherever they differ. */
+/* access.h: who may ask. The order of the questions is the order of the refusals: a stranger who asks for another host learns
+ * only that, and nothing is compared with a secret before the host is ours.
+ *
+ *     method ─▶ host ─▶ token of the address? ─▶ origin ─▶ cookie ─▶ read only?
+ *      405      421      303 or 401             403       401       403
+ *
+ * Comparisons of secrets take the same time wherever they differ. */
 #include "ui/access.h"
 #include "base/digest.h"
 #include <stdio.h>

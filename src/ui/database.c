@@ -1,4 +1,8 @@
-/* The Database view's answers: runs on record, asked of the library and written as the command line does. */
+/* The Database view's answers: runs on record, asked of the library and written as the command line does.
+ *
+ * The history is opened for each question and closed after it: other processes write it, `weft history --prune` may replace it,
+ * and opening costs less than a millisecond. At most RUNS_AT_ONCE heads go to a page at a time; who wants others says so in the
+ * question, as people do, rather than by turning pages. */
 #include "api/inside.h"
 #include "base/json.h"
 #include "report/history_view.h"
@@ -6,6 +10,8 @@
 #include "report/record_json.h"
 #include "ui/handlers.h"
 #include "ui/laboratory.h"
+#include "ui/events.h"
+#include "ui/watch.h"
 #include "weft/weft.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +19,7 @@
 
 enum { RUNS_AT_ONCE = 200 };
 
-/* The library's error, with the status of HTTP that fits. */
-static void reply_error(struct reply *out, const struct weft_error *error)
-{
-    reply_fail(out, error->status == WEFT_BAD_INPUT ? 400 : 500, error->text);
-}
-
-void answer_about(const struct laboratory *lab, const struct request *r, struct reply *out)
+static void answer_about(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
     (void)r;
     struct json_writer j;
@@ -31,7 +31,8 @@ void answer_about(const struct laboratory *lab, const struct request *r, struct 
     json_write_end_object(&j);
 }
 
-void answer_runs(const struct laboratory *lab, const struct request *r, struct reply *out)
+/* ?where=SQL&workflow=PART&failed=1&limit=N: what `weft history --json` prints. */
+static void answer_runs(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
     (void)lab;
     struct weft_error error;
@@ -65,7 +66,8 @@ static struct weft_record *record_of_request(const struct request *r, struct rep
     return record;
 }
 
-void answer_run(const struct laboratory *lab, const struct request *r, struct reply *out)
+/* What `weft report --json` prints. */
+static void answer_run(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
     (void)lab;
     struct weft_record *record = record_of_request(r, out);
@@ -75,7 +77,9 @@ void answer_run(const struct laboratory *lab, const struct request *r, struct re
     weft_record_free(record);
 }
 
-void answer_run_page(const struct laboratory *lab, const struct request *r, struct reply *out)
+/* What `weft report -o` writes. */
+static void answer_run_page(const struct laboratory *lab, const struct request *r,
+                            struct reply *out)
 {
     (void)lab;
     struct weft_record *record = record_of_request(r, out);
@@ -87,7 +91,9 @@ void answer_run_page(const struct laboratory *lab, const struct request *r, stru
     weft_record_free(record);
 }
 
-void answer_run_facts(const struct laboratory *lab, const struct request *r, struct reply *out)
+/* Parameters, values, labels, tags, notes. */
+static void answer_run_facts(const struct laboratory *lab, const struct request *r,
+                             struct reply *out)
 {
     (void)lab;
     struct weft_error error;
@@ -115,7 +121,8 @@ void answer_run_facts(const struct laboratory *lab, const struct request *r, str
     weft_history_close(h);
 }
 
-void answer_compare(const struct laboratory *lab, const struct request *r, struct reply *out)
+/* ?before=N&after=N: what `weft history --compare --json` prints. */
+static void answer_compare(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
     (void)lab;
     struct weft_error error;
@@ -143,7 +150,8 @@ static const char *body_text(const struct json *j, const char *key)
     return v != JSON_NONE && json_type(j, v) == JSON_STRING ? json_string(j, v, NULL) : NULL;
 }
 
-void answer_say(const struct laboratory *lab, const struct request *r, struct reply *out)
+/* {"sort": "note", "text": "...", "unsay": false}: tag, note or name a run. */
+static void answer_say(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
     (void)lab;
     struct json j;
@@ -167,3 +175,23 @@ void answer_say(const struct laboratory *lab, const struct request *r, struct re
     weft_history_close(h);
     json_free(&j);
 }
+
+/* Runs that begin and end are written by other processes: a page that listens is told that it should ask again, not what, so
+ * that the answer is always one of the history's own. */
+void database_look(const struct laboratory *lab)
+{
+    static struct history_watch watch; /* one server a process */
+    if (history_watch_look(&watch))
+        event_hub_tell(lab->hub, "runs", "{}");
+}
+
+const struct ui_route database_routes[] = {
+    {false, "/api/about", answer_about},
+    {false, "/api/runs", answer_runs},
+    {false, "/api/run/#", answer_run},
+    {false, "/api/run/#/page", answer_run_page},
+    {false, "/api/run/#/facts", answer_run_facts},
+    {false, "/api/compare", answer_compare},
+    {true, "/api/run/#/say", answer_say},
+    {0},
+};

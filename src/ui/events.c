@@ -1,4 +1,9 @@
-/* events.h: a ring of texts, each as it goes over the wire. */
+/* events.h: a ring of texts, each as it goes over the wire.
+ *
+ *     text[next % KEPT] ... text[next - 1]     the newest KEPT events; `next` only grows
+ *
+ * Numbers are of this life of the server. A page that comes back after a restart brings a number of the last life: it is given
+ * everything that this life knows, which is at most what it would have been told anyway. */
 #include "ui/events.h"
 #include "base/strbuf.h"
 #include <stdlib.h>

@@ -2,7 +2,10 @@
 #pragma once
 #include <stdbool.h>
 
+struct event_hub;
+
 struct laboratory {
     const char *folder; /* absolute */
     bool read_only;
+    struct event_hub *hub; /* what pages are told without asking (events.h) */
 };

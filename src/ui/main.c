@@ -1,6 +1,10 @@
 /* weft-ui: the page's server, a program of its own, started by `weft ui`. Apart from weft, so that a weft
  * that is copied to a cluster needs no HTTP library there, and starts as fast as before.
- *   weft-ui FOLDER PORT [read-only] */
+ *
+ *   weft-ui FOLDER PORT [read-only]
+ *
+ * Nothing of this line is checked here beyond what is needed to be safe: `weft ui` has read the user's options, told of mistakes
+ * in them, and gone to the folder. Who starts this program by hand gets what he asks for. */
 #include "ui/asset.h"
 #include "ui/server.h"
 #include <stdio.h>

@@ -33,5 +33,21 @@ void reply_fail(struct reply *out, unsigned status, const char *text);
 typedef void (*route_handler)(const struct laboratory *lab, const struct request *r,
                               struct reply *out);
 
+/* Which handler answers which address. */
+struct ui_route {
+    bool post; /* it changes something: not with --read-only, and only for the page itself */
+    const char *pattern; /* "/api/run/#/page": "#" stands for a number; NULL: the end of the rows */
+    route_handler handler;
+};
+
+/* What the server knows of a view: its addresses, and what it looks at. */
+struct ui_view {
+    const struct ui_route *routes;
+    /* Once a second while some page listens: has anything changed that nobody told this process? It tells
+     * pages by event_hub_tell(lab->hub, ...). May be NULL. */
+    void (*look)(const struct laboratory *lab);
+};
+extern const struct ui_view ui_views[]; /* routes.c; the end has no routes */
+
 /* Fill in `out` for the request; an address that nobody knows is 404. */
 void route_request(const struct laboratory *lab, bool post, struct request *r, struct reply *out);

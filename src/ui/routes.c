@@ -1,22 +1,14 @@
-/* Which handler answers which address. */
+/* Which handler answers which address: the views, a row each. */
 #include "base/json.h"
 #include "ui/handlers.h"
 #include "ui/request.h"
+#include "weft/weft.h"
 #include <stdlib.h>
 #include <string.h>
 
-static const struct route {
-    bool post;
-    const char *pattern; /* "#" stands for a number */
-    route_handler handler;
-} route_table[] = {
-    {false, "/api/about", answer_about},
-    {false, "/api/runs", answer_runs},
-    {false, "/api/run/#", answer_run},
-    {false, "/api/run/#/page", answer_run_page},
-    {false, "/api/run/#/facts", answer_run_facts},
-    {false, "/api/compare", answer_compare},
-    {true, "/api/run/#/say", answer_say},
+const struct ui_view ui_views[] = {
+    {database_routes, database_look},
+    {0},
 };
 
 static bool route_matches(const char *pattern, const char *path, int64_t *number)
@@ -56,20 +48,38 @@ void reply_fail(struct reply *out, unsigned status, const char *text)
     out->document = false;
 }
 
+void reply_error(struct reply *out, const struct weft_error *error)
+{
+    reply_fail(out, error->status == WEFT_BAD_INPUT ? 400 : 500, error->text);
+}
+
+/* Rows are few and looked through in order: the first that fits answers. The number in the path is left in `r`, also when the
+ * row is then not taken: whoever is taken has set it anew.
+ * NULL: nobody answers this address; `known`: in another way somebody does. */
+static const struct ui_route *route_find(bool post, struct request *r, bool *known)
+{
+    for (const struct ui_view *view = ui_views; view->routes; view++) {
+        for (const struct ui_route *at = view->routes; at->pattern; at++) {
+            if (!route_matches(at->pattern, r->path, &r->run))
+                continue;
+            *known = true;
+            if (at->post == post)
+                return at;
+        }
+    }
+    return NULL;
+}
+
 void route_request(const struct laboratory *lab, bool post, struct request *r, struct reply *out)
 {
     bool known = false;
-    for (size_t i = 0; i < sizeof route_table / sizeof *route_table; i++) {
-        if (!route_matches(route_table[i].pattern, r->path, &r->run))
-            continue;
-        known = true;
-        if (route_table[i].post != post)
-            continue;
-        out->status = 200;
-        out->type = "application/json";
-        route_table[i].handler(lab, r, out);
+    const struct ui_route *found = route_find(post, r, &known);
+    if (!found) {
+        reply_fail(out, known ? 405 : 404,
+                   known ? "this address is asked in another way" : "there is no such address");
         return;
     }
-    reply_fail(out, known ? 405 : 404,
-               known ? "this address is asked in another way" : "there is no such address");
+    out->status = 200;
+    out->type = "application/json";
+    found->handler(lab, r, out);
 }

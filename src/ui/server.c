@@ -1,5 +1,18 @@
-/* server.h: what libmicrohttpd calls. A request is judged (access.h) before anything of it is looked at; then it is a file of the page, the
- * stream of events, or an address of routes.c. Everything happens in one thread, so nothing is locked. */
+/* server.h: what libmicrohttpd calls. A request is judged (access.h) before anything of it is looked at; then it is a file of the
+ * page, the stream of events, or an address of a view.
+ *
+ *   browser ──▶ libmicrohttpd ──▶ server_handle ──▶ access_judge ──▶ page's files (asset.h)
+ *                                                       │        ├──▶ events: a listener, which sleeps until something is told
+ *                                                       │        └──▶ route_request ──▶ a view's handler ──▶ the library
+ *                                                       └─ refused: a sentence and a status, nothing else
+ *
+ * I1. Everything happens in one thread, so nothing is locked: a handler that is slow holds up every page, and is written so
+ *     that it is not (it asks for a part, with a limit).
+ * I2. Nothing of a request is used before its verdict: neither its path nor its body.
+ * I3. A listener whose connection is suspended has been told everything; it is woken when the hub has more, and only then.
+ * I4. The body of a request is bounded (REQUEST_BODY), and so are connections and values of an address: a stranger with the
+ *     cookie's name but not its value costs a refusal.
+ * I5. No answer is kept by a browser (no-store), and none can be shown in another site's frame. */
 #include "ui/server.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -8,7 +21,6 @@
 #include "ui/asset.h"
 #include "ui/events.h"
 #include "ui/request.h"
-#include "ui/watch.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
@@ -17,7 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 enum { SERVER_CONNECTIONS = 128, SERVER_IDLE = 60, EVENT_BLOCK = 16384, BEAT_SECONDS = 15 };
@@ -33,11 +45,10 @@ struct listener {
 };
 
 struct server {
-    const struct laboratory *lab;
+    struct laboratory lab;
     struct access access;
     struct event_hub hub;
     struct listener *listeners;
-    struct history_watch watch;
     struct MHD_Daemon *daemon;
 };
 
@@ -165,7 +176,7 @@ static void listeners_wake(struct server *s, bool beat)
 {
     for (struct listener *l = s->listeners; l; l = l->next) {
         l->beat |= beat;
-        if (l->suspended) {
+        if (l->suspended && (l->beat || l->at != s->hub.next)) {
             l->suspended = false;
             MHD_resume_connection(l->connection);
         }
@@ -223,7 +234,8 @@ static enum MHD_Result incoming_answer(struct server *s, struct MHD_Connection *
     strbuf_add(&in->body, "");
     struct request request = {.path = path, .body = in->body.at, .nbody = in->body.n};
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, incoming_value, &request);
-    route_request(s->lab, post, &request, &reply);
+    route_request(&s->lab, post, &request, &reply);
+    listeners_wake(s, false); /* who asked may have changed something that others see */
     return answer_reply(connection, &reply);
 }
 
@@ -302,7 +314,17 @@ static uint16_t server_open(struct server *s, uint16_t port, struct error *err)
     return 0;
 }
 
-/* Until a signal: what came over the network, what changed in the history, beats. */
+/* Nobody tells this process what others change: runs that a terminal starts, files that an editor writes. A view looks, and
+ * tells pages of it. */
+static void views_look(struct server *s)
+{
+    for (const struct ui_view *view = ui_views; view->routes; view++) {
+        if (view->look)
+            view->look(&s->lab);
+    }
+}
+
+/* Until a signal: what came over the network, what the views find changed, beats. */
 static void server_loop(struct server *s, int signals)
 {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD);
@@ -319,31 +341,44 @@ static void server_loop(struct server *s, int signals)
         double now = clock_seconds();
         if (s->listeners && now - looked >= 1) { /* nobody listens, nobody looks */
             looked = now;
-            bool changed = history_watch_look(&s->watch), due = now - beat >= BEAT_SECONDS;
-            if (changed)
-                event_hub_tell(&s->hub, "runs", "{}");
+            views_look(s);
+            bool due = now - beat >= BEAT_SECONDS;
             if (due)
                 beat = now;
-            if (changed || due)
-                listeners_wake(s, due);
+            listeners_wake(s, due);
         }
         MHD_run(s->daemon);
     }
 }
 
+/* An eventfd, written by the signal handler alone. It stays open until the process ends: a signal may come at any time. */
+static int server_ended = -1;
+
+static void server_end(int number)
+{
+    (void)number;
+    int before = errno;
+    uint64_t one = 1;
+    ssize_t n = write(server_ended, &one, sizeof one);
+    (void)n;
+    errno = before;
+}
+
+/* A handler, not a mask and a signalfd: a library (OpenBLAS, where it is installed) may have started threads before main(),
+ * which take a signal that this thread has masked, and the process would die of it. */
 static int server_signals(void)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC);
+    struct sigaction act = {.sa_handler = server_end};
+    sigemptyset(&act.sa_mask);
+    server_ended = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    return server_ended;
 }
 
 bool ui_serve(const struct ui_options *o, struct error *err)
 {
-    struct server s = {.lab = &o->lab};
+    struct server s = {.lab = o->lab};
     unsigned char secret[32];
     char token[ACCESS_TOKEN_TEXT];
     signal(SIGPIPE, SIG_IGN);
@@ -352,19 +387,17 @@ bool ui_serve(const struct ui_options *o, struct error *err)
         snprintf(token + 2 * i, 3, "%02x", secret[i]);
     int signals = server_signals();
     uint16_t port = server_open(&s, o->port, err);
-    if (!port) {
-        close(signals);
+    if (!port)
         return false;
-    }
     access_begin(&s.access, token, port, o->lab.read_only);
     event_hub_begin(&s.hub);
-    history_watch_look(&s.watch);
+    s.lab.hub = &s.hub;
+    views_look(&s); /* what is there now is no news */
     printf("http://127.0.0.1:%u/?token=%s\n", port, token);
     fflush(stdout);
     server_loop(&s, signals);
     listeners_wake(&s, true);
     MHD_stop_daemon(s.daemon);
     event_hub_end(&s.hub);
-    close(signals);
     return true;
 }

@@ -1,4 +1,6 @@
-/* watch.h: the newest runs are asked for and hashed; the library tells no more, and no more is needed. */
+/* watch.h: what is on record is written by other processes, so it is asked once a second. Cheap by construction: a bounded number
+ * of heads, by the primary key, and a hash of numbers and outcomes instead of a copy to compare with.
+ * The newest runs are asked for and hashed; the library tells no more, and no more is needed. */
 #include "ui/watch.h"
 #include "weft/weft.h"
 

@@ -1,0 +1,10 @@
+/* The views, a row each; what stands here is in the head, has an address (#NAME?...) and a key: g, then the letter. */
+import type { ComponentType } from "preact";
+import { Database } from "./database";
+import type { About } from "./server";
+
+export type View = { name: string; title: string; letter: string; component: ComponentType<{ about: About }> };
+
+export const views: View[] = [
+    { name: "database", title: "Database", letter: "d", component: Database },
+];
