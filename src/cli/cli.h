@@ -156,6 +156,9 @@ bool cli_tell(void *context, double fraction, const char *what);
 weft_progress cli_progress_of(const struct arguments *a, const char *what);
 
 bool cli_write_text(const char *path, const struct strbuf *text, struct error *err);
+/* Never over a file that is there, not even one that appears in between; `instead`: what to do then. */
+bool cli_write_new(const char *path, const struct strbuf *text, const char *instead,
+                   struct error *err);
 bool cli_write_gantt(const char *path, const struct weft_plan *plan, struct error *err);
 int cli_show(const char *text, size_t n); /* cli_print() of a text */
 

@@ -3,12 +3,9 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct cli_option init_options[] = {OPTION_QUIET, OPTION_END};
 
@@ -79,24 +76,6 @@ static void init_add_name(struct strbuf *out, const char *name, size_t n)
         strbuf_add_char(out, '\'');
 }
 
-/* Never over a file that is there, not even one that appears in between. */
-static bool init_write(const char *path, const struct strbuf *text, struct error *err)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0 && errno == EEXIST)
-        return error_set(err, ERROR_INPUT,
-                         "%s is here already; `weft init NAME` writes another one (NAME.yaml)",
-                         path);
-    if (fd < 0)
-        return error_set(err, ERROR_INPUT, "%s: cannot be made: %s", path, strerror(errno));
-    ssize_t n = write(fd, text->at, text->n);
-    bool good = close(fd) == 0 && n == (ssize_t)text->n;
-    if (good)
-        return true;
-    unlink(path);
-    return error_set(err, ERROR_FAILED, "%s: cannot be written: %s", path, strerror(errno));
-}
-
 static int init_command(const struct arguments *a)
 {
     const char *given = a->noperands ? a->operand[0] : "flow";
@@ -115,7 +94,10 @@ static int init_command(const struct arguments *a)
     strbuf_printf(&text, init_before, base);
     init_add_name(&text, base, (size_t)(dot - base));
     strbuf_add(&text, init_after);
-    int status = init_write(path.at, &text, &err) ? 0 : cli_fail(&err);
+    int status =
+        cli_write_new(path.at, &text, "`weft init NAME` writes another one (NAME.yaml)", &err)
+            ? 0
+            : cli_fail(&err);
     if (status == 0 && !arguments_flag(a, "quiet")) {
         strbuf_printf(&out, "%s is a workflow of seven tasks; look into it, and `weft run %s`\n",
                       path.at, path.at);

@@ -13,6 +13,7 @@
 #include "report/run_log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -403,6 +404,30 @@ void cli_progress_done(void)
 bool cli_write_text(const char *path, const struct strbuf *text, struct error *err)
 {
     return file_write(path, strbuf_text(text), text->n, err);
+}
+
+bool cli_write_new(const char *path, const struct strbuf *text, const char *instead,
+                   struct error *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0 && errno == EEXIST)
+        return error_set(err, ERROR_INPUT, "%s is here already; %s", path, instead);
+    if (fd < 0)
+        return error_set(err, ERROR_INPUT, "%s: cannot be made: %s", path, strerror(errno));
+    size_t done = 0;
+    ssize_t n = 0;
+    while (done < text->n && (n = write(fd, text->at + done, text->n - done)) > 0)
+        done += (size_t)n;
+    int reason = errno;
+    bool good = done == text->n;
+    if (close(fd) != 0 && good) {
+        good = false;
+        reason = errno;
+    }
+    if (good)
+        return true;
+    unlink(path);
+    return error_set(err, ERROR_FAILED, "%s: cannot be written: %s", path, strerror(reason));
 }
 
 bool cli_write_gantt(const char *path, const struct weft_plan *plan, struct error *err)

@@ -1,5 +1,13 @@
 /* Where a store is, from text (address.h). Errors name the part that is wrong and never repeat the
- * address, which may hold a password; `text` is the address without it. */
+ * address, which may hold a password; `text` is the address without it.
+ *
+ *     rediss://me:secret@10.0.0.1:6379,10.0.0.2:6379/lab?ca=/etc/ca.pem&replicas=1
+ *     └──┬──┘  └───┬───┘ └────────────┬───────────┘ └┬┘ └──────────┬───────────┘
+ *       TLS     person             servers        prefix        options
+ *
+ * The person ends at the last @, since a password may hold one; everything between separators may be
+ * percent-encoded. What is safe is decided when all parts are known: without TLS a server must be on
+ * this machine, or `insecure` must say that the network is trusted. */
 #include "store/address.h"
 #include "base/mem.h"
 #include "base/strbuf.h"

@@ -99,7 +99,11 @@ static const struct redis_client_ops board_client_ops = {
     .release = request_release,
 };
 
-/* ---- answers ---- */
+/* ---- answers ----
+ *
+ * A view is one answer: time, members' records, members' texts, runs, charter. It was written by
+ * whoever could write to the server: sizes are checked, and what a record claims is nobody's word yet
+ * (the cluster's proofs are verified above, by who acts upon it). */
 
 /* The script packs doubles as eight bytes, at any alignment. */
 static double number_at(const char *p)
@@ -403,11 +407,12 @@ void board_set_run_text(struct board *b, uint64_t run, const void *text, size_t 
     q->done = done;
     if (n > RUN_TEXT_MOST) {
         char why[300];
-        snprintf(why, sizeof why,
-                 "the run's text has %.0f MB, and a server of Redis takes 512 MB: describe tasks "
-                 "that are alike by a pattern or 'foreach' instead of one by one, or cut the "
-                 "workflow in parts that are submitted one after another",
-                 (double)n / (1 << 20));
+        snprintf(
+            why, sizeof why,
+            "the run's text has %.0f MB, and a server of Redis takes 512 MB: describe tasks "
+            "that are alike by a family (`lists` and `each`) instead of one by one, or cut the "
+            "workflow in parts that are submitted one after another",
+            (double)n / (1 << 20));
         request_refuse(q, why);
         return;
     }

@@ -58,6 +58,7 @@ substitute:
 YAML
 printf 'JOB first first.sub\nJOB second second.sub\nPARENT first CHILD second\n' >flow.dag
 touch first.sh second.sh
+printf 'digraph g { a -> b }\n' >graph.dot
 printf 'name\tstatus\tsubmit\trealtime\na\tCOMPLETED\t2026-11-10 10:00:00\t1m\n' >trace.txt
 cat >cluster.yaml <<'YAML'
 weft: 1
@@ -121,6 +122,9 @@ run|flow.yaml|--read x=1|refused by the reader
 run|flow.yaml|--json|-
 run|flow.yaml|--quiet|-
 init|sub1|--quiet|-
+import|graph.dot sub2.yaml|--from dot|-
+import|graph.dot sub3.yaml|--read x=1|refused by the reader
+import|graph.dot sub4.yaml|--quiet|-
 lint|flow.yaml|--directory .|-
 lint|flow.yaml|--from native|-
 lint|flow.yaml|--read x=1|refused by the reader

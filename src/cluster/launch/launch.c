@@ -1,5 +1,17 @@
 /* Starting agents: what local, ssh and Slurm have in common (launch.h). How each starts them stands
- * in launch_direct.c and launch_slurm.c; what an agent says is understood here. */
+ * in launch_direct.c and launch_slurm.c; what an agent says is understood here.
+ *
+ *     --on local:4 | ssh:a,b | slurm
+ *         │ parsed and checked: a typing error costs no process
+ *         ▼
+ *     agents, each with a process, a host or a job ── its lines ──▶ "ready at", or why not
+ *         │ all that are needed are ready, or one has failed for good
+ *         ▼
+ *     the client works; jobs that end are asked for again (slurm_watch.c)
+ *         │ the run is over
+ *         ▼
+ *     told to leave, then told again, then killed; their folders go
+ */
 #include "base/clock.h"
 #include "cluster/launch/launch.h"
 #include "cluster/launch/launch_state.h"

@@ -1,5 +1,12 @@
 /* The charter of a cluster (charter.h). Relies on base/seal.h for what a seal and a proof are; keeps a
- * copy of the key, wiped at the end. */
+ * copy of the key, wiped at the end.
+ *
+ *     who comes first        draws an id, seals it for this prefix, offers it      the board keeps the first offer
+ *     who comes later        opens what stands there                               it does not open: another key
+ *     an agent that remembers it   compares; puts it back where it is gone          another id: says so and leaves
+ *
+ * All that is sealed or proved in a cluster has the id in it, so that nothing of one cluster holds in
+ * another that has the same key. */
 #include "cluster/wire/charter.h"
 
 #include "base/bytes.h"

@@ -1,6 +1,11 @@
 /* DAGMan files as statements: logical lines, keywords, inline submit descriptions. Nothing is
  * resolved and nothing copied; a statement points into the text, which therefore must stay. A
- * file that is spliced a hundred times is parsed once. */
+ * file that is spliced a hundred times is parsed once.
+ *
+ *     text ─▶ logical lines (a backslash at the end goes on) ─▶ keyword and rest ─▶ statements
+ *
+ * Which statements mean something to a graph is decided later (dagman_apply.c); those that do not are
+ * known here all the same, so that a slip in a keyword is told from one that was left out on purpose. */
 #include "formats/dagman/dagman_parse.h"
 #include "base/suggest.h"
 #include <string.h>

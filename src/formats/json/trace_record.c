@@ -1,4 +1,12 @@
-/* Reading a trace: one pass over its events, tasks found by name. O(n log n) for the order of time. */
+/* Reading a trace: one pass over its events, tasks found by name. O(n log n) for the order of time.
+ *
+ * What is read of the Trace Event Format, which viewers and other programs write, too:
+ *
+ *     "ph": "X", "cat": "task"      a slice: one attempt, with ts and dur in microseconds, pid the node
+ *                                   and tid the core, both from 1 on
+ *     "ph": "C"                     a counter: "memory" in bytes, "ready tasks"
+ *
+ * Everything else is passed over: a trace that somebody has added to is still a trace. */
 #include "formats/json/trace_record.h"
 #include "base/file.h"
 #include "base/json.h"

@@ -79,6 +79,7 @@ void jx_add_number(struct strbuf *out, jx_value v)
 
 /* ---- names ---- */
 
+/* From the end: of a key that stands twice in an object the last one counts, as in JSON's readers. */
 jx_value jx_member(jx_value object, const char *key)
 {
     for (uint32_t i = object->n; i >= 2; i -= 2)
@@ -111,6 +112,7 @@ static jx_value define_value(struct jx_evaluation *e, size_t i)
     return v;
 }
 
+/* Steps count what a file may cost: a small one with nested loops over objects could else take hours. */
 jx_value jx_find(struct jx_evaluation *e, const struct jx_scope *scope, const char *name,
                  bool *found)
 {

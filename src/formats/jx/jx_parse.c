@@ -1,5 +1,14 @@
 /* JX texts to trees: recursive descent, bounded by JX_DEPTH; operators of one precedence are one
- * node, however many they are. Stores of nodes stand here, too. */
+ * node, however many they are. Stores of nodes stand here, too.
+ *
+ *     expression   chains of level 4 (or), 3 (and), 2 (== < ...), 1 (+ -), 0 (* / %)
+ *     chain        one level below, operators of this level between                 parse_chain()
+ *     sign         - + not !, any number of them                                    parse_sign()
+ *     postfix      an atom, then [index], [from:to], .function(...)                 parse_postfix()
+ *     atom         "text" 12 1.5 true name name(...) [...] {...} (expression)       parse_atom()
+ *     item of []   an expression, then `for x in list if condition`, up to 16 times parse_clauses()
+ *
+ * The depth is counted in parse_sign(), which every way down passes. */
 #include "formats/jx/jx.h"
 #include "base/mem.h"
 

@@ -1,4 +1,11 @@
-/* Execution logs of other systems: which it is, and attempts turned into the record of a run. */
+/* Execution logs of other systems: which it is, and attempts turned into the record of a run.
+ *
+ *     file ─ sniffed ─▶ its reader ─▶ attempts (name, kind, node, times, memory, bytes, outcome)
+ *                                         │
+ *                                         ▼  tasks by name, nodes by name, lanes as they were free
+ *                                     run_record, as a run of ours leaves it ─▶ history
+ *
+ * A reader says only what its log says: what is not stated is NAN and stays unknown in the history. */
 #include "formats/logs/execution_log.h"
 #include "base/file.h"
 #include "base/mem.h"

@@ -78,7 +78,7 @@ static bool unknown_word(const struct variable_scope *s, const struct native *n,
                  "%s: {%s} is no variable and no parameter%s%s%s {{%s}} if the braces belong to "
                  "the name",
                  what, copy, near ? "; did you mean {" : "", near ? near : "",
-                 near ? "}? Write" : "; write", copy);
+                 near ? "}? Write" : "; `lists:` makes variables; write", copy);
     free(names);
     return false;
 }
@@ -335,7 +335,16 @@ const char *scope_value(const struct variable_scope *s, const struct native *n, 
     return value;
 }
 
-/* Sets list i to its first row; false: it has none. */
+/* Gathering. A text with free variables stands for a name a combination of their values. What is bound
+ * already (by the task's `each`) chooses the rows: with {sample} bound to A and {lane} free,
+ *
+ *     row  sample lane
+ *       0    A     1    ┐ group of A: the names of "reads/{sample}_{lane}.fq"
+ *       2    A     2    ┘ are reads/A_1.fq and reads/A_2.fq
+ *
+ * Free variables of several lists turn like the digits of a counter. */
+
+/* Sets the list to the first row of its group, and counts its free columns as bound. */
 static void gather_begin(struct variable_scope *s, struct gathered_list *x)
 {
     x->grouping = lists_group(s->lists, x->list, x->bound, x->free);

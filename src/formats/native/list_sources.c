@@ -82,6 +82,8 @@ static bool match_segment(struct file_search *f, const char *p, const char *end,
     return !*name;
 }
 
+/* A value that has been given to every variable: one row. What is no UTF-8 is refused here, where its
+ * folder is known: later it would be a name that no file of text can hold. */
 static void file_found(struct file_search *f)
 {
     for (size_t c = 0; c < f->bound.n && !f->failed; c++) {
@@ -261,7 +263,10 @@ struct table_text {
     bool last; /* the cell ended its row */
 };
 
-/* False: a quote that does not end, or that stands where none can. */
+/* One cell as RFC 4180 has them, and what spreadsheets make of it: quotes around a cell may hide
+ * separators and line ends, a quote inside is written twice, lines end with or without a CR. A quote in
+ * the middle of a cell is refused, not passed on: nobody can tell which cell was meant.
+ * False: a quote that does not end, or that stands where none can. */
 static bool table_cell(struct table_text *t)
 {
     strbuf_clear(&t->cell);

@@ -70,6 +70,8 @@ uint32_t lists_find_list(const struct lists *l, const char *name, size_t length)
 
 /* ---- rows that agree ---- */
 
+/* Values are numbers of interned texts, so rows are compared without looking at a text. The hash mixes
+ * after every cell: small numbers that stand in a row would else meet each other. */
 static uint64_t row_hash(const struct list *x, uint32_t row, column_set columns)
 {
     uint64_t h = 0x9e3779b97f4a7c15u;

@@ -1,5 +1,23 @@
 /* Modules: loading their files, opening a reading for each, and what `include` and `flow` say of
- * them. See native_module.h. */
+ * them. See native_module.h.
+ *
+ *     include: { qc: lib/qc.yaml }        align: { each: s, flow: lib/align.yaml, with: ..., in: ... }
+ *             │                                   │ once a member
+ *             ▼                                   ▼
+ *     native_load_module()    the text, parsed once a file, however often it is used
+ *             ▼
+ *     open_module()           a reading of its own, under the prefix "qc/" or "align@s=a/"
+ *             ▼
+ *     read_with()             values, and read_mapping() names, filled in by the includer's scope
+ *             ▼
+ *     the module's own parameters, lists and tasks, by the code that reads any file
+ *             ▼
+ *     check_with()            what was given is of use, and check_made() what is promised is made
+ *
+ *   I1. A file is known by device and inode: a link to one of its includers is a circle, too.
+ *   I2. Lines of all files stand one after another (yaml.base), so that a place in any of them is one
+ *       number, from which messages get file and line again.
+ *   I3. A module never sees its includer's variables: what it is to know is given by `with`. */
 #include "formats/native/native_module.h"
 #include "base/file.h"
 #include "base/suggest.h"
@@ -119,6 +137,8 @@ static bool check_module_chain(const struct native_reading *r, yaml_ref at, cons
     return true;
 }
 
+/* When a run goes on elsewhere (on an agent, after a restart) files are played from what was noted, and
+ * nothing of the disk counts: then a name stands for the file, since there is no inode. */
 struct module_source *native_load_module(struct native_reading *r, yaml_ref at, const char *path)
 {
     struct native_shared *shared = r->shared;
