@@ -194,14 +194,17 @@ static int import_command(const struct arguments *a)
     if (!path)
         return cli_fail(&err);
     struct weft_workflow *w = import_read(a, &error);
-    int status = w ? 0 : cli_failed(&error);
-    const struct workflow *inside = w ? inside_workflow(w) : NULL;
-    if (w && strcmp(workflow_text(inside, inside->format), "native") == 0) {
+    if (!w) {
+        free(path);
+        return cli_failed(&error);
+    }
+    int status;
+    const struct workflow *inside = inside_workflow(w);
+    if (strcmp(workflow_text(inside, inside->format), "native") == 0) {
         error_set(&err, ERROR_INPUT, "%s: this is a workflow of weft's own already: `weft run %s`",
                   in, in);
         status = cli_fail(&err);
-    }
-    if (!status) {
+    } else {
         cli_warnings(a, w);
         status = import_write(a, w, path);
     }
