@@ -218,6 +218,25 @@ bool weft_check_violation(const struct weft_check *c, size_t i, struct weft_viol
 /* What the checker recomputed; NAN: nothing of that name. */
 double weft_check_objective(const struct weft_check *c, const char *name);
 
+/* ---- constraints ---- */
+
+struct weft_constraints;
+struct weft_constraint {
+    const char *text; /* where it stands, and what it says */
+    bool requirement; /* else a preference */
+    bool wish;        /* a preference that holds or does not; others are more or less well met */
+    bool held;
+    double measure; /* of a value constraint its value, else its failed tests; NAN: not known */
+};
+/* Each constraint of the workflow, and of `options` ("assert=...", "assert-file=..."; may be NULL), judged on
+ * the places and times of a static plan, whichever planner made it. None: an empty list. */
+struct weft_constraints *weft_plan_constraints(const struct weft_plan *plan,
+                                               const struct weft_plan_options *options,
+                                               struct weft_error *error);
+/* Constraint number `i`; false: there are no more. */
+bool weft_constraints_get(const struct weft_constraints *c, size_t i, struct weft_constraint *out);
+void weft_constraints_free(struct weft_constraints *c);
+
 /* ---- comparing planners ---- */
 
 struct weft_compare;

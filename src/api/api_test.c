@@ -615,10 +615,43 @@ static void test_runs_beside_each_other(void)
     weft_workflow_free(w);
 }
 
+/* The same constraints on the plans of two planners: who was not asked to keep them may break them. */
+static void test_constraints(void)
+{
+    struct weft_error error;
+    static const char flow[] =
+        "weft: 1\nassert: |\n  assert relationship requirement ("
+        "(select task-assigned-proc-id from task where task-name = \"a\") =\n"
+        "    (select proc-id from proc where proc-name = \"n2\"))\ntasks:\n  a: {work: 3}\n  b: "
+        "{work: 3}\n";
+    struct weft_workflow *w =
+        weft_workflow_read_text(flow, strlen(flow), "flow.yaml", NULL, &error);
+    struct weft_platform *p = weft_platform_named("2", &error);
+    ok(w && p, "a workflow with a constraint: %s", w ? "" : error.text);
+    static const struct {
+        const char *planner;
+        bool held;
+    } rows[] = {{"constraints", true}, {"heft", false}};
+    for (size_t i = 0; w && p && i < 2; i++) {
+        struct weft_plan *plan = weft_plan_make(w, p, rows[i].planner, NULL, &error);
+        struct weft_constraints *c = plan ? weft_plan_constraints(plan, NULL, &error) : NULL;
+        struct weft_constraint one = {0};
+        ok(c && weft_constraints_get(c, 0, &one), "%s: judged", rows[i].planner);
+        ok(c && one.requirement && one.held == rows[i].held, "%s: %s", rows[i].planner,
+           rows[i].held ? "held" : "broken");
+        ok(c && !weft_constraints_get(c, 1, &one), "and there are no more");
+        weft_constraints_free(c);
+        weft_plan_free(plan);
+    }
+    weft_workflow_free(w);
+    weft_platform_free(p);
+}
+
 int main(void)
 {
     setenv("WEFT_HISTORY", "none", 1);
     test_handles();
+    test_constraints();
     test_options();
     test_workflows();
     test_platforms();

@@ -159,7 +159,9 @@ bool cli_write_text(const char *path, const struct strbuf *text, struct error *e
 /* Never over a file that is there, not even one that appears in between; `instead`: what to do then. */
 bool cli_write_new(const char *path, const struct strbuf *text, const char *instead,
                    struct error *err);
-bool cli_write_gantt(const char *path, const struct weft_plan *plan, struct error *err);
+/* By --zoom FROM..TO where the command has it: only that stretch. */
+bool cli_write_gantt(const struct arguments *a, const char *path, const struct weft_plan *plan,
+                     struct error *err);
 int cli_show(const char *text, size_t n); /* cli_print() of a text */
 
 #define OPTION_FROM                                                                                \
@@ -191,6 +193,10 @@ int cli_show(const char *text, size_t n); /* cli_print() of a text */
 #define OPTION_RISK                                                                                \
     {                                                                                              \
         "risk", 0, "P", "take predicted times that tasks stay below with probability P, as 0.9"    \
+    }
+#define OPTION_ZOOM                                                                                \
+    {                                                                                              \
+        "zoom", 0, "FROM..TO", "of the Gantt chart only this stretch of time, as 10s..2m"          \
     }
 #define OPTION_NO_PREDICT                                                                          \
     {                                                                                              \

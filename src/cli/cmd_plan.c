@@ -20,6 +20,7 @@ static const struct cli_option options[] = {
     {"set", 0, "NAME=VALUE", "an option of the planner; may be repeated"},
     {"output", 'o', "FILE", "write the plan (JSON) here"},
     {"gantt", 0, "FILE", "draw the plan (SVG)"},
+    OPTION_ZOOM,
     {"trace", 0, "FILE", "write the plan as a Chrome/Perfetto trace"},
     {"front", 0, NULL, "streams: every trade-off of latency and throughput; --gantt draws it"},
     {"assert", 0, "CONSTRAINT",
@@ -39,6 +40,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_rule plan_rules[] = {
     {"output trace explain", NULL, "front"}, /* many plans, none of them the one */
+    {"zoom", "gantt", "front"},
     {"risk", NULL, "no-predict"},
     RULES_END,
 };
@@ -113,7 +115,7 @@ static int plan_write_outputs(const struct arguments *a, const struct weft_plan 
     struct error err = {0};
     if (output && !weft_plan_write(plan, output, &error))
         return cli_failed(&error);
-    if (gantt && !cli_write_gantt(gantt, plan, &err))
+    if (gantt && !cli_write_gantt(a, gantt, plan, &err))
         return cli_fail(&err);
     if (!path)
         return 0;

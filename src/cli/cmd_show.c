@@ -15,6 +15,7 @@
 
 static const struct cli_option options[] = {
     {"svg", 0, "FILE", "draw it: a workflow as a graph, a plan as a Gantt chart"},
+    OPTION_ZOOM,
     {"tasks", 0, NULL, "list the tasks as well"},
     {"by", 0, "kind|module",
      "families and kinds, each as one: how many, their work, what they make; or modules"},
@@ -31,8 +32,11 @@ static const struct cli_option options[] = {
 
 static const struct cli_rule show_rules[] = {
     {"json tasks", NULL, "svg=-"}, /* nothing follows the picture */
-    {"tasks", NULL, "json"},       {"expanded", NULL, "svg tasks by json"},
-    {"tasks", NULL, "by"},         RULES_END,
+    {"zoom", "svg", "by"},
+    {"tasks", NULL, "json"},
+    {"expanded", NULL, "svg tasks by json"},
+    {"tasks", NULL, "by"},
+    RULES_END,
 };
 
 static void show_families_json(struct json_writer *j, const struct workflow *w, enum families_by by)
@@ -273,7 +277,7 @@ static int show_plan(const struct arguments *a, struct weft_file *file)
     struct strbuf out = {0};
     const char *svg = arguments_value(a, "svg");
     int status = 0;
-    if (svg && !cli_write_gantt(svg, problem.plan, &err)) {
+    if (svg && !cli_write_gantt(a, svg, problem.plan, &err)) {
         status = cli_fail(&err);
     } else if (svg && strcmp(svg, "-") == 0) {
         ; /* as above */
@@ -368,10 +372,11 @@ static int show_command(const struct arguments *a)
         return cli_failed(&error);
     struct error err = {0};
     enum weft_file_kind kind = weft_file_kind(file);
-    bool good = kind == WEFT_FILE_PLAN ? arguments_refuse(a, "tasks by expanded", "a plan", &err)
-                : kind == WEFT_FILE_PLATFORM
-                    ? arguments_refuse(a, "svg tasks by expanded workflow on", "a platform", &err)
-                    : arguments_refuse(a, "workflow on", "a workflow", &err);
+    bool good =
+        kind == WEFT_FILE_PLAN ? arguments_refuse(a, "tasks by expanded", "a plan", &err)
+        : kind == WEFT_FILE_PLATFORM
+            ? arguments_refuse(a, "svg zoom tasks by expanded workflow on", "a platform", &err)
+            : arguments_refuse(a, "workflow on zoom", "a workflow", &err);
     int status = !good                        ? cli_fail(&err)
                  : kind == WEFT_FILE_PLAN     ? show_plan(a, file)
                  : kind == WEFT_FILE_PLATFORM ? show_platform(a, file)

@@ -59,6 +59,7 @@ static const struct cli_option options[] = {
     {"threads", 'j', "N", "threads for repeats (default: one a core); results do not depend on it"},
     {"trace", 0, "FILE", "write what happened as a Chrome/Perfetto trace"},
     {"gantt", 0, "FILE", "draw what happened (SVG)"},
+    OPTION_ZOOM,
     {"utilization", 0, "FILE", "draw the utilisation of the cores over time (SVG)"},
     OPTION_SEED,
     OPTION_FROM,
@@ -76,6 +77,7 @@ static const struct cli_rule sim_rules[] = {
     {"confidence threads", "repeat schedulers dag",
      NULL}, /* the last two have words of their own */
     {"repair", "mtbf schedulers dag", NULL},
+    {"zoom", "gantt", NULL},
     RULES_END,
 };
 
@@ -239,7 +241,7 @@ static int sim_write_pictures(const struct arguments *a, const struct weft_sim *
         if (!good)
             return cli_fail(&err);
     }
-    if (gantt && !cli_write_gantt(gantt, weft_sim_happened(s), &err))
+    if (gantt && !cli_write_gantt(a, gantt, weft_sim_happened(s), &err))
         return cli_fail(&err);
     if (utilization) {
         struct strbuf text = {0};

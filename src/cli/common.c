@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -430,11 +431,34 @@ bool cli_write_new(const char *path, const struct strbuf *text, const char *inst
     return error_set(err, ERROR_FAILED, "%s: cannot be written: %s", path, strerror(reason));
 }
 
-bool cli_write_gantt(const char *path, const struct weft_plan *plan, struct error *err)
+/* "10..20" or "10.." in the times that users write ("90s..2m"). */
+static bool cli_zoom(const struct arguments *a, struct gantt_options *o, struct error *err)
+{
+    const char *text = arguments_value(a, "zoom"), *dots = text ? strstr(text, "..") : NULL;
+    if (!text)
+        return true;
+    char *from = mem_copy_bytes(text, dots ? (size_t)(dots - text) : 0);
+    o->to = INFINITY;
+    bool ok = dots && (!*from || quantity_seconds(from, strlen(from), &o->from)) &&
+              (!dots[2] || quantity_seconds(dots + 2, strlen(dots + 2), &o->to)) && o->from >= 0 &&
+              o->to > o->from;
+    free(from);
+    if (!ok)
+        error_set(err, ERROR_INPUT, "--zoom %s: expected FROM..TO, as in 10s..2m", text);
+    return ok;
+}
+
+bool cli_write_gantt(const struct arguments *a, const char *path, const struct weft_plan *plan,
+                     struct error *err)
 {
     struct strbuf svg = {0};
+    struct gantt_options options = {0};
+    if (!cli_zoom(a, &options, err))
+        return false;
+    if (options.to > 0 && weft_plan_kind(plan) != WEFT_PLAN_STATIC)
+        return error_set(err, ERROR_INPUT, "--zoom is for plans with placements only");
     report_gantt_svg(inside_plan(plan), inside_workflow(weft_plan_workflow(plan)),
-                     inside_platform(weft_plan_platform(plan)), &svg, NULL);
+                     inside_platform(weft_plan_platform(plan)), &svg, &options);
     bool ok = cli_write_text(path, &svg, err);
     strbuf_free(&svg);
     return ok;

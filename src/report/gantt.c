@@ -122,13 +122,57 @@ static int by_node(const void *a, const void *b)
 
 typedef ARRAY(struct lane) lane_list;
 
-/* All cores when they are few, otherwise those with something on them. Sorted, each once. */
+/* Which nodes have nothing to do; how many, and the first and last of them. The caller frees. */
+static uint8_t *idle_nodes(const struct static_plan *s, uint32_t *n, uint32_t *first,
+                           uint32_t *last)
+{
+    uint8_t *idle = mem_new(uint8_t, s->p->nnodes + 1);
+    memset(idle, 1, s->p->nnodes + 1);
+    for (size_t i = 0; i < s->plan->placements.n; i++)
+        if (gantt_usable(&s->plan->placements.at[i], s->w, s->p))
+            idle[s->plan->placements.at[i].node] = 0;
+    *n = 0;
+    for (uint32_t node = 0; node < s->p->nnodes; node++) {
+        if (!idle[node])
+            continue;
+        *first = *n ? *first : node;
+        *last = node;
+        (*n)++;
+    }
+    return idle;
+}
+
+/* "14 nodes have no task: n3 ... n16." NULL: lanes show it. The caller frees. */
+static char *idle_note(const struct static_plan *s, bool used_only)
+{
+    uint32_t n, first = 0, last = 0;
+    struct strbuf text = {0};
+    char number[HUMAN_SIZE];
+    free(idle_nodes(s, &n, &first, &last));
+    if (n == 0 || n == s->p->nnodes ||
+        (n <= GANTT_IDLE && !used_only && platform_total_cores(s->p) <= ALL_LANES_MOST))
+        return NULL;
+    strbuf_printf(&text, "%s node%s no task: %s", human_count(number, n),
+                  n == 1 ? " has" : "s have", platform_node_name(s->p, first));
+    if (n > 1)
+        strbuf_printf(&text, "%s%s", n == 2 ? ", " : " ... ", platform_node_name(s->p, last));
+    strbuf_add(&text, ". ");
+    return strbuf_steal(&text);
+}
+
+/* All cores when they are few, otherwise those with something on them; nodes without a task only when those are
+ * few. Sorted, each once. */
 static void list_lanes(const struct static_plan *s, bool used_only, lane_list *lanes)
 {
+    uint32_t nidle, first = 0, last = 0;
+    uint8_t *idle = idle_nodes(s, &nidle, &first, &last);
+    /* a plan that places nothing shows its platform: then idle nodes are all there is to see */
+    bool fold = nidle > GANTT_IDLE && nidle < s->p->nnodes;
     if (!used_only && platform_total_cores(s->p) <= ALL_LANES_MOST)
         for (uint32_t n = 0; n < s->p->nnodes; n++)
-            for (uint32_t c = 0; c < s->p->cores[n]; c++)
+            for (uint32_t c = 0; c < s->p->cores[n] && !(fold && idle[n]); c++)
                 array_push(lanes, (struct lane){n, c});
+    free(idle);
     for (size_t i = 0; i < s->plan->placements.n; i++) {
         const struct placement *pl = &s->plan->placements.at[i];
         if (!gantt_usable(pl, s->w, s->p))
@@ -258,6 +302,8 @@ static void static_svg(const struct plan *plan, const struct workflow *w, const 
         .end = plan_makespan(plan),
         .end_label = "makespan",
         .width = options ? options->width : 0,
+        .from = options ? options->from : 0,
+        .to = options ? options->to : 0,
     };
     /* lanes first: bars name them by index */
     lane_list lanes = {0};
@@ -285,8 +331,13 @@ static void static_svg(const struct plan *plan, const struct workflow *w, const 
         add_arrows(&s, &lanes, &t);
     t.title = gantt_title(plan, w, p, options);
     t.subtitle = static_subtitle(&s, busy);
-    if (copies)
-        t.note = mem_copy_string("Pale bars with a dashed edge are further copies of a task.");
+    struct strbuf note = {0};
+    char *idle = idle_note(&s, options && options->used_only);
+    strbuf_add(&note, idle ? idle : "");
+    strbuf_add(&note, copies ? "Pale bars with a dashed edge are further copies of a task." : "");
+    t.note = note.n ? strbuf_steal(&note) : NULL;
+    strbuf_free(&note);
+    free(idle);
     if (s.pinned)
         explain_pins(&s, &t);
     timeline_svg(&t, out);

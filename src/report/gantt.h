@@ -1,9 +1,10 @@
 /* Pictures of plans.
  *
  * The SVG stays small whatever the plan: up to 6,000 bars have labels and tooltips; more are drawn
- * without, neighbours that the picture cannot show apart merged into one. Of the lanes (cores) at
- * most GANTT_LANES are drawn, and those without a bar only while there are at most 64; a note tells
- * what was left out. 100,000 placements give less than 4 MB, in linear time but for one sort.
+ * without, neighbours that the picture cannot show apart merged into one. Above lanes whose bars are too
+ * fine to read stands how many cores each kind held over time. Of the lanes (cores) at most GANTT_LANES
+ * are drawn, and those without a bar only while there are at most 64; nodes without a task are folded
+ * into a note past GANTT_IDLE; a note tells what was left out. 100,000 placements give less than 4 MB, in linear time but for one sort.
  * Nothing in a plan can break it: placements that refer to no task or node, or have no finite
  * times, are left out. */
 #pragma once
@@ -12,13 +13,14 @@
 #include "model/platform.h"
 #include "model/workflow.h"
 
-enum { GANTT_LANES = 1024 }; /* drawn at most */
+enum { GANTT_LANES = 1024, GANTT_IDLE = 2 }; /* lanes drawn at most; nodes without a task */
 
 struct gantt_options {
     double width;      /* of the picture in pixels; 0: 1200 */
     const char *title; /* NULL: workflow, planner, makespan */
     bool no_transfers; /* leave out the arrows between lanes (they are drawn up to 60 transfers) */
     bool used_only;    /* lanes without a bar are left out (always so past 64) */
+    double from, to;   /* seconds: only this stretch of a static plan is drawn; to 0: all */
 };
 
 /* Any kind of plan: static plans as a Gantt chart, partitions as their parts by equation (1) of

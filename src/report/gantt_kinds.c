@@ -334,9 +334,7 @@ void gantt_stream_svg(const struct plan *plan, const struct workflow *w, const s
 
 /* ---- orders ---- */
 
-/* Eligible tasks (all predecessors executed, itself not) after 0, 1 ... n executions. The caller
- * frees. */
-static double *eligible_counts(const struct plan *plan, const struct workflow *w)
+double *gantt_eligible(const struct plan *plan, const struct workflow *w)
 {
     double *count = mem_new_zero(double, plan->order.n + 1);
     uint32_t *waits = mem_new_zero(uint32_t, w->ntasks + 1);
@@ -359,21 +357,18 @@ static double *eligible_counts(const struct plan *plan, const struct workflow *w
     }
     free(waits);
     free(done);
+    for (size_t i = 0; plan->eligible.n == plan->order.n + 1 && i < plan->eligible.n; i++)
+        count[i] = plan->eligible.at[i];
     return count;
 }
 
-/* The plan's own profile where it has one. */
 void gantt_order_svg(const struct plan *plan, const struct workflow *w, const struct platform *p,
                      struct strbuf *out, const struct gantt_options *options)
 {
     size_t n = plan->order.n + 1;
-    /* the plan's own profile, where it has one, is what its planner proved something about */
-    double *y = eligible_counts(plan, w), *x = mem_new(double, n);
-    for (size_t i = 0; i < n; i++) {
+    double *y = gantt_eligible(plan, w), *x = mem_new(double, n);
+    for (size_t i = 0; i < n; i++)
         x[i] = (double)i;
-        if (plan->eligible.n == n)
-            y[i] = plan->eligible.at[i];
-    }
     struct strbuf title = {0};
     char *head = gantt_title(plan, w, p, options), number[HUMAN_SIZE];
     strbuf_add(&title, head);

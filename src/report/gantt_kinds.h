@@ -17,6 +17,11 @@ char *gantt_title(const struct plan *plan, const struct workflow *w, const struc
 void gantt_part_times(const struct plan *plan, const struct workflow *w, const struct platform *p,
                       double *start, double *arrived, double *finish);
 
+/* Eligible tasks (all predecessors executed, itself not) after 0, 1 ... n executions of an order: the plan's own
+ * profile where it has one, since that is what its planner proved something about. n + 1 numbers; the caller
+ * frees. */
+double *gantt_eligible(const struct plan *plan, const struct workflow *w);
+
 void gantt_partition_svg(const struct plan *plan, const struct workflow *w,
                          const struct platform *p, struct strbuf *out,
                          const struct gantt_options *options);

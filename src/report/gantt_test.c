@@ -351,12 +351,56 @@ static void text_chart(void)
     platform_free(p);
 }
 
+/* What 3,000 tasks on two cores say, nodes that do nothing, and a stretch of it all. */
+static void readable(void)
+{
+    struct workflow *w = tree(3000, "t");
+    struct platform *p = cluster(2, 1, "n");
+    struct plan *plan = spread(w, p);
+    char *a = picture(plan, w, p, NULL);
+    ok(wellformed(a), "3,000 tasks on two cores");
+    has_str(a, "cores in use, by kind", "are also shown stacked by kind");
+    has_str(a, "<title>even: 50 min 00 s of the cores' time</title>", "an area a kind");
+    free(a);
+    struct gantt_options zoom = {.from = 100, .to = 120};
+    a = picture(plan, w, p, &zoom);
+    ok(wellformed(a) && !strstr(a, "cores in use, by kind"), "a stretch of it has room for names");
+    is_int(occurrences(a, "<g><title>"), 16, "and shows what runs in it");
+    has_str(a, ">t80</text>", "by name");
+    ok(!strstr(a, ">t10</text>") && !strstr(a, "makespan 3"), "and nothing else");
+    has_str(a, ">110</text>", "the axis goes on from there");
+    free(a);
+    zoom = (struct gantt_options){.from = 1e9, .to = 2e9};
+    a = picture(plan, w, p, &zoom);
+    ok(wellformed(a) && strstr(a, "cores in use"), "past the end there is nothing to zoom to");
+    free(a);
+    plan_free(plan);
+    platform_free(p);
+
+    p = cluster(12, 2, "node");
+    plan = plan_new(PLAN_STATIC);
+    array_push(&plan->placements, (struct placement){0, 0, 3, 0, 0, 2});
+    a = picture(plan, w, p, NULL);
+    has_str(a, "11 nodes have no task: node0 ... node11.", "nodes without a task are told");
+    ok(!strstr(a, ">node5</text>") && strstr(a, ">node3</text>"), "and take no room");
+    free(a);
+    platform_free(p);
+    p = cluster(3, 1, "node");
+    plan->placements.at[0].node = 1;
+    a = picture(plan, w, p, NULL);
+    ok(strstr(a, ">node0</text>") && !strstr(a, "no task"), "few of them are shown idle");
+    free(a);
+    plan_free(plan);
+    platform_free(p);
+    workflow_free(w);
+}
+
 int main(void)
 {
     static const struct tap_case cases[] = {
-        TAP_CASE(static_plans), TAP_CASE(multicore), TAP_CASE(large_plans),
-        TAP_CASE(hostile),      TAP_CASE(partition), TAP_CASE(stream_and_order),
-        TAP_CASE(text_chart),
+        TAP_CASE(static_plans),     TAP_CASE(readable),   TAP_CASE(multicore),
+        TAP_CASE(large_plans),      TAP_CASE(hostile),    TAP_CASE(partition),
+        TAP_CASE(stream_and_order), TAP_CASE(text_chart),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -1,6 +1,7 @@
 /* The graph of a workflow as SVG: every task in layers (layout.c), or, when there are too many, a
  * profile of how many tasks each level has. Linear in tasks and edges after the layout. */
 #include "report/graph_svg.h"
+#include "report/graph_fold.h"
 #include "report/human.h"
 #include "report/kinds.h"
 #include "report/layout.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 
 /* Pixels: around everything, and for title and subtitle. */
-enum { MARGIN = 24, HEAD = 56 };
+enum { MARGIN = 24, HEAD = 56, NAMED_WIDTH = 2400 };
 
 /* How large tasks are drawn: names inside boxes while a layer fits a page or two, then small
  * squares, then slivers. */
@@ -30,10 +31,11 @@ struct graph_drawing {
     const double *seconds; /* that each task took; NULL: this is not a run */
     struct layout layout;
     struct look look;
-    double *width;     /* per task */
-    double *layer_y;   /* middle of each layer */
-    uint8_t *critical; /* per task: on the critical path */
-    double left;       /* where x = 0 of the layout is */
+    const struct graph_svg_options *options; /* may be NULL */
+    double *width;                           /* per task */
+    double *layer_y;                         /* middle of each layer */
+    uint8_t *critical;                       /* per task: on the critical path */
+    double left;                             /* where x = 0 of the layout is */
 };
 
 /* The name, else the file: pictures are often seen without their surroundings. The caller frees. */
@@ -73,22 +75,35 @@ static void draw_heading(struct strbuf *out, const struct graph_svg_options *opt
 
 /* ---- every task ---- */
 
-/* A box is at least as wide as high, and never wider than `most`: names beyond that are cut. */
-static double label_width(const struct workflow *w, uint32_t task, double font, double most)
+static const char *graph_label(const struct graph_drawing *d, uint32_t task)
 {
-    double width = svg_text_width(workflow_task_name(w, task), font) + 14;
+    return d->options && d->options->labels ? d->options->labels[task]
+                                            : workflow_task_name(d->w, task);
+}
+
+/* Tasks that the box stands for. */
+static uint32_t graph_folded(const struct graph_drawing *d, uint32_t task)
+{
+    return d->options && d->options->folded ? d->options->folded[task] : 1;
+}
+
+/* A box is at least as wide as high, and never wider than `most`: names beyond that are cut. */
+static double label_width(const char *name, double font, double most)
+{
+    double width = svg_text_width(name, font) + 14;
     return fmin(fmax(width, 2.4 * font), most);
 }
 
 /* The widest layer, in pixels, if tasks are as wide as this. */
-static double widest_layer(const struct layout *l, double font, double most, double gap)
+static double widest_layer(const struct graph_drawing *d, double font, double most, double gap)
 {
+    const struct layout *l = &d->layout;
     double widest_layer = 0;
     for (uint32_t layer = 0; layer < l->nlayers; layer++) {
         double sum = 0;
         for (uint32_t i = l->layer_off[layer]; i < l->layer_off[layer + 1]; i++)
             if (l->at[i] < l->workflow->ntasks)
-                sum += label_width(l->workflow, l->at[i], font, most) + gap;
+                sum += label_width(graph_label(d, l->at[i]), font, most) + gap;
         widest_layer = fmax(widest_layer, sum);
     }
     return widest_layer;
@@ -108,17 +123,19 @@ static void choose_look(struct graph_drawing *d)
     d->look = (struct look){
         0, fmax(square, 6), fmax(square * 0.45, 0.8), fmax(square * 0.3, 0.5), 20, false};
     double most_wide = 0;
-    if (widest_layer(l, 11, 170, 14) <= 2400) {
+    double widest_name = d->options && d->options->labels ? 340 : 170;
+    if (widest_layer(d, 11, widest_name, 14) <= NAMED_WIDTH) {
         d->look = (struct look){11, 26, 14, 9, 30, true};
-        most_wide = 170;
-    } else if (widest_layer(l, 9, 70, 8) <= 4200) {
+        most_wide = widest_name;
+    } else if (widest_layer(d, 9, 70, 8) <= 4200) {
         d->look = (struct look){9, 19, 8, 6, 26, true};
         most_wide = 70;
     }
     if (l->nlayers > 150)
         d->look.least_rise = 12;
     for (uint32_t t = 0; t < d->w->ntasks; t++)
-        d->width[t] = d->look.labels ? label_width(d->w, t, d->look.font, most_wide) : width;
+        d->width[t] =
+            d->look.labels ? label_width(graph_label(d, t), d->look.font, most_wide) : width;
 }
 
 /* Layers further apart where edges run far sideways, so that they do not become flat. */
@@ -250,7 +267,9 @@ static void draw_counts(const struct graph_drawing *d)
     for (uint32_t t = 0; t < w->ntasks; t++)
         for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
             uint32_t to = w->succ_task[e];
-            if (w->succ_object[e] == NONE)
+            /* between two tasks there is one edge, and nothing to count */
+            if (w->succ_object[e] == NONE ||
+                (graph_folded(d, t) == 1 && graph_folded(d, to) == 1 && d->options->folded))
                 continue;
             human_count(text, (uint64_t)w->size[w->succ_object[e]]);
             double x = (node_x(d, t) + node_x(d, to)) / 2, half = svg_text_width(text, 11) / 2;
@@ -263,17 +282,33 @@ static void draw_counts(const struct graph_drawing *d)
         }
 }
 
+/* Two sheets that look out from behind the box: it is many. */
+static void graph_draw_stack(struct graph_drawing *d, uint32_t t, double x, double y)
+{
+    double half = d->look.height / 2, step = d->look.labels ? 3 : 1.5;
+    for (int sheet = 2; sheet > 0; sheet--)
+        svg_printf(d->out,
+                   "<rect x=\"%f\" y=\"%f\" width=\"%f\" height=\"%f\" rx=\"4\" fill=\"%s\" "
+                   "stroke=\"#445\" stroke-opacity=\".5\"/>\n",
+                   x - d->width[t] / 2 + sheet * step, y - half + sheet * step, d->width[t],
+                   d->look.height, kinds_fill(&d->kinds, d->kinds.colour[t]));
+}
+
 static void graph_draw_task(struct graph_drawing *d, uint32_t t)
 {
     const struct workflow *w = d->w;
     double x = node_x(d, t), y = d->layer_y[d->layout.layer[t]], half = d->look.height / 2;
     char work[HUMAN_SIZE];
-    const char *name = workflow_task_name(w, t), *kind = workflow_text(w, w->kind[t]);
+    const char *name = graph_label(d, t), *kind = workflow_text(w, w->kind[t]);
+    if (d->options && d->options->labels)
+        kind = ""; /* the label says it */
     /* an arrow head for every task with predecessors: one serves all its edges */
     bool critical = d->critical[t];
     if (d->look.labels && w->pred_off[t] != w->pred_off[t + 1])
         svg_printf(d->out, "<path fill=\"%s\" d=\"M%f %fl-3.2 -5.5h6.4z\"/>\n",
                    critical ? "#B5420F" : "#667", x, y - half);
+    if (graph_folded(d, t) > 1)
+        graph_draw_stack(d, t, x, y);
     svg_printf(d->out, "<g><title>%s", name);
     if (*kind && strcmp(kind, name) != 0)
         svg_printf(d->out, " (%s)", kind);
@@ -341,7 +376,8 @@ static double mark_critical_path(struct graph_drawing *d, const struct graph_svg
 static void draw_graph(const struct workflow *w, struct strbuf *out,
                        const struct graph_svg_options *options)
 {
-    struct graph_drawing d = {.w = w, .out = out, .seconds = options ? options->seconds : NULL};
+    struct graph_drawing d = {
+        .w = w, .out = out, .options = options, .seconds = options ? options->seconds : NULL};
     /* layers and crossings first; their sizes depend on how many there are; places come last */
     take_kinds(&d.kinds, w, options);
     layout_new(&d.layout, w);
@@ -373,7 +409,7 @@ static void draw_graph(const struct workflow *w, struct strbuf *out,
     if (!counts)
         kinds_legend(&d.kinds, out, MARGIN, head - 2, content);
     draw_edges(&d, next);
-    if (counts)
+    if (counts || (options && options->folded))
         draw_counts(&d);
     for (uint32_t t = 0; t < w->ntasks; t++)
         graph_draw_task(&d, t);
@@ -495,12 +531,69 @@ static void draw_profile(const struct workflow *w, struct strbuf *out,
         kinds_free(&kinds);
 }
 
+/* ---- which of them ---- */
+
+/* Would names fit? By level, which the layout changes little: good enough to choose. */
+static bool graph_is_wide(const struct workflow *w)
+{
+    uint32_t *depth = mem_new_zero(uint32_t, w->ntasks + 1), levels = graph_depths(w, depth);
+    double *sum = mem_new_zero(double, levels + 1), widest = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        double *level = &sum[depth[t] - 1];
+        *level += label_width(workflow_task_name(w, t), 11, 170) + 14;
+        widest = fmax(widest, *level);
+    }
+    free(depth);
+    free(sum);
+    return widest > NAMED_WIDTH;
+}
+
+static bool graph_is_large(const struct workflow *w)
+{
+    return w->ntasks > GRAPH_SVG_TASKS || w->npairs > GRAPH_SVG_EDGES;
+}
+
+/* `f` is to be freed when the graph is drawn folded. */
+static enum graph_svg_manner graph_choose(const struct workflow *w, struct graph_fold *f)
+{
+    bool large = graph_is_large(w);
+    if (!large && !graph_is_wide(w))
+        return GRAPH_SVG_WHOLE;
+    if (graph_fold(f, w)) {
+        if (!graph_is_large(f->drawn))
+            return GRAPH_SVG_FOLDED;
+        graph_fold_free(f);
+    }
+    return large ? GRAPH_SVG_PROFILE : GRAPH_SVG_WHOLE;
+}
+
+enum graph_svg_manner graph_svg_manner(const struct workflow *w)
+{
+    struct graph_fold f;
+    enum graph_svg_manner manner = graph_choose(w, &f);
+    if (manner == GRAPH_SVG_FOLDED)
+        graph_fold_free(&f);
+    return manner;
+}
+
 void report_graph_svg(const struct workflow *w, struct strbuf *out,
                       const struct graph_svg_options *options)
 {
-    bool large = w->ntasks > GRAPH_SVG_TASKS || w->npairs > GRAPH_SVG_EDGES;
-    if (large || (options && options->profile))
+    struct graph_fold f;
+    enum graph_svg_manner manner = options && options->profile  ? GRAPH_SVG_PROFILE
+                                   : options && options->folded ? GRAPH_SVG_WHOLE
+                                                                : graph_choose(w, &f);
+    if (manner == GRAPH_SVG_PROFILE) {
         draw_profile(w, out, options);
-    else
+    } else if (manner == GRAPH_SVG_WHOLE) {
         draw_graph(w, out, options);
+    } else {
+        uint32_t *depth = mem_new_zero(uint32_t, w->ntasks + 1);
+        char *subtitle =
+            subtitle_of(w, graph_depths(w, depth), graph_critical_path(w, NULL, NULL, NULL));
+        graph_fold_svg(&f, w, out, options, subtitle);
+        free(subtitle);
+        free(depth);
+        graph_fold_free(&f);
+    }
 }

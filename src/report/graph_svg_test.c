@@ -199,6 +199,64 @@ static void pictures(void)
     workflow_free(w);
 }
 
+/* split, then 200 of "count", each of which feeds one of 200 of "sort", then a join; "log" stands beside. */
+static struct workflow *fan(uint32_t width)
+{
+    struct builder *b = builder_new("<test>", "test");
+    char name[32];
+    uint32_t split = builder_task(b, "split", 5, 0), join = builder_task(b, "join", 4, 0);
+    builder_edge(b, split, builder_task(b, "log", 3, 0), 0);
+    for (uint32_t i = 0; i < width; i++) {
+        int n = snprintf(name, sizeof name, "count_%u", i);
+        uint32_t count = builder_task(b, name, (size_t)n, 0);
+        n = snprintf(name, sizeof name, "sort_%u", i);
+        uint32_t sort = builder_task(b, name, (size_t)n, 0);
+        builder_work(b, count, i, 0);
+        builder_edge(b, split, count, 0);
+        builder_data_edge(b, count, sort, 5, 0);
+        builder_edge(b, sort, join, 0);
+    }
+    struct error err = {0};
+    return builder_finish(b, &err);
+}
+
+static void fans(void)
+{
+    struct workflow *w = fan(200);
+    is_int(graph_svg_manner(w), GRAPH_SVG_FOLDED, "a wide fan is folded");
+    char *a = picture(w, NULL);
+    ok(wellformed(a), "well-formed");
+    has_str(a, ">count × 200</text>", "a box for all of a kind on a level, with their number");
+    has_str(a, ">split</text>", "single tasks have their names");
+    has_str(a, "403 tasks, 601 edges, 4 levels", "the sizes are those of the whole graph");
+    has_str(a, ">200</text>", "the number of edges stands beside an arrow");
+    has_str(a, "count × 200: work 5 h 32 min, on the critical path",
+            "the critical path goes through");
+    is_int(occurrences(a, "<g><title>"), 5, "five boxes");
+    free(a);
+    double *seconds = mem_new(double, w->ntasks);
+    struct kinds shades = {.colour = mem_new_zero(uint8_t, w->ntasks), .shown = 2};
+    shades.name[0] = "ran";
+    shades.name[1] = "failed";
+    static const char *const palette[KINDS_SHOWN + 1] = {"#111111", "#222222"};
+    shades.palette = palette;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        seconds[t] = t % 2 ? 1 : NAN;
+    uint32_t bad = workflow_find_task(w, "sort_7");
+    seconds[bad] = 0.001;
+    shades.colour[bad] = 1;
+    struct graph_svg_options run = {.shades = &shades, .seconds = seconds, .wins = 2};
+    a = picture(w, &run);
+    ok(wellformed(a) && strstr(a, "#222222"), "one that failed colours its box");
+    free(a);
+    free(shades.colour);
+    free(seconds);
+    workflow_free(w);
+    w = fan(6);
+    is_int(graph_svg_manner(w), GRAPH_SVG_WHOLE, "what fits is drawn whole");
+    workflow_free(w);
+}
+
 static void hostile(void)
 {
     static const char *const names[] = {"<script>alert(1)</script>",
@@ -231,6 +289,7 @@ int main(void)
     static const struct tap_case cases[] = {
         TAP_CASE(layouts),
         TAP_CASE(pictures),
+        TAP_CASE(fans),
         TAP_CASE(hostile),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);

@@ -119,21 +119,30 @@ void page_graph(struct page *p)
     }
     const char *packed[KINDS_SHOWN + 1] = {0};
     pack_shades(&k, w->ntasks, packed);
+    uint8_t failed = 0;
+    for (uint8_t i = 0; i < k.shown; i++)
+        failed = packed[i] == palette[FAILED] ? (uint8_t)(i + 1) : failed;
     struct graph_svg_options options = {.title = "The graph, coloured by time",
                                         .bare = true,
                                         .shades = &k,
                                         .path = p->f.npath ? p->f.path : NULL,
                                         .npath = p->f.npath,
                                         .seconds = seconds,
+                                        .wins = failed,
                                         .no_critical = !p->f.npath};
     page_families(p, w);
-    bool large = w->ntasks > GRAPH_SVG_TASKS || w->npairs > GRAPH_SVG_EDGES;
-    page_section(p, "graph", "The graph, coloured by time",
-                 large ? "Too large to draw every task: a bar is a level of the graph, as long as "
-                         "it has tasks."
-                       : "The stronger the colour, the longer a task took. Framed in red: the "
-                         "critical path that really happened.");
-    page_figure(p, large ? "time" : "graph", "The graph, coloured by time");
+    static const char *const notes[] = {
+        [GRAPH_SVG_WHOLE] = "The stronger the colour, the longer a task took. Framed in red: the "
+                            "critical path that really happened.",
+        [GRAPH_SVG_FOLDED] =
+            "Many tasks of a kind side by side are one box, in the colour of the one that took "
+            "longest; red, if one failed. Framed in red: the critical path that really happened.",
+        [GRAPH_SVG_PROFILE] = "Too large to draw every task: a bar is a level of the graph, as "
+                              "long as it has tasks.",
+    };
+    enum graph_svg_manner manner = graph_svg_manner(w);
+    page_section(p, "graph", "The graph, coloured by time", notes[manner]);
+    page_figure(p, manner == GRAPH_SVG_PROFILE ? "time" : "graph", "The graph, coloured by time");
     report_graph_svg(w, p->out, &options);
     page_figure_end(p);
     page_section_end(p);

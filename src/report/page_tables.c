@@ -6,9 +6,12 @@
 #include "report/page_parts.h"
 #include "report/summary.h"
 #include "report/svg.h"
+#include "base/mem.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Rows shown. A page is to be read: 200 failures of one cause say no more than ten, and a page of a
  * million tasks must still open. */
@@ -47,9 +50,30 @@ static void page_table_cell(struct page *p, const char *text)
     svg_printf(p->out, "<td>%s</td>", text);
 }
 
+/* A name that may not fit its column may be broken between its words, and not inside them. */
+static void page_name(struct page *p, const char *text)
+{
+    enum { FITS = 24 };
+    if (strlen(text) <= FITS) {
+        svg_escape(p->out, text);
+        return;
+    }
+    /* a word goes with the signs behind it, as people break file names */
+    for (size_t n; *text; text += n) {
+        n = strcspn(text, "_-./@=,:;+");
+        n += strspn(text + n, "_-./@=,:;+");
+        char *word = mem_copy_bytes(text, n);
+        svg_escape(p->out, word);
+        strbuf_add(p->out, text[n] ? "<wbr/>" : "");
+        free(word);
+    }
+}
+
 static void name_cell(struct page *p, const char *text)
 {
-    svg_printf(p->out, "<td class=\"name\">%s</td>", text);
+    strbuf_add(p->out, "<td class=\"name\">");
+    page_name(p, text);
+    strbuf_add(p->out, "</td>");
 }
 
 static void right_cell(struct page *p, const char *text)
@@ -441,8 +465,9 @@ void page_files(struct page *p)
                 continue;
             shown++;
             page_table_row(p);
-            svg_printf(p->out, "<td class=\"name\"><code>%s</code></td>",
-                       file->path ? file->path : "");
+            strbuf_add(p->out, "<td class=\"name\"><code>");
+            page_name(p, file->path ? file->path : "");
+            strbuf_add(p->out, "</code></td>");
             if (file->task < p->f.ntasks)
                 task_cell(p, file->task);
             else

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -161,6 +162,21 @@ double svg_text_width(const char *text, double size)
     return width * size;
 }
 
+/* Where to cut a text so that no word is broken: after the last whole word of the first `n` bytes, if that leaves
+ * at least a third of them; a name without words is cut anywhere. */
+static size_t svg_word_end(const char *text, size_t n)
+{
+    static const char joints[] = " _-./@=,:;+";
+    for (size_t at = n; at > n / 3 && at > 1; at--) {
+        unsigned char last = (unsigned char)text[at - 1], next = (unsigned char)text[at];
+        if (strchr(joints, next) && !strchr(joints, last)) /* a joint after it, or the end */
+            return at;
+        if (islower(last) && isupper(next)) /* mProjectPP: words begin with capitals */
+            return at;
+    }
+    return n;
+}
+
 /* False: not even two characters and an ellipsis fit; nothing is drawn. */
 bool svg_text_within(struct strbuf *out, double x, double y, const char *class, const char *text,
                      double size, double room)
@@ -184,7 +200,8 @@ bool svg_text_within(struct strbuf *out, double x, double y, const char *class, 
     free(copy);
     if (low < 2)
         return false;
-    copy = mem_copy_bytes(text, human_prefix(text, low));
+    size_t cut = svg_word_end(text, human_prefix(text, low));
+    copy = mem_copy_bytes(text, cut);
     svg_printf(out, "<text class=\"%s\" x=\"%f\" y=\"%f\">%s…</text>\n", class, x, y, copy);
     free(copy);
     return true;

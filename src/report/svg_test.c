@@ -25,7 +25,7 @@ int main(void)
     svg_text(&out, 1, 2, "l", "a<b");
     ok(svg_text_within(&out, 1, 2, "l", "a very long text indeed", 11, 60),
        "a long text is shortened");
-    has_str(strbuf_text(&out), "a very lo…", "with an ellipsis");
+    has_str(strbuf_text(&out), "a very…", "with an ellipsis, after a whole word");
     ok(!svg_text_within(&out, 1, 2, "l", "long", 11, 8), "no room, no text");
     svg_printf(&out, "<rect x=\"%f\" class=\"%s\" y=\"%d\" width=\"%u\"/>", 1.5, "\"'", -3, 4u);
     svg_end(&out);

@@ -5,6 +5,7 @@
  *   frame    lanes from top to bottom, names left, axis below, in pixels
  *   bars     sorted by lane and start, then drawn or joined */
 #include "report/timeline.h"
+#include "report/timeline_stack.h"
 #include "report/human.h"
 #include "report/svg.h"
 #include "base/mem.h"
@@ -21,7 +22,7 @@ struct timeline_frame {
     struct strbuf *out;
     double left, top, right, bottom; /* of the lanes */
     double scale;                    /* pixels a second */
-    double most;                     /* end of the axis in seconds */
+    double from, most;               /* beginning and end of the axis in seconds */
     double lane;                     /* height */
     double *lane_y;                  /* top of each */
     uint32_t nlanes;
@@ -40,7 +41,7 @@ static int by_lane(const void *a, const void *b)
 /* Pixels from the left edge of the lanes. */
 static double time_x(const struct timeline_frame *f, double time)
 {
-    return f->left + time * f->scale;
+    return f->left + (time - f->from) * f->scale;
 }
 
 /* ---- frame: lanes, names, axis ---- */
@@ -106,14 +107,19 @@ static void draw_axis(struct timeline_frame *f)
 {
     const char *unit;
     double seconds = svg_time_unit(f->most, &unit);
-    double step = svg_step(f->most / seconds, (unsigned)fmax(2, (f->right - f->left) / 95));
+    double step =
+        svg_step((f->most - f->from) / seconds, (unsigned)fmax(2, (f->right - f->left) / 95));
+    double first = ceil(f->from / seconds / step * (1 - 1e-9));
     strbuf_add(f->out, "<path stroke=\"#000\" stroke-opacity=\".12\" d=\"");
-    uint32_t ticks = (uint32_t)fmin(200, floor(f->most / seconds / step * (1 + 1e-9)));
-    for (uint32_t i = 0; i <= ticks; i++)
-        svg_printf(f->out, "M%f %fV%f", time_x(f, i * step * seconds), f->top, f->bottom + 5);
+    uint32_t ticks =
+        (uint32_t)fmin(200, fmax(0, floor(f->most / seconds / step * (1 + 1e-9)) - first));
+    for (uint32_t k = 0; k <= ticks; k++)
+        svg_printf(f->out, "M%f %fV%f", time_x(f, (first + k) * step * seconds), f->top,
+                   f->bottom + 5);
     strbuf_add(f->out, "\"/>\n");
-    for (uint32_t i = 0; i <= ticks; i++) {
+    for (uint32_t k = 0; k <= ticks; k++) {
         char text[HUMAN_SIZE];
+        double i = first + k;
         human_number(text, i * step);
         svg_text(f->out, time_x(f, i * step * seconds), f->bottom + 18, "t m", text);
         if (f->bottom - f->top > 800)
@@ -128,7 +134,7 @@ static void draw_axis(struct timeline_frame *f)
 static void draw_end(struct timeline_frame *f)
 {
     const struct timeline *t = f->t;
-    if (isnan(t->end) || t->end <= 0 || t->end > f->most)
+    if (isnan(t->end) || t->end <= f->from || t->end > f->most)
         return;
     double x = time_x(f, t->end);
     svg_printf(f->out,
@@ -181,7 +187,7 @@ static void draw_bar(struct timeline_frame *f, const struct timeline_bar *bar)
         strbuf_add(f->out, " fill-opacity=\".4\" stroke-dasharray=\"3 2\"");
     if (bar->mark)
         strbuf_add(f->out, " stroke=\"#111\" stroke-width=\"1.8\"");
-    else if (width >= 2.5)
+    else if (width >= 4)
         strbuf_add(f->out, " stroke=\"#334\" stroke-opacity=\".55\" stroke-width=\".7\"");
     strbuf_add(f->out, "/>");
     strbuf_clear(&text);
@@ -326,6 +332,41 @@ static void draw_arrows(struct timeline_frame *f)
     strbuf_add(f->out, "</g>\n");
 }
 
+/* What is seen of the stretch that was asked for: bars and arrows outside are left out, those across its edges cut. */
+static void timeline_cut(struct timeline *t, double from, double to)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->bars.n; i++) {
+        struct timeline_bar bar = t->bars.at[i];
+        if (bar.finish <= from || bar.start >= to)
+            continue;
+        bar.start = fmax(bar.start, from);
+        bar.finish = fmin(bar.finish, to);
+        t->bars.at[kept++] = bar;
+    }
+    t->bars.n = kept;
+    kept = 0;
+    for (size_t i = 0; i < t->arrows.n; i++)
+        if (t->arrows.at[i].start >= from && t->arrows.at[i].finish <= to)
+            t->arrows.at[kept++] = t->arrows.at[i];
+    t->arrows.n = kept;
+}
+
+/* The axis: everything, or the stretch that was asked for as far as there is something in it. */
+static void timeline_span(struct timeline_frame *f)
+{
+    struct timeline *t = f->t;
+    f->most = isnan(t->end) ? 0 : t->end;
+    for (size_t i = 0; i < t->bars.n; i++)
+        f->most = fmax(f->most, t->bars.at[i].finish);
+    if (t->to > t->from && t->from >= 0 && t->from < f->most) {
+        f->from = t->from;
+        f->most = fmin(t->to, f->most);
+        timeline_cut(t, f->from, f->most);
+    }
+    f->scale = f->most > f->from ? (f->right - f->left) / (f->most - f->from) : 1;
+}
+
 /* The picture owns its texts: whoever makes a timeline hands them over. */
 static void free_timeline(struct timeline *t)
 {
@@ -356,11 +397,11 @@ void timeline_svg(struct timeline *t, struct strbuf *out)
     double head = t->bare ? 4 : HEAD;
     f.top = head + legend + 16;
     f.lane_y = mem_new_zero(double, f.nlanes + 1);
+    timeline_span(&f);
+    bool stacked = timeline_stack_wanted(t, f.scale);
+    double stack_top = f.top + 14;
+    f.top += stacked ? STACK_HEIGHT : 0;
     place_lanes(&f);
-    f.most = isnan(t->end) ? 0 : t->end;
-    for (size_t i = 0; i < t->bars.n; i++)
-        f.most = fmax(f.most, t->bars.at[i].finish);
-    f.scale = f.most > 0 ? (f.right - f.left) / f.most : 1;
     if (t->bars.n) /* qsort of nothing may not be asked for with NULL */
         qsort(t->bars.at, t->bars.n, sizeof *t->bars.at, by_lane);
 
@@ -375,6 +416,8 @@ void timeline_svg(struct timeline *t, struct strbuf *out)
     }
     if (t->kinds)
         kinds_legend(t->kinds, out, MARGIN, head - 2, width - 2 * MARGIN);
+    if (stacked)
+        timeline_stack_draw(t, f.left, f.right, stack_top, f.from, f.most, out);
     draw_lanes(&f);
     if (f.most > 0)
         draw_axis(&f);

@@ -41,7 +41,8 @@ struct timeline {
     double end;                        /* of the dashed line; NAN: none */
     const char *end_label;             /* "makespan" */
     double width;
-    bool bare; /* no title and subtitle in the picture: the page around it has them */
+    double from, to; /* seconds: only this stretch is drawn; to 0: all of it */
+    bool bare;       /* no title and subtitle in the picture: the page around it has them */
     /* The name of a group; the short label of a bar (whole = false) and its tooltip; the tooltip of
      * an arrow. */
     void *context;
