@@ -5,12 +5,19 @@
  * The pattern is made symmetric (A + A'), ordered to reduce fill, and analysed; columns or
  * supernodes become tasks from child to parent.
  *
+ * CHOLMOD is loaded when the first matrix is read, not with the program: it brings a BLAS along, and
+ * OpenBLAS starts a thread for every core as soon as it is loaded. Every `weft run` would pay for
+ * them, and threads that are not ours would take the signals that a program waits for.
+ *
  * CHOLMOD allocates by itself, outside our ledgers (base/mem.h): a guard frees its objects when
  * memory of ours runs out while they exist. */
 #include "formats/mtx/etree.h"
 
 #include "base/mem.h"
 #include "formats/scan.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <suitesparse/cholmod.h>
@@ -20,6 +27,52 @@ static const int cholmod_orderings[] = {CHOLMOD_AMD, CHOLMOD_METIS, CHOLMOD_NESD
                                         CHOLMOD_NATURAL};
 
 typedef SuiteSparse_long index_t; /* 64 bits: fill counts past 2^31 are no rarity */
+
+/* The soname of the very version whose structures were compiled in. */
+#define CHOLMOD_NAME_OF(version) "libcholmod.so." #version
+#define CHOLMOD_NAME(version) CHOLMOD_NAME_OF(version)
+static const char cholmod_file[] = CHOLMOD_NAME(CHOLMOD_MAIN_VERSION);
+
+/* What is called of it. Filled once, by `cholmod_once`, and then only read. */
+static struct {
+    typeof(&cholmod_l_start) start;
+    typeof(&cholmod_l_finish) finish;
+    typeof(&cholmod_l_analyze) analyze;
+    typeof(&cholmod_l_etree) etree;
+    typeof(&cholmod_l_ptranspose) ptranspose;
+    typeof(&cholmod_l_allocate_sparse) allocate_sparse;
+    typeof(&cholmod_l_free_sparse) free_sparse;
+    typeof(&cholmod_l_free_factor) free_factor;
+    char missing[160]; /* why it cannot be had; "": it is there */
+} cholmod;
+static pthread_once_t cholmod_once = PTHREAD_ONCE_INIT;
+
+static void cholmod_load(void)
+{
+    void *library =
+        dlopen(cholmod_file, RTLD_NOW | RTLD_LOCAL); /* never closed: its BLAS has threads */
+    const struct {
+        const char *name;
+        void *place; /* of a function pointer */
+    } wanted[] = {
+        {"cholmod_l_start", &cholmod.start},
+        {"cholmod_l_finish", &cholmod.finish},
+        {"cholmod_l_analyze", &cholmod.analyze},
+        {"cholmod_l_etree", &cholmod.etree},
+        {"cholmod_l_ptranspose", &cholmod.ptranspose},
+        {"cholmod_l_allocate_sparse", &cholmod.allocate_sparse},
+        {"cholmod_l_free_sparse", &cholmod.free_sparse},
+        {"cholmod_l_free_factor", &cholmod.free_factor},
+    };
+    for (size_t i = 0; library && i < sizeof wanted / sizeof *wanted; i++) {
+        void *found = dlsym(library, wanted[i].name);
+        memcpy(wanted[i].place, &found, sizeof found); /* C has no cast from data to function */
+        if (!found)
+            library = NULL;
+    }
+    if (!library)
+        snprintf(cholmod.missing, sizeof cholmod.missing, "%s", dlerror());
+}
 
 /* One task of the tree: columns first .. first+eta-1 of the permuted matrix. */
 struct front {
@@ -54,7 +107,7 @@ static bool etree_failed(const struct analysis *a, const char *file, const char 
 static bool make_matrix(struct analysis *a, size_t n, const struct etree_entry *entries,
                         size_t count)
 {
-    a->matrix = cholmod_l_allocate_sparse(n, n, n + count, 1, 1, -1, CHOLMOD_PATTERN, &a->common);
+    a->matrix = cholmod.allocate_sparse(n, n, n + count, 1, 1, -1, CHOLMOD_PATTERN, &a->common);
     if (!a->matrix)
         return false;
     index_t *start = a->matrix->p, *rows = a->matrix->i;
@@ -110,10 +163,9 @@ static bool find_parents(struct analysis *a, index_t *parent)
 {
     /* etree wants the upper triangle of a symmetric matrix: a transpose of the lower one, permuted.
      */
-    cholmod_sparse *upper =
-        cholmod_l_ptranspose(a->matrix, 0, a->factor->Perm, NULL, 0, &a->common);
-    bool good = upper && cholmod_l_etree(upper, parent, &a->common);
-    cholmod_l_free_sparse(&upper, &a->common);
+    cholmod_sparse *upper = cholmod.ptranspose(a->matrix, 0, a->factor->Perm, NULL, 0, &a->common);
+    bool good = upper && cholmod.etree(upper, parent, &a->common);
+    cholmod.free_sparse(&upper, &a->common);
     return good;
 }
 
@@ -219,9 +271,9 @@ static void add_tasks(struct builder *b, const struct analysis *a)
 static void etree_release(void *analysis)
 {
     struct analysis *a = analysis;
-    cholmod_l_free_factor(&a->factor, &a->common);
-    cholmod_l_free_sparse(&a->matrix, &a->common);
-    cholmod_l_finish(&a->common);
+    cholmod.free_factor(&a->factor, &a->common);
+    cholmod.free_sparse(&a->matrix, &a->common);
+    cholmod.finish(&a->common);
 }
 
 /* CHOLMOD is told to be silent: what is wrong is ours to say. Its memory is freed whatever
@@ -231,9 +283,15 @@ bool etree_build(struct builder *b, size_t order, const struct etree_entry *entr
 {
     if (!order)
         return true;
+    pthread_once(&cholmod_once, cholmod_load);
+    if (*cholmod.missing)
+        return error_set(err, ERROR_FAILED,
+                         "%s: a matrix is analysed by CHOLMOD, which cannot be loaded: %s; install "
+                         "%s (Debian: libcholmod%d)",
+                         file, cholmod.missing, cholmod_file, CHOLMOD_MAIN_VERSION);
     struct analysis a = {0};
     struct mem_guard guard;
-    cholmod_l_start(&a.common);
+    cholmod.start(&a.common);
     mem_guard_enter(&guard, etree_release, &a);
     a.common.print = 0;
     a.common.error_handler = NULL;
@@ -243,7 +301,7 @@ bool etree_build(struct builder *b, size_t order, const struct etree_entry *entr
     a.common.supernodal = options->relax ? CHOLMOD_SUPERNODAL : CHOLMOD_SIMPLICIAL;
     bool good = make_matrix(&a, order, entries, count);
     if (good)
-        a.factor = cholmod_l_analyze(a.matrix, &a.common);
+        a.factor = cholmod.analyze(a.matrix, &a.common);
     good = good && a.factor && a.common.status == CHOLMOD_OK;
     if (good && options->relax)
         take_supernodes(&a);
