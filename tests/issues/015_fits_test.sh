@@ -20,7 +20,7 @@ mkdir "$work/mixed"
     for i in 1 2 3 4 5 6; do
         echo "  wide$i: { run: 'pwd > {out}; sleep 0.05', out: wide$i.txt, cores: 2 }"
         echo "  heavy$i: { run: 'pwd > {out}; sleep 0.05', out: heavy$i.txt, memory: 1.5G }"
-        echo "  plain$i: { run: 'pwd > {out}; sleep 0.2', out: plain$i.txt }"
+        echo "  plain$i: { run: 'pwd > {out}; sleep 1', out: plain$i.txt }"
     done
 } >"$work/mixed/flow.yaml"
 for how in best worst; do

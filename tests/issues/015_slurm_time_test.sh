@@ -84,7 +84,8 @@ renewed() {
     ok $? "a run that lasts longer than its jobs ends well"
     [ "$(cat "$work/flow/sum")" = 528 ]
     ok $? "the known answer"
-    ! grep -qi "fail\|died" "$work/run.log" "$work/run.out"
+    # On a slow machine a job of eight seconds may end before it has handed its data over: that is made again, and no failure.
+    ! cat "$work/run.log" "$work/run.out" | grep -v "made again" | grep -qi "fail\|died"
     ok $? "no task has failed"
     [ "$(head -n 1 "$work/asked_at_end")" -ge 2 ]
     ok $? "the second job was asked for before the first had ended"

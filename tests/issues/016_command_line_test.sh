@@ -211,19 +211,6 @@ for name in $(grep -rhoE '(getenv\(|secure_getenv\()"WEFT_[A-Z_]*' --include='*.
     ok $? "weft profile knows $name"
 done
 
-# ---- experiments and parameters that stand in names ----
-cat >sweep.yaml <<'END'
-weft: 1
-parameters: { sigma: 1 }
-tasks:
-  blur: { run: "echo {sigma} > {out}", out: "soft-{sigma}.txt" }
-END
-printf 'weft: 1\nexperiment: try\nworkflow: sweep.yaml\nsubstitute:\n  s: { parameter: sigma, by: [1, 2] }\n' >try.exp.yaml
-fails "give its values in \`lists\` and say \`each: sigma\`, or give one with -p sigma=VALUE" experiment try.exp.yaml
-sed -i 's/parameters: .*/lists: { sigma: [1, 2] }/; s/blur: {/blur: { each: sigma,/' sweep.yaml
-"$weft" run sweep.yaml -q 2>err && [ "$(cat soft-1.txt soft-2.txt | tr '\n' ' ')" = "1 2 " ]
-ok $? "what it says works"
-
 # ---- completion: names of a workflow ----
 offers() { # words...: the last is what is typed; what bash would offer is in out
     bash -c 'source "$0" || exit 1
