@@ -42,3 +42,7 @@ install(DIRECTORY ${CMAKE_BINARY_DIR}/man3/ DESTINATION ${CMAKE_INSTALL_MANDIR}/
 install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL FILES_MATCHING PATTERN "*.1")
 
 install(FILES tools/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME weft)
+
+# The library of tasks (docs/tasks.md); a build finds it beside its programs, as an installation does in share.
+install(DIRECTORY tasks DESTINATION ${CMAKE_INSTALL_DATADIR}/weft FILES_MATCHING PATTERN "*.yaml")
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tasks ${CMAKE_BINARY_DIR}/tasks SYMBOLIC)

@@ -39,5 +39,6 @@
 #include "weft/run.h"
 #include "weft/stream.h"
 #include "weft/history.h"
+#include "weft/edit.h"
 #include "weft/task.h"
 #endif

@@ -35,6 +35,9 @@ struct yaml_loading {
     size_t length;
     size_t broken; /* the line that we have broken in two, from 1; 0: none */
     struct strbuf decoded;
+    bool marked; /* marks are wanted */
+    ARRAY(struct yaml_mark) marks;
+    struct yaml_mark token; /* of the event */
 };
 
 /* A line number of the text as it was given. */
@@ -55,6 +58,10 @@ static void set_line(struct yaml_loading *l, struct fy_token *token)
     const struct fy_mark *mark = token ? fy_token_start_mark(token) : NULL;
     if (mark && mark->line >= 0)
         l->line = given_line(l, (size_t)mark->line + 1);
+    const struct fy_mark *stop = token && l->marked ? fy_token_end_mark(token) : NULL;
+    l->token = (struct yaml_mark){YAML_NONE, YAML_NONE};
+    if (mark && stop && mark->input_pos <= stop->input_pos && stop->input_pos <= l->length)
+        l->token = (struct yaml_mark){(uint32_t)mark->input_pos, (uint32_t)stop->input_pos};
 }
 
 /* A node begins: count it in its container. */
@@ -74,6 +81,8 @@ static bool yaml_add_node(struct yaml_loading *l, enum yaml_type type)
     node->type = type;
     node->line = (uint32_t)l->line;
     node->next = (uint32_t)l->nodes.n;
+    if (l->marked)
+        array_push(&l->marks, l->token);
     return true;
 }
 
@@ -359,7 +368,8 @@ static void break_line(struct yaml_loading *l, size_t at, struct strbuf *copy)
 }
 
 /* `line` starts at 1: an error before any event is at the top. */
-bool yaml_load(struct yaml *y, const char *file, const char *text, size_t length, struct error *err)
+static bool yaml_load_as(struct yaml *y, const char *file, const char *text, size_t length,
+                         bool marked, struct error *err)
 {
     memset(y, 0, sizeof *y);
     if (!check_encoding(file, text, length, err))
@@ -372,8 +382,11 @@ bool yaml_load(struct yaml *y, const char *file, const char *text, size_t length
     if (length >= UINT32_MAX)
         return error_at(err, file, 0, "more than 4 GiB of YAML");
     struct strbuf copy = {0};
-    struct yaml_loading l = {.y = y, .err = err, .line = 1, .source = text, .length = length};
+    struct yaml_loading l = {
+        .y = y, .err = err, .line = 1, .source = text, .length = length, .marked = marked};
     size_t at = one_line_break(text, length);
+    if (at && marked)
+        return error_at(err, file, 0, "a document of one line is too long to be edited");
     if (at)
         break_line(&l, at, &copy);
     if (!yaml_scan(file, l.source, l.length, err)) {
@@ -391,9 +404,23 @@ bool yaml_load(struct yaml *y, const char *file, const char *text, size_t length
     array_fit(&l.nodes);
     y->at = l.nodes.at;
     y->n = l.nodes.n;
+    y->mark = l.marks.at;
     if (!good)
         yaml_free(y);
+    else if (marked)
+        yaml_settle_marks(y, text, length);
     return good;
+}
+
+bool yaml_load(struct yaml *y, const char *file, const char *text, size_t length, struct error *err)
+{
+    return yaml_load_as(y, file, text, length, false, err);
+}
+
+bool yaml_load_marked(struct yaml *y, const char *file, const char *text, size_t length,
+                      struct error *err)
+{
+    return yaml_load_as(y, file, text, length, true, err);
 }
 
 const char *yaml_library(void)
@@ -404,6 +431,7 @@ const char *yaml_library(void)
 void yaml_free(struct yaml *y)
 {
     free(y->at);
+    free(y->mark);
     strbuf_free(&y->text);
     free(y->file);
     memset(y, 0, sizeof *y);

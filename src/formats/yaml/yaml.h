@@ -20,10 +20,17 @@ struct yaml_node {
     uint64_t text;                /* a scalar's place in yaml.text */
 };
 
+/* Where a node stands in the source: its bytes, quotes and brackets included. A value that is nothing has
+ * an empty mark behind its colon; YAML_NONE: its place is not known. */
+struct yaml_mark {
+    uint32_t start, end;
+};
+
 /* A parsed document; node 0 is the root. Independent of the text it was read from. */
 struct yaml {
     struct yaml_node *at;
     size_t n;
+    struct yaml_mark *mark; /* by node; NULL, but after yaml_load_marked() */
     struct strbuf text;
     char *file;  /* for messages */
     size_t base; /* where this file's lines begin among those of several (model/builder.h); 0 */
@@ -37,6 +44,12 @@ typedef uint32_t yaml_ref; /* index of a node; YAML_NONE: absent */
  * than 100 levels. `text` must be followed by a NUL. After a failure there is nothing to free. */
 bool yaml_load(struct yaml *y, const char *file, const char *text, size_t length,
                struct error *err);
+/* The same, and where each node stands: for who changes the text. A document of one very long line has no
+ * marks, and is refused. */
+bool yaml_load_marked(struct yaml *y, const char *file, const char *text, size_t length,
+                      struct error *err);
+/* yaml_marks.c: from where the parser's tokens are to where nodes begin and end. */
+void yaml_settle_marks(struct yaml *y, const char *source, size_t length);
 void yaml_free(struct yaml *y);
 const char *yaml_library(void); /* the version of the parser under it */
 

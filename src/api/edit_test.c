@@ -1,0 +1,116 @@
+#include "tap.h"
+#include "weft/weft.h"
+
+#include <string.h>
+
+static const char flow[] = "weft: 1 # a flow\n"
+                           "parameters: { sigma: 2 }\n"
+                           "tasks:\n"
+                           "  blur:\n"
+                           "    run: blur {sigma} {in} {out}\n"
+                           "    in: [a.png, { name: mask.png, optional: true }]\n"
+                           "    out: { soft: soft.png }\n"
+                           "  edges: { run: 'sobel {in} {out}', in: b.png, out: edges.png }\n";
+
+static void test_edit(void)
+{
+    struct weft_error error;
+    struct weft_edit *e = weft_edit_new(flow, strlen(flow), "flow.yaml", &error);
+    const char *const port[] = {"in", NULL}, *const place[] = {"parameters", "sigma", NULL};
+    struct weft_edit_task task;
+    struct weft_edit_key key;
+    struct weft_edit_port file;
+    if (!ok(e, "a text is opened"))
+        return;
+    ok(weft_edit_task(e, 0, &task) && task.line == 4 && task.last == 7, "its first task, in lines");
+    ok(weft_edit_task(e, 1, &task) && strcmp(task.name, "edges") == 0, "its second");
+    ok(!weft_edit_task(e, 2, &task), "and no third");
+    ok(weft_edit_task_key(e, 0, 2, &key) && key.yaml && strcmp(key.key, "out") == 0,
+       "keys of a task");
+    is_str(key.value, "{soft: soft.png}", "with their values");
+    ok(weft_edit_port(e, 0, 1, &file) && strcmp(file.file, "mask.png") == 0 && !file.out,
+       "what it reads");
+    ok(strcmp(file.place[0], "in") == 0 && strcmp(file.place[1], "1") == 0 && !file.place[2],
+       "and where that stands");
+    ok(weft_edit_port(e, 0, 2, &file) && file.out && strcmp(file.place[1], "soft") == 0,
+       "what it makes");
+    ok(!weft_edit_port(e, 0, 3, &file), "and no more");
+    ok(weft_edit_member(e, "parameters", 0, &key) && strcmp(key.value, "2") == 0, "parameters");
+    ok(weft_edit_connect(e, "blur", "soft.png", "edges", port, &error), "a wire");
+    has_str(weft_edit_text(e, NULL), "in: soft.png, out", "is a name");
+    ok(!weft_edit_connect(e, "edges", "edges.png", "blur", NULL, &error) &&
+           error.status == WEFT_BAD_INPUT,
+       "not in a circle: %s", error.text);
+    weft_edit_begin(e);
+    ok(weft_edit_set(e, place, "3", false, &error) && weft_edit_rename_task(e, "blur", "x", &error),
+       "two changes");
+    ok(weft_edit_end(e, true) && weft_edit_undo(e), "undone in one step");
+    ok(strstr(weft_edit_text(e, NULL), "  blur:") != NULL, "both");
+    const char *const both[] = {"blur", "edges", NULL};
+    char *copy = weft_edit_copy(e, both, &error);
+    has_str(copy, "weft: 1\nparameters:\n  sigma: 2\ntasks:\n  blur:\n", "a copy of both");
+    char *names = weft_edit_add(e, copy, strlen(copy), true, &error);
+    is_str(names, "blur2\nedges2\n", "is added under other names");
+    weft_text_free(names);
+    char *module = weft_edit_group(e, both, "both", "both.yaml", &error);
+    has_str(module, "  edges: {", "a group is a workflow");
+    has_str(weft_edit_text(e, NULL), "flow: both.yaml", "and a task");
+    weft_text_free(module);
+    weft_text_free(copy);
+    while (weft_edit_undo(e))
+        ;
+    is_str(weft_edit_text(e, NULL), flow, "and all is undone");
+    weft_edit_free(e);
+    ok(!weft_edit_new("a: [", 4, "f", &error), "what is no YAML is refused: %s", error.text);
+}
+
+static void test_keys(void)
+{
+    struct weft_task_key key;
+    bool run = false, each = false;
+    size_t n = 0;
+    for (; weft_task_key(n, &key); n++) {
+        run |= strcmp(key.name, "run") == 0 && *key.summary;
+        each |= strcmp(key.name, "each") == 0;
+    }
+    ok(run && each && n > 30, "%zu keys of tasks", n);
+}
+
+static void test_library(void)
+{
+    struct weft_error error;
+    const char *const folders[] = {"no/such/folder", WEFT_SOURCE_DIR "/tasks", NULL};
+    struct weft_library *l = weft_library_read(folders, &error);
+    struct weft_library_task t;
+    size_t n = 0, bad = 0;
+    bool blur = false;
+    if (!ok(l, "the library is read"))
+        return;
+    for (; weft_library_task(l, n, &t); n++) {
+        bad += t.problem || !*t.about || strcmp(t.group, "mine") == 0;
+        blur |= strcmp(t.name, "blur") == 0 && strcmp(t.group, "images") == 0 &&
+                strcmp(t.needs, "imagemagick") == 0;
+        struct weft_edit *e = weft_edit_new("weft: 1\ntasks:\n", 15, "new.yaml", &error);
+        char *names = e ? weft_edit_add(e, t.text, strlen(t.text), true, &error) : NULL;
+        struct weft_workflow *w = names ? weft_workflow_read_text(weft_edit_text(e, NULL),
+                                                                  strlen(weft_edit_text(e, NULL)),
+                                                                  "new.yaml", NULL, &error)
+                                        : NULL;
+        if (!w)
+            printf("# %s: %s\n", t.name, error.text);
+        bad += !w;
+        weft_workflow_free(w);
+        weft_text_free(names);
+        weft_edit_free(e);
+    }
+    ok(n >= 30 && blur, "%zu tasks", n);
+    is_int(bad, 0, "each says what it does, and a workflow can be made of it");
+    weft_library_free(l);
+}
+
+int main(void)
+{
+    static const struct tap_case cases[] = {TAP_CASE(test_edit), TAP_CASE(test_keys),
+                                            TAP_CASE(test_library)};
+    return tap_run(cases, sizeof cases / sizeof *cases);
+}
