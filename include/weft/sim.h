@@ -29,6 +29,13 @@ struct weft_fault {
     double time, repair; /* seconds; repair INFINITY: it stays down */
 };
 
+/* From then on the node has this speed and this memory; NAN: as before. */
+struct weft_node_change {
+    uint32_t node;
+    double time; /* seconds */
+    double speed, memory;
+};
+
 enum weft_arrivals { WEFT_ARRIVE_EXPONENTIAL, WEFT_ARRIVE_FIXED, WEFT_ARRIVE_UNIFORM };
 
 struct weft_sim_options {
@@ -70,13 +77,21 @@ struct weft_sim_options {
      * is 0, at the plan's pace and by its schedule), "window" (`window` in work at once). NULL: as
      * `period` and `window` say, else "period" where the plan promises a throughput, else "flood". */
     const char *fed;
+
+    /* static plans and trees: nodes that change while the plan is carried out. At each change what has not
+     * begun is planned again from the state of that moment, for the nodes as they are then, and the new plan
+     * is taken where it is shorter or the old one does not fit any more (`stay`: never). Under network
+     * "free" without noise and failures. */
+    const struct weft_node_change *changes;
+    size_t nchanges;
+    bool stay;
 };
 /* <math.h> has INFINITY. */
 #define WEFT_SIM_INIT                                                                              \
     {                                                                                              \
         sizeof(struct weft_sim_options), 1, NULL, 0, 0, 1, 0, 0.95, false, NULL, NULL, NULL,       \
             false, NULL, 0, 0, INFINITY, 200, 0, 0, WEFT_ARRIVE_EXPONENTIAL, 1, 16, 1, 0.1, 0, 10, \
-            0, 10, NULL                                                                            \
+            0, 10, NULL, NULL, 0, false                                                            \
     }
 
 struct weft_sim;
@@ -103,6 +118,15 @@ struct weft_metric {
 bool weft_sim_metric(const struct weft_sim *s, size_t i, struct weft_metric *out);
 /* The figure of that name in the first run; NAN: none. */
 double weft_sim_value(const struct weft_sim *s, const char *name);
+/* What came of a change, in order of time (those of one moment are one: the last of them). */
+struct weft_changed {
+    double time;
+    uint32_t left, moved;   /* tasks that had not begun; those of them that got another node */
+    double stays, makespan; /* seconds to the end with the plan as it was (INFINITY: it does not fit
+                             * any more), and with what was taken */
+};
+/* Number `i`; false: there are no more. */
+bool weft_sim_change(const struct weft_sim *s, size_t i, struct weft_changed *out);
 /* When each placement of a static plan ran, by its number in weft_plan_placements(); 0: the plan
  * has none. */
 size_t weft_sim_times(const struct weft_sim *s, const double **start, const double **finish);

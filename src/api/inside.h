@@ -73,7 +73,7 @@ struct weft_sim {
     struct weft_platform *platform; /* of clients: one of theirs, where it was kept, else NULL */
     struct weft_platform *clients;
     const struct plan *plan; /* the caller's, or `sequences`; NULL: first in, first out */
-    struct plan *sequences;  /* of a partition; owned */
+    struct plan *sequences;  /* of a partition, or with what changes made of it; owned */
     const char *network;     /* NULL: none */
     double seconds;          /* real time of everything, repeats included */
 
@@ -81,6 +81,9 @@ struct weft_sim {
     struct stream_options stream_options;
     struct order_options order_options;
     struct fault *faults;
+    ARRAY(struct node_change) changes;
+    ARRAY(struct replay_hold) holds;
+    ARRAY(struct weft_changed) changed;
     uint32_t *order_of_plan;
 
     struct replay_result replay;

@@ -2,6 +2,7 @@
  * happened kept as a plan that pictures and traces can show. */
 #include "api/inside.h"
 #include "api/files.h"
+#include "api/sim_changes.h"
 #include "base/clock.h"
 #include "base/plural.h"
 #include "formats/json/trace_json.h"
@@ -163,8 +164,9 @@ static bool sim_repeat(struct weft_sim *s, sim_repeat_f *run_one, struct error *
 
 /* ---- the three simulations ---- */
 
-static bool sim_run_replay(struct weft_sim *s, const struct plan *plan, struct error *err)
+static bool sim_run_replay(struct weft_sim *s, const struct plan *given, struct error *err)
 {
+    const struct plan *plan = given;
     const struct weft_sim_options *o = &s->options;
     struct replay_options *r = &s->replay_options;
     struct trace_sink sink = {.event = sim_record, .context = s};
@@ -177,8 +179,10 @@ static bool sim_run_replay(struct weft_sim *s, const struct plan *plan, struct e
             return false;
         plan = s->sequences;
     }
-    s->plan = plan;
     s->network = o->network ? o->network : replay_network(plan, s->platform->model);
+    if (!sim_changes_follow(s, given, &plan, err))
+        return false;
+    s->plan = plan;
     s->faults = mem_new_zero(struct fault, o->nfaults + 1);
     for (size_t i = 0; i < o->nfaults; i++)
         s->faults[i] = (struct fault){o->faults[i].node, o->faults[i].time, o->faults[i].repair};
@@ -190,6 +194,10 @@ static bool sim_run_replay(struct weft_sim *s, const struct plan *plan, struct e
     r->planned_times = o->planned_times;
     r->mtbf = o->mtbf;
     r->repair = o->repair;
+    r->changes = s->changes.at;
+    r->nchanges = s->changes.n;
+    r->holds = s->holds.at;
+    r->nholds = s->holds.n;
     r->faults = s->faults;
     r->nfaults = o->nfaults;
     r->trace = o->keep || o->event ? &sink : NULL;
@@ -342,6 +350,9 @@ static void sim_tidy(struct weft_sim *s)
     array_free(&s->events);
     queue_free(&s->lanes);
     free(s->faults);
+    array_free(&s->changes);
+    array_free(&s->holds);
+    array_free(&s->changed);
     free(s->order_of_plan);
 }
 
@@ -451,6 +462,14 @@ EXPORT bool weft_sim_metric(const struct weft_sim *s, size_t i, struct weft_metr
         *out = (struct weft_metric){m->name,       value,    m->mean,   m->deviation,
                                     m->half_width, m->least, m->median, m->most};
     }
+    return true;
+}
+
+EXPORT bool weft_sim_change(const struct weft_sim *s, size_t i, struct weft_changed *out)
+{
+    if (i >= s->changed.n)
+        return false;
+    *out = s->changed.at[i];
     return true;
 }
 

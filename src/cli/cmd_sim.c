@@ -23,6 +23,11 @@ static const struct cli_option options[] = {
     {"noise", 0, "CV", "lognormal noise on task times: deviation / mean (0.1 is 10 %)"},
     {"fail", 0, "NODE@TIME[+REPAIR]",
      "this node fails then, for good or for so long; may be repeated"},
+    {"change", 0, "NODE@TIME:speed=S,memory=M",
+     "from then on the node is so fast and has so much memory; what has not begun is planned "
+     "again; "
+     "may be repeated"},
+    {"keep-plan", 0, NULL, "with --change: the plan stays as it is"},
     {"mtbf", 0, "TIME", "every node fails at random, so long apart on average"},
     {"repair", 0, "TIME", "how long a node is down after a failure of --mtbf (default: for good)"},
     {"planned-times", 0, NULL, "tasks take the time the plan says, not work / speed"},
@@ -78,6 +83,7 @@ static const struct cli_rule sim_rules[] = {
      NULL}, /* the last two have words of their own */
     {"repair", "mtbf schedulers dag", NULL},
     {"zoom", "gantt", NULL},
+    {"keep-plan", "change", NULL},
     RULES_END,
 };
 
@@ -124,6 +130,59 @@ static bool sim_parse_fault(const char *text, const struct weft_platform *p, str
         (plus && !quantity_seconds(plus + 1, strlen(plus + 1), &f->repair)))
         return error_set(err, ERROR_INPUT, "--fail is '%s'; expected times after '@' and '+'",
                          text);
+    return true;
+}
+
+/* One of speed=S and memory=M, from `text` on for `len` bytes. */
+static bool sim_parse_change_value(const char *text, size_t len, struct weft_node_change *c)
+{
+    static const char speed[] = "speed=", memory[] = "memory=";
+    size_t s = sizeof speed - 1, m = sizeof memory - 1;
+    if (len > s && strncmp(text, speed, s) == 0)
+        return isnan(c->speed) && quantity_number(text + s, len - s, &c->speed) && c->speed > 0 &&
+               isfinite(c->speed);
+    if (len > m && strncmp(text, memory, m) == 0)
+        return isnan(c->memory) && quantity_bytes(text + m, len - m, &c->memory) && c->memory >= 0;
+    return false;
+}
+
+/* NODE@TIME:speed=S,memory=M, of which one may be left out */
+static bool sim_parse_change(const char *text, const struct weft_platform *p,
+                             struct weft_node_change *c, struct error *err)
+{
+    const char *at = strrchr(text, '@'), *colon = at ? strchr(at, ':') : NULL;
+    *c = (struct weft_node_change){.speed = NAN, .memory = NAN};
+    bool good = at && at != text && colon &&
+                quantity_seconds(at + 1, (size_t)(colon - at - 1), &c->time) && c->time >= 0;
+    for (const char *value = colon ? colon + 1 : NULL; good && value;) {
+        size_t len = strcspn(value, ",");
+        good = sim_parse_change_value(value, len, c);
+        value = value[len] ? value + len + 1 : NULL;
+    }
+    if (!good)
+        return error_set(
+            err, ERROR_INPUT,
+            "--change is '%s'; expected NODE@TIME:speed=S,memory=M, or one of the two: "
+            "n1@40s:speed=0.5",
+            text);
+    char *name = mem_copy_bytes(text, (size_t)(at - text));
+    c->node = weft_platform_find_node(p, name);
+    free(name);
+    return c->node != WEFT_NONE ||
+           error_set(err, ERROR_INPUT, "--change is '%s'; the platform has no node of that name",
+                     text);
+}
+
+/* The array is the caller's to free. */
+static bool sim_changes(const struct arguments *a, const struct weft_platform *p,
+                        struct weft_node_change **changes, size_t *n, struct error *err)
+{
+    *changes = mem_new_zero(struct weft_node_change, a->ngiven + 1);
+    *n = 0;
+    size_t at = 0;
+    for (const char *text; (text = arguments_next(a, "change", &at));)
+        if (!sim_parse_change(text, p, &(*changes)[(*n)++], err))
+            return false;
     return true;
 }
 
@@ -187,6 +246,7 @@ static bool sim_general(const struct arguments *a, struct weft_sim_options *o, s
 static bool sim_for_plans(const struct arguments *a, struct weft_sim_options *o, struct error *err)
 {
     o->planned_times = arguments_flag(a, "planned-times");
+    o->stay = arguments_flag(a, "keep-plan");
     return sim_count(a, "ports", 0, 0, &o->ports, err) &&
            arguments_number(a, "noise", 0, &o->noise, err) &&
            sim_seconds(a, "mtbf", 0, &o->mtbf, err) &&
@@ -254,8 +314,21 @@ static int sim_write_pictures(const struct arguments *a, const struct weft_sim *
     return 0;
 }
 
+/* The caller frees it. */
+static struct sim_changed *sim_changed(const struct weft_sim *s, size_t *n)
+{
+    ARRAY(struct sim_changed) list = {0};
+    struct weft_changed x;
+    for (size_t i = 0; weft_sim_change(s, i, &x); i++)
+        array_push(&list, (struct sim_changed){x.time, x.left, x.moved, x.stays, x.makespan});
+    *n = list.n;
+    return list.at;
+}
+
 static int sim_show(const struct arguments *a, const struct weft_sim *s)
 {
+    size_t nchanged;
+    struct sim_changed *changed = sim_changed(s, &nchanged);
     bool json = arguments_flag(a, "json");
     struct sim_subject subject = {
         .workflow = inside_workflow(s->workflow),
@@ -267,6 +340,8 @@ static int sim_show(const struct arguments *a, const struct weft_sim *s)
         .repeat = s->repeated ? &s->repeat : NULL,
         .confidence = s->options.confidence,
         .colour = cli_colour(),
+        .changed = changed,
+        .nchanged = nchanged,
     };
     struct strbuf out = {0};
     if (weft_sim_kind(s) == WEFT_SIM_REPLAY)
@@ -285,6 +360,7 @@ static int sim_show(const struct arguments *a, const struct weft_sim *s)
     if (!status)
         status = cli_print(&out);
     strbuf_free(&out);
+    free(changed);
     return status;
 }
 
@@ -317,7 +393,7 @@ static struct weft_plan *sim_make_plan(const struct arguments *a,
 static bool sim_options_fit(const struct arguments *a, bool clients, bool stream, bool planned,
                             struct error *err)
 {
-    static const char of_placements[] = "fail mtbf repair planned-times utilization";
+    static const char of_placements[] = "fail change mtbf repair planned-times utilization";
     static const char of_streams[] = "fed items period window";
     static const char of_clients[] = "interarrival batch arrivals run-time deviation slow vanish "
                                      "timeout fifo";
@@ -343,6 +419,7 @@ static int sim_run(const struct arguments *a, const struct weft_problem *problem
     struct weft_error error;
     struct error err = {0};
     struct weft_fault *faults = NULL;
+    struct weft_node_change *changes = NULL;
     bool clients =
              arguments_flag(a, "clients") || (plan && weft_plan_kind(plan) == WEFT_PLAN_ORDER),
          stream = !clients && weft_plan_kind(plan) == WEFT_PLAN_STREAM;
@@ -353,8 +430,10 @@ static int sim_run(const struct arguments *a, const struct weft_problem *problem
         good = sim_for_streams(a, o, &err);
     else if (good)
         good = sim_for_plans(a, o, &err) &&
-               sim_faults(a, problem->platform, &faults, &o->nfaults, &err);
+               sim_faults(a, problem->platform, &faults, &o->nfaults, &err) &&
+               sim_changes(a, problem->platform, &changes, &o->nchanges, &err);
     o->faults = faults;
+    o->changes = changes;
     o->progress = cli_progress_of(a, "simulating");
     struct weft_sim *s = NULL;
     if (good && clients)
@@ -365,6 +444,7 @@ static int sim_run(const struct arguments *a, const struct weft_problem *problem
     int status = s ? sim_show(a, s) : good ? cli_failed(&error) : cli_fail(&err);
     weft_sim_free(s);
     free(faults);
+    free(changes);
     return status;
 }
 
@@ -414,6 +494,7 @@ const struct command command_sim = {
         "  weft sim plan.json --network fair\n"
         "  weft sim flow.yaml --on cluster.yaml --with heft --noise 0.2 --repeat 100\n"
         "  weft sim flow.yaml --on cluster.yaml --fail fast1@10+5 --trace trace.json\n"
+        "  weft sim tree-plan.json --change fast1@40:speed=0.5,memory=2G\n"
         "  weft sim stream-plan.json --items 1000 --period 0.5\n"
         "  weft sim --schedulers 100 --dag fan-in --policy all\n"
         "  weft sim long.yaml --schedulers 4 --beside short.yaml@10m --beside urgent.yaml@1h:2\n"

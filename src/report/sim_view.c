@@ -206,6 +206,25 @@ static void replay_put_utilization(struct json_writer *j, const struct sim_subje
     series_free(&u);
 }
 
+static void replay_put_changes(struct json_writer *j, const struct sim_subject *s)
+{
+    if (!s->nchanged)
+        return;
+    json_write_key(j, "changes");
+    json_write_array(j);
+    for (size_t i = 0; i < s->nchanged; i++) {
+        const struct sim_changed *x = &s->changed[i];
+        json_write_object(j);
+        json_put_number(j, "time", x->time);
+        json_put_integer(j, "left", x->left);
+        json_put_integer(j, "moved", x->moved);
+        json_put_number(j, "makespan_as_planned", x->stays); /* infinite: null */
+        json_put_number(j, "makespan", x->makespan);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+}
+
 static void replay_json(const struct sim_subject *s, const struct replay_result *r,
                         struct strbuf *out)
 {
@@ -222,10 +241,32 @@ static void replay_json(const struct sim_subject *s, const struct replay_result 
     replay_put_stretch(&j, s, r);
     json_put_integer(&j, "failures", (int64_t)r->failures);
     json_put_integer(&j, "tasks_lost", (int64_t)r->tasks_lost);
+    replay_put_changes(&j, s);
     replay_put_nodes(&j, s, r);
     replay_put_utilization(&j, s, r);
     put_repeat(&j, s);
     json_write_end_object(&j);
+}
+
+static void print_changes(const struct sim_subject *s, struct strbuf *out)
+{
+    char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE];
+    for (size_t i = 0; i < s->nchanged; i++) {
+        const struct sim_changed *x = &s->changed[i];
+        if (!isfinite(x->stays))
+            report_line(out, "change",
+                        "at %s: %u task%s left, %u moved: %s; as planned they do not fit any more",
+                        human_seconds(a, x->time), x->left, plural(x->left), x->moved,
+                        human_seconds(b, x->makespan));
+        else if (!x->moved)
+            report_line(out, "change", "at %s: %u task%s left, none moved: %s",
+                        human_seconds(a, x->time), x->left, plural(x->left),
+                        human_seconds(b, x->makespan));
+        else
+            report_line(out, "change", "at %s: %u task%s left, %u moved: %s instead of %s",
+                        human_seconds(a, x->time), x->left, plural(x->left), x->moved,
+                        human_seconds(b, x->makespan), human_seconds(c, x->stays));
+    }
 }
 
 /* Nodes that did something, at most 24: a cluster of thousands does not fit a screen. */
@@ -257,7 +298,7 @@ static void print_nodes(const struct sim_subject *s, const struct replay_result 
         if (by != NONE)
             table_printf(t, "%s (node has %s)",
                          workflow_task_name(s->workflow, s->plan->placements.at[by].task),
-                         human_bytes(a, p->memory[i]));
+                         human_bytes(a, r->node_limit[i]));
     }
     struct table_style style = {.colour = s->colour, .indent = 2, .max_cell = 60};
     strbuf_add_char(out, '\n');
@@ -300,6 +341,7 @@ static void replay_text(const struct sim_subject *s, const struct replay_result 
         report_line(out, "failures", "%s of nodes, %s run%s of tasks lost",
                     human_count(a, r->failures), human_count(b, r->tasks_lost),
                     plural(r->tasks_lost));
+    print_changes(s, out);
     print_effort(s, r->events, out);
     print_nodes(s, r, out);
     print_repeat(s, out);

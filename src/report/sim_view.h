@@ -11,6 +11,14 @@ struct json_writer;
  * says nothing. */
 void sim_view_notes(struct json_writer *j, const struct workflow *w);
 
+/* What came of a change of nodes. */
+struct sim_changed {
+    double time;
+    uint32_t left, moved; /* tasks that had not begun, and those that got another node */
+    double stays,
+        makespan; /* with the plan as it was (INFINITY: it does not fit any more); as it is followed */
+};
+
 struct sim_subject {
     const struct workflow *workflow;
     const struct platform *platform; /* NULL for orders */
@@ -21,6 +29,8 @@ struct sim_subject {
     const struct repeat_result *repeat; /* NULL: one run */
     double confidence;
     bool colour;
+    const struct sim_changed *changed; /* nodes that changed, by time */
+    size_t nchanged;
 };
 
 void sim_view_replay(const struct sim_subject *s, const struct replay_result *r, bool json,

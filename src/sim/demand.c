@@ -315,6 +315,9 @@ static uint64_t count_missing(struct demands *d, const struct workflow *w, const
     return waiters;
 }
 
+/* Transfers of most plans only say that a reader gets its object from where it was made: those are
+ * settled in place, without an index of transfers. Only a plan with relays or copies needs the
+ * second pass. */
 bool demands_build(struct demands *d, const struct workflow *w, const struct platform *p,
                    const struct plan *plan, bool with_priority, struct error *err)
 {

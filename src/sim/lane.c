@@ -77,6 +77,10 @@ static void sort_lane(const struct workflow *w, const struct plan *plan, uint32_
     free(keys);
 }
 
+/* Three passes over the placements: how many cores each node uses, how many placements each core
+ * has, then who stands where. Planners hand placements over in order of their start, so that a core
+ * is nearly always sorted when it is filled; only those that are not are sorted, by planned start,
+ * planned finish, then the graph's order. */
 bool lanes_build(struct lanes *l, const struct workflow *w, const struct platform *p,
                  const struct plan *plan, struct error *err)
 {

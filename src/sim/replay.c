@@ -12,6 +12,7 @@
  *     that placement moves it on.
  * I3. An end event carries the number of losses at its start: ends of runs that were lost are old
  *     and ignored, so nothing needs to be taken out of the queue.
+ *     So are ends that a change of the node's speed put elsewhere (turns).
  * I4. Events of one instant are handled before the network settles, and ties go by order of entry:
  *     the same input gives the same run to the bit.
  *
@@ -55,8 +56,14 @@ static void change_memory(struct replay *r, uint32_t node, double bytes, uint32_
         out->node_peak_time[node] = now;
     }
     /* sums that went up and down are rounded */
-    if (level > r->platform->memory[node] * (1 + 1e-9) && out->node_exceeded_by[node] == NONE)
-        out->node_exceeded_by[node] = by;
+    double limit = r->limit ? r->limit[node] : r->platform->memory[node];
+    if (bytes > 0 && level > limit * (1 + 1e-9)) {
+        out->exceeded_last = now;
+        if (out->node_exceeded_by[node] == NONE) {
+            out->node_exceeded_by[node] = by;
+            out->node_limit[node] = limit;
+        }
+    }
     if (r->trace) {
         struct trace_event e = {.kind = TRACE_COUNTER,
                                 .id = COUNTER_MEMORY,
@@ -72,6 +79,12 @@ static void change_memory(struct replay *r, uint32_t node, double bytes, uint32_
 static bool replay_early(const struct replay *r, double planned)
 {
     return r->files && isfinite(planned) && planned > r->engine.now * (1 + 1e-12) + 1e-12;
+}
+
+/* I3: which end of the placement counts. */
+static uint64_t replay_attempt(const struct replay *r, uint32_t i)
+{
+    return (uint64_t)(r->losses ? r->losses[i] : 0) + (r->turns ? r->turns[i] : 0);
 }
 
 /* Takes the cores (they are free by I1), the memory, and notes how long it waited for what. Its things are
@@ -92,8 +105,7 @@ static void begin_task(struct replay *r, uint32_t i)
     out->start[i] = now;
     r->running++;
     bitset_set(r->is_running, i);
-    uint64_t attempt = r->losses ? r->losses[i] : 0;
-    engine_at(&r->engine, now + r->duration[i], EVENT_DONE, attempt << 32 | i);
+    engine_at(&r->engine, now + r->duration[i], EVENT_DONE, replay_attempt(r, i) << 32 | i);
     double bytes = r->files ? replay_files_start(r->files, i) : 0;
     change_memory(r, x->node, r->workflow->memory[x->task] + bytes, i);
 }
@@ -196,9 +208,12 @@ static void send_demand(struct replay *r, uint32_t x, uint32_t from)
     struct demand *demand = &d->at[x];
     d->state[x] = DEMAND_SENT;
     demand->source = from;
-    if (r->files && d->priority && replay_early(r, d->priority[x])) {
+    double leaves = r->files && d->priority && replay_early(r, d->priority[x]) ? d->priority[x] : 0;
+    if (r->hold && r->hold[x] > leaves)
+        leaves = r->hold[x];
+    if (leaves > r->engine.now) {
         r->timed++;
-        engine_at(&r->engine, d->priority[x], EVENT_SEND, x);
+        engine_at(&r->engine, leaves, EVENT_SEND, x);
         return;
     }
     if (is_down(r, from) || is_down(r, demand->node)) {
@@ -403,6 +418,34 @@ static void repair_node(struct replay *r, uint32_t node)
                   EVENT_FAIL_AGAIN, node);
 }
 
+/* ---- changes ---- */
+
+/* What runs there has done a part of its work at the old speed and does the rest at the new one; what comes later does
+ * all of it so. Memory that shrinks under tasks that run is theirs until they end: the next that starts is asked. */
+static void change_node(struct replay *r, const struct node_change *c)
+{
+    double now = r->engine.now;
+    if (!isnan(c->memory))
+        r->limit[c->node] = c->memory;
+    r->result->node_limit[c->node] = r->limit[c->node];
+    if (isnan(c->speed))
+        return;
+    double factor = r->speed[c->node] / c->speed;
+    r->speed[c->node] = c->speed;
+    for (uint32_t i = 0; i < r->plan->placements.n; i++) {
+        if (r->plan->placements.at[i].node != c->node || !isnan(r->result->finish[i]))
+            continue;
+        if (!bitset_get(r->is_running, i)) {
+            r->duration[i] *= factor;
+            continue;
+        }
+        double done = now - r->result->start[i], left = (r->duration[i] - done) * factor;
+        r->duration[i] = done + left;
+        r->turns[i]++;
+        engine_at(&r->engine, now + left, EVENT_DONE, replay_attempt(r, i) << 32 | i);
+    }
+}
+
 /* ---- the run ---- */
 
 static bool replay_handle_event(struct replay *r, struct event e, struct error *err)
@@ -410,7 +453,7 @@ static bool replay_handle_event(struct replay *r, struct event e, struct error *
     switch ((enum replay_event)e.kind) {
     case EVENT_DONE: {
         uint32_t i = (uint32_t)e.payload;
-        if (!r->losses || r->losses[i] == e.payload >> 32)
+        if (replay_attempt(r, i) == e.payload >> 32)
             finish_task(r, i);
         return true;
     }
@@ -421,6 +464,9 @@ static bool replay_handle_event(struct replay *r, struct event e, struct error *
         return fail_node(r, (uint32_t)e.payload, r->options->repair, err);
     case EVENT_REPAIR:
         repair_node(r, (uint32_t)e.payload);
+        return true;
+    case EVENT_CHANGE:
+        change_node(r, &r->options->changes[e.payload]);
         return true;
     case EVENT_START: {
         /* a repair may have started it already */
@@ -531,6 +577,8 @@ bool replay_run(const struct workflow *w, const struct platform *p, const struct
                 engine_at(&r.engine, rng_exponential(&r.engine.rng, options->mtbf),
                           EVENT_FAIL_AGAIN, i);
         }
+        for (size_t i = 0; i < options->nchanges; i++)
+            engine_at(&r.engine, options->changes[i].time, EVENT_CHANGE, i);
         good = replay_loop(&r, err);
         replay_account(&r, good);
     }

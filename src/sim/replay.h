@@ -27,6 +27,18 @@ struct fault {
     double repair; /* seconds until it is back; INFINITY: never */
 };
 
+/* From then on a node is so fast and has so much memory; NAN: as before. What it runs goes on at the new speed. */
+struct node_change {
+    uint32_t node;
+    double time, speed, memory;
+};
+
+/* The object does not leave for that node before then: nobody knew that it would be wanted there. */
+struct replay_hold {
+    uint32_t object, node;
+    double time;
+};
+
 struct replay_options {
     const char *network; /* "free", "kport", "fair"; NULL: kport when the plan or the platform
                             limits ports, else free */
@@ -42,6 +54,11 @@ struct replay_options {
     size_t nfaults;
     double mtbf;   /* mean seconds between a node's failures, exponential; 0: none */
     double repair; /* seconds a node stays down after such a failure; INFINITY: for good */
+
+    const struct node_change *changes; /* by time */
+    size_t nchanges;
+    const struct replay_hold *holds;
+    size_t nholds;
 
     struct trace_sink *trace;        /* may be NULL */
     const struct progress *progress; /* may be NULL */
@@ -86,6 +103,9 @@ struct replay_result {
     double *node_peak_time;
     uint32_t
         *node_exceeded_by; /* placement with which memory first went over the node's; NONE: never */
+    double *node_limit;    /* the memory that it went over; else what it has at the end */
+    double
+        exceeded_last; /* when memory rose past what a node has for the last time; -INFINITY: never */
     double *node_sending, *node_receiving; /* message-seconds */
 
     ARRAY(struct lost_run) lost_runs;

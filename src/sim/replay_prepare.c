@@ -31,6 +31,18 @@ static bool replay_check_options(const struct replay_options *o, const struct pl
                              "0 or more",
                              i + 1, platform_node_name(p, f->node), f->time, f->repair);
     }
+    for (size_t i = 0; i < o->nchanges; i++) {
+        const struct node_change *c = &o->changes[i];
+        if (c->node >= p->nnodes)
+            return error_set(err, ERROR_INPUT, "change %zu is of node number %u of %u", i + 1,
+                             c->node, p->nnodes);
+        if (!isfinite(c->time) || c->time < 0 || (!isnan(c->speed) && !(c->speed > 0)) ||
+            isinf(c->speed) || (!isnan(c->memory) && !(c->memory >= 0)))
+            return error_set(err, ERROR_INPUT,
+                             "change %zu (node '%s') is at %g s: its time must be 0 or more, its "
+                             "speed positive, its memory 0 or more",
+                             i + 1, platform_node_name(p, c->node), c->time);
+    }
     return true;
 }
 
@@ -101,6 +113,20 @@ static void add_disk_time(struct replay *r)
     free(at);
 }
 
+/* The nodes with the most memory that they ever have: where it grows, what fits later may be planned there. Whether a task
+ * fits when it starts is counted then. */
+static struct platform replay_roomiest(const struct replay *r)
+{
+    struct platform roomy = *r->platform;
+    roomy.memory = mem_new(double, (size_t)roomy.nnodes + 1);
+    memcpy(roomy.memory, r->platform->memory, roomy.nnodes * sizeof *roomy.memory);
+    for (size_t i = 0; i < r->options->nchanges; i++) {
+        const struct node_change *c = &r->options->changes[i];
+        roomy.memory[c->node] = fmax(roomy.memory[c->node], c->memory); /* NAN is no number */
+    }
+    return roomy;
+}
+
 /* Seconds of every placement: as planned, or by the costs of its node; then with noise. */
 static bool set_durations(struct replay *r, struct error *err)
 {
@@ -112,22 +138,22 @@ static bool set_durations(struct replay *r, struct error *err)
         for (size_t i = 0; i < n; i++)
             r->duration[i] = r->plan->placements.at[i].finish - r->plan->placements.at[i].start;
     } else {
-        struct costs *costs = costs_new(w, p, err);
-        if (!costs)
-            return false;
-        for (size_t i = 0; i < n; i++) {
+        struct platform roomy = replay_roomiest(r); /* a view, but for its memory */
+        struct costs *costs = costs_new(w, &roomy, err);
+        bool good = costs != NULL;
+        for (size_t i = 0; i < n && good; i++) {
             const struct placement *x = &r->plan->placements.at[i];
             r->duration[i] = costs_time(costs, x->task, x->node);
-            if (!isfinite(r->duration[i])) {
-                error_set(err, ERROR_INPUT,
-                          "the plan puts task '%s' on node '%s', which cannot run it%s",
-                          workflow_task_name(w, x->task), platform_node_name(p, x->node),
-                          p->up[x->node] ? "" : ": the node is down");
-                costs_free(costs);
-                return false;
-            }
+            if (!isfinite(r->duration[i]))
+                good = error_set(err, ERROR_INPUT,
+                                 "the plan puts task '%s' on node '%s', which cannot run it%s",
+                                 workflow_task_name(w, x->task), platform_node_name(p, x->node),
+                                 p->up[x->node] ? "" : ": the node is down");
         }
         costs_free(costs);
+        free(roomy.memory);
+        if (!good)
+            return false;
     }
     add_disk_time(r);
     if (r->options->noise > 0) {
@@ -179,6 +205,29 @@ static void count_waits(struct replay *r)
             r->waiter[r->wait_off[plan->waits.at[i].after + 1]++] = plan->waits.at[i].task;
 }
 
+/* What changes of nodes need: their speeds and memories, and by demand until when it is held. */
+static void replay_open_changes(struct replay *r)
+{
+    const struct replay_options *o = r->options;
+    const struct platform *p = r->platform;
+    const struct demands *d = &r->demands;
+    if (o->nchanges) {
+        r->speed = mem_new(double, p->nnodes);
+        r->limit = mem_new(double, p->nnodes);
+        memcpy(r->speed, p->speed, p->nnodes * sizeof *r->speed);
+        memcpy(r->limit, p->memory, p->nnodes * sizeof *r->limit);
+        r->turns = mem_new_zero(uint32_t, r->plan->placements.n);
+    }
+    if (o->nholds)
+        r->hold = mem_new_zero(double, (size_t)d->n + 1);
+    for (size_t i = 0; i < o->nholds; i++) {
+        const struct replay_hold *h = &o->holds[i];
+        for (uint32_t x = d->off[h->object]; x < d->off[h->object + 1]; x++)
+            if (d->at[x].node == h->node)
+                r->hold[x] = h->time;
+    }
+}
+
 static void allocate_result(struct replay *r)
 {
     struct replay_result *out = r->result;
@@ -194,8 +243,12 @@ static void allocate_result(struct replay *r)
     out->node_peak = mem_new_zero(double, nodes);
     out->node_peak_time = mem_new_zero(double, nodes);
     out->node_exceeded_by = mem_new(uint32_t, nodes);
-    for (size_t i = 0; i < nodes; i++)
+    out->node_limit = mem_new(double, nodes);
+    out->exceeded_last = -INFINITY;
+    for (size_t i = 0; i < nodes; i++) {
         out->node_exceeded_by[i] = NONE;
+        out->node_limit[i] = r->platform->memory[i];
+    }
     out->node_sending = mem_new_zero(double, nodes);
     out->node_receiving = mem_new_zero(double, nodes);
 }
@@ -247,6 +300,7 @@ bool replay_prepare(struct replay *r, const struct workflow *w, const struct pla
         r->back = mem_new_zero(double, p->nnodes);
         r->losses = mem_new_zero(uint32_t, n);
     }
+    replay_open_changes(r);
     allocate_result(r);
     double claim = plan_objective(plan, "makespan");
     result->predicted = isnan(claim) ? plan_makespan(plan) : claim;
@@ -270,6 +324,10 @@ void replay_release(struct replay *r)
     free(r->memory);
     replay_files_free(r->files);
     replay_things_free(r->things);
+    free(r->speed);
+    free(r->limit);
+    free(r->turns);
+    free(r->hold);
     free(r->down);
     free(r->back);
     free(r->losses);
@@ -287,6 +345,7 @@ void replay_result_free(struct replay_result *r)
     free(r->node_peak);
     free(r->node_peak_time);
     free(r->node_exceeded_by);
+    free(r->node_limit);
     free(r->node_sending);
     free(r->node_receiving);
     array_free(&r->lost_runs);

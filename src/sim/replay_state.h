@@ -16,7 +16,8 @@ enum replay_event {
     EVENT_REPAIR,
     EVENT_WAITED,
     EVENT_START, /* where files count: the planned start of a task that was ready before */
-    EVENT_SEND,  /* the same of a transfer */
+    EVENT_SEND,  /* the same of a transfer, or the end of a hold */
+    EVENT_CHANGE,
 };
 
 struct replay {
@@ -46,6 +47,12 @@ struct replay {
     uint32_t *waiter;   /* tasks */
     uint32_t timed;     /* waits for a time that has not come */
     uint32_t left, running;
+
+    /* changes of nodes; NULL without */
+    double *speed;   /* per node: as it is now */
+    double *limit;   /* per node: its memory now */
+    uint32_t *turns; /* per placement: how often its end was put elsewhere */
+    double *hold;    /* per demand: it does not leave before; NULL: nobody holds anything */
 
     /* faults; NULL without */
     uint64_t *down; /* bit per node */

@@ -316,6 +316,9 @@ static struct plan *partition_best(struct dag_blocks *s, const double *key)
     return best;
 }
 
+/* Both share the order that needs little memory. DagHetMem fills node after node with it; DagHetPart
+ * cuts it into blocks. Where files do not count neither has a reason to fail, and the plan is a list
+ * schedule in that order. */
 static struct plan *daghet_run(const struct plan_request *request, bool partition,
                                struct error *err)
 {

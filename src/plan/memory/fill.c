@@ -139,6 +139,10 @@ static struct keep_slot choose_slot(struct fill_state *s, uint32_t task)
     uint32_t wanted = s->f->node ? s->f->node[task] : NONE;
     if (wanted != NONE) {
         struct keep_slot slot = keep_earliest(s->k, task, wanted);
+        if (s->f->sticky) {
+            struct keep_slot best = keep_best(s->k, task);
+            return best.finish < slot.finish ? best : slot;
+        }
         if (slot.finish < INFINITY || !s->f->prefer)
             return slot;
     }
@@ -161,7 +165,8 @@ static struct keep_slot choose_slot(struct fill_state *s, uint32_t task)
 static bool rescue(struct fill_state *s, uint32_t *stuck)
 {
     *stuck = s->aside.n ? (uint32_t)heap_peek(&s->aside)->value : NONE;
-    bool bound = s->f && ((s->f->node && !s->f->prefer) || s->f->choice == FILL_IN_TURN);
+    bool bound =
+        s->f && ((s->f->node && !s->f->prefer && !s->f->sticky) || s->f->choice == FILL_IN_TURN);
     uint32_t asked = 0;
     while (!bound && s->aside.n && asked++ < ASIDE_ASKED) {
         struct heap_item first = heap_pop(&s->aside);
@@ -187,13 +192,31 @@ static void ask_again(struct fill_state *s)
     }
 }
 
+/* Tasks that have begun are placed as they are, whatever memory says: nobody can change that. */
+static void fill_begun(struct fill_state *s)
+{
+    const struct fill *f = s->f;
+    size_t kept = 0;
+    for (uint32_t i = 0; i < f->nbegun; i++) {
+        const struct placement *x = &f->begun[i];
+        keep_place(s->k, x->task, (struct keep_slot){x->node, x->core, x->start, x->finish});
+        ready_done(&s->ready, x->task);
+    }
+    for (size_t i = 0; i < s->ready.fresh.n; i++)
+        if (!keep_is_placed(s->k, s->ready.fresh.at[i]))
+            s->ready.fresh.at[kept++] = s->ready.fresh.at[i];
+    s->ready.fresh.n = kept;
+    keep_from(s->k, f->now);
+}
+
 bool fill_schedule(struct keep_schedule *k, const struct fill *f, uint32_t *stuck)
 {
     struct fill_state s;
     filling_init(&s, k, keep_workflow(k), keep_platform(k), f);
     bool good = true;
-    uint32_t left = s.w->ntasks;
+    uint32_t left = s.w->ntasks - f->nbegun;
     *stuck = NONE;
+    fill_begun(&s);
     while (left && good) {
         ready_push(&s.ready, &s.open, f->key, 1);
         if (!s.open.n) {

@@ -16,7 +16,12 @@ struct fill {
     bool strict; /* in the order of the keys alone: a task that does not fit is not passed over */
     const uint32_t *node; /* per task: where it must run, NONE: anywhere; NULL: all anywhere */
     bool prefer;          /* `node` is a wish: anywhere else when it does not fit there */
+    bool sticky;          /* so too, and also when it ends sooner elsewhere */
     double longest;       /* given up, as if nothing fitted, when it ends later; 0: never */
+    /* What has begun, producers before consumers: stays where and when it is. The others begin at `now` at the soonest. */
+    const struct placement *begun;
+    uint32_t nbegun;
+    double now;
 };
 
 /* The schedule must be empty. False: it came to a point where nothing fits, and *stuck is the first that

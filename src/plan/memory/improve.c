@@ -166,6 +166,9 @@ static void improve_note(struct improvement *m, double bound, bool proven)
         plan_note(m->best, "proven optimal");
 }
 
+/* A plan that keeps to memory is left alone. Else three tenths of the budget go to a proof, which ends
+ * at once on small graphs, half to moves, and what is left to another proof, which now begins with a
+ * shorter plan to beat. */
 struct plan *improve_within_memory(const struct plan_request *request, struct plan *plan,
                                    const struct improve_budget *budget, struct error *err)
 {

@@ -115,9 +115,21 @@ void keep_reset(struct keep_schedule *k)
             timeline_init(&k->core[c], 0);
     }
     k->copies.n = k->transfers.n = 0;
-    k->makespan = 0;
+    k->makespan = k->now = 0;
     k->moves = 0;
     k->prepared = NONE;
+}
+
+void keep_from(struct keep_schedule *k, double now)
+{
+    k->now = now;
+    k->prepared = NONE;
+}
+
+/* When a file can leave its owner. */
+static double keep_leaves(const struct keep_schedule *k, const struct kept_file *f)
+{
+    return fmax(f->ready, k->now);
 }
 
 /* ---- estimates ---- */
@@ -129,7 +141,7 @@ static void keep_prepare(struct keep_schedule *k, uint32_t task)
     const struct workflow *w = k->w;
     uint32_t nnodes = k->p->nnodes;
     for (uint32_t n = 0; n < nnodes; n++)
-        k->row[n] = (struct keep_row){0};
+        k->row[n] = (struct keep_row){.ready = k->now};
     k->inside = w->memory[task];
     k->outputs = 0;
     for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
@@ -154,7 +166,7 @@ static void keep_prepare(struct keep_schedule *k, uint32_t task)
             double seconds = platform_transfer(k->p, f->owner, n, w->size[o]);
             if (isnan(seconds))
                 seconds = INFINITY;
-            row->ready = fmax(row->ready, f->ready + seconds);
+            row->ready = fmax(row->ready, keep_leaves(k, f) + seconds);
             row->brought += bytes;
             row->lead = fmax(row->lead, seconds);
         }
@@ -285,7 +297,7 @@ struct keep_slot keep_best(struct keep_schedule *k, uint32_t task)
 static double keep_departure(const struct keep_schedule *k, const struct kept_file *f,
                              uint32_t node, double seconds, double start, double size)
 {
-    double late = fmax(start - seconds, f->ready), early = f->ready;
+    double early = keep_leaves(k, f), late = fmax(start - seconds, early);
     double limit = k->p->memory[node], sender = k->p->memory[f->owner];
     if (!(late > early) || isinf(sender))
         return late;
@@ -313,7 +325,7 @@ static void keep_bring(struct keep_schedule *k, uint32_t object, struct keep_slo
             break; /* for a task that starts later: this one must have it sooner */
         if (copy->until >= slot.finish)
             return;
-        double late = fmax(slot.start - seconds, f->ready);
+        double late = fmax(slot.start - seconds, keep_leaves(k, f));
         bool room =
             copy->until >= late ||
             keep_used_within(k, slot.node, copy->until, late) + size <= k->p->memory[slot.node];

@@ -31,6 +31,9 @@ struct keep_slot {
 struct keep_schedule *keep_new(const struct costs *costs);
 void keep_free(struct keep_schedule *k);
 void keep_reset(struct keep_schedule *k); /* empty again */
+/* From here on no task starts and no file leaves before `now`: what is placed so far has happened. 0 at first, and
+ * after keep_reset(). */
+void keep_from(struct keep_schedule *k, double now);
 
 /* The earliest slot of a task, whose predecessors are placed, on one node and on the best of all (ties:
  * the lowest). */

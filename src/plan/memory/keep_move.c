@@ -48,7 +48,7 @@ static uint32_t shelter_of(const struct keep_schedule *k, uint32_t object, uint3
 static void move_file(struct keep_schedule *k, uint32_t object, uint32_t to)
 {
     struct kept_file *f = &k->file[object];
-    double size = k->w->size[object], leaves = f->ready;
+    double size = k->w->size[object], leaves = fmax(f->ready, k->now);
     const struct keep_line *line = &k->line[to];
     for (size_t i = line->steps.n; !isinf(k->p->memory[to]) && i-- > 0;)
         if (line->steps.at[i].used + size > k->p->memory[to] && i + 1 < line->steps.n) {

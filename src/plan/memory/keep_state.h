@@ -56,6 +56,7 @@ struct keep_schedule {
     struct core_timeline *core;
     struct timeline_store store;
     double makespan;
+    double now; /* nothing begins before: keep_from() */
 
     /* the task at hand */
     uint32_t prepared; /* NONE: none */

@@ -100,6 +100,9 @@ static double task_time(const struct rehearsal *r, uint32_t scenario, uint32_t t
                     : rehearsal_draw(r, scenario, task);
 }
 
+/* Times of tasks are drawn once and kept, as long as that is not too much: an order is rehearsed
+ * thousands of times with the same scenarios. Each is a function of its seed, scenario and task, so
+ * that drawing it again gives the same. */
 struct rehearsal *rehearsal_new(const struct workflow *w, const struct clients *c, uint64_t seed,
                                 uint32_t scenarios)
 {

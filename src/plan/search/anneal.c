@@ -369,6 +369,9 @@ static struct round plan_round(const struct anneal_search *s, const struct pace 
     return round;
 }
 
+/* Rounds of annealing, each cooler or hotter as plan_round() says: even ones go on from the best,
+ * odd ones from one of the starts, since a search that only ever continues its best plan stays in
+ * one valley. */
 uint64_t anneal(const struct problem *p, struct encoding *best, const struct encoding *starts,
                 uint32_t nstarts, uint64_t seed, uint64_t stream,
                 const struct anneal_limits *limits)

@@ -176,6 +176,9 @@ static void copying_done(struct copying *c)
     free(c->best.priority);
 }
 
+/* Orders of tasks are changed and built anew, with copies wherever they help, and kept when they are
+ * not longer. After a while without success it goes back to the best. Whoever calls says how short a
+ * plan must be to be worth anything: candidates are given up as soon as they are longer. */
 struct plan *copying_search(const struct copying_request *r, uint64_t *tried)
 {
     struct copying c = {.r = r, .deadline = r->deadline};

@@ -182,6 +182,11 @@ static bool out_of_limits(const struct exact_limits *limits, struct exact_result
     return result->interrupted;
 }
 
+/* Depth first: a frame a depth, whose children stand in one array sorted by their bounds, so that
+ * the first child that is not below the cut ends its frame. The cut falls with each plan that is
+ * found. A state is left when its bound reaches the cut, or when one that dominates it was seen.
+ * Stopped before the end, what is still open gives a bound that is nearly always better than the
+ * root's. */
 struct exact_result exact_search(const struct problem *p, struct encoding *best,
                                  const struct exact_limits *limits)
 {

@@ -330,6 +330,8 @@ double problem_bound(const struct problem *p)
     return p->whole ? ceil(bound - 1e-6) : bound;
 }
 
+/* An encoding carries times and cores; what a plan has besides are the transfers, which leave when
+ * their producer ends: the searches know no ports. */
 struct plan *problem_plan(const struct problem *p, const uint32_t *node, const uint32_t *core,
                           const double *start, const double *finish)
 {

@@ -176,6 +176,9 @@ static void find_idle(struct again *a)
             *(found++ ? &a->second : &a->largest) = p->s->memory[q];
 }
 
+/* While processors are idle, a look at the critical path offers cuts by what each would save: one
+ * subtree of a piece on the path, or two of the last piece at once, where a single cut would only
+ * make the other subtree critical. The best few are tried in earnest. */
 void split_again(struct partition *p, bool largest)
 {
     uint32_t n = p->s->t->n;

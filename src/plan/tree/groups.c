@@ -135,6 +135,8 @@ static void keep_shortest(struct snapshot *out, uint32_t *n, uint32_t most, stru
     snapshot_free(found);
 }
 
+/* Each processor that no group has yet begins one: itself and those near it. A group is planned as if
+ * there were nothing else, which is what makes its links count as quick as they are. */
 uint32_t group_mappings(const struct tree_setting *s, const struct group_budget *budget,
                         struct snapshot *out, uint32_t most)
 {

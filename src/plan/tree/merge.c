@@ -311,6 +311,9 @@ static void map_waiting(struct partition *p)
     array_free(&waiting);
 }
 
+/* Whatever fits an idle processor is mapped first; then the merges that cost least are made, one a
+ * round, or several where many pieces are too many, until everything is mapped. Memory is the dear
+ * question: bounds answer it for most candidates, and only what is left is computed. */
 bool merge_heterogeneous(struct partition *p)
 {
     struct merger m;

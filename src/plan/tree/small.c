@@ -259,6 +259,9 @@ static void store_best(const struct small_search *b, struct snapshot *best)
     partition_free(p);
 }
 
+/* Branch and bound from the leaves up: tasks are numbered parents first, so that the last is a leaf,
+ * and when a task is decided everything below it has been. True: all was tried within the steps, and
+ * the best that is known is the optimum, or there is none. */
 bool small_tree_search(const struct tree_setting *s, struct snapshot *best, uint64_t steps)
 {
     struct small_search *b = mem_new_zero(struct small_search, 1);

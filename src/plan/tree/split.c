@@ -254,6 +254,9 @@ static int by_span(const void *a, const void *b, void *context)
     return x < y ? -1 : x > y;
 }
 
+/* ImprovedSplit without recursion: a frame is a subtree that was split, and the range of `list` that
+ * holds what it was split into, longest first. A frame goes on to its next subtree only while the one
+ * before got shorter and the next is now the longest: else nothing below could shorten it. */
 void split_improved(struct partition *p, uint32_t pieces)
 {
     struct splitter sp;

@@ -106,6 +106,10 @@ static void exchange_now(struct partition *p, struct exchange *e)
     e->used = true;
 }
 
+/* Phase B's shake: every exchange between processors of different speed that memory allows is
+ * listed; those with a processor of the top speed are made at once, then those of the pieces that
+ * have the fewest, so that pieces with many choices keep one. Each is asked again before it is made,
+ * since the ones before it moved things. O(processors^2). */
 void swap_perturb(struct partition *p)
 {
     const struct tree_setting *s = p->s;
