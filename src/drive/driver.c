@@ -310,7 +310,7 @@ bool driver_free(struct driver *d, struct error *err)
         return true;
     sched_free(d->sched);
     sched_actions_free(&d->out);
-    bool good = store_close(d->store, err);
+    bool good = !d->store || store_close(d->store, err);
     array_free(&d->ended);
     array_free(&d->handled);
     array_free(&d->timers);

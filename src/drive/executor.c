@@ -67,7 +67,7 @@ static void executor_on_calls(uv_async_t *async)
 }
 
 /* On a thread of the calls. */
-static void executor_wake(void *context)
+void executor_wake(void *context)
 {
     struct executor *x = context;
     uv_async_send(&x->calls_ready);
@@ -205,6 +205,7 @@ void executor_set_stop(struct executor *x, enum executor_stop stop)
     executor_drop_waiting(x);
     if (x->calls)
         x->running -= calls_cancel(x->calls);
+    executor_crew_pause(x);
     if (stop == EXECUTOR_ENDS_NOW) {
         x->ends_at = clock_seconds() + (x->o->grace > 0 ? x->o->grace : calls_grace);
         executor_end_all(x);
@@ -215,7 +216,7 @@ void executor_set_stop(struct executor *x, enum executor_stop stop)
 static void executor_give_calls_up(struct executor *x)
 {
     if (!x->calls || x->calls_lost || x->stop != EXECUTOR_ENDS_NOW ||
-        clock_seconds() < x->ends_at || !calls_pending(x->calls))
+        clock_seconds() < x->ends_at || !(calls_pending(x->calls) || executor_crew_runs(x)))
         return;
     x->calls_lost = true;
     x->running -= calls_pending(x->calls);
@@ -248,7 +249,7 @@ uint32_t executor_sweep(struct executor *x)
 
 uint32_t executor_running(const struct executor *x)
 {
-    return x->running;
+    return x->running + executor_crew_active(x);
 }
 
 bool executor_has_failed(const struct executor *x, uint32_t task)
@@ -318,9 +319,16 @@ void executor_open_calls(struct executor *x)
     bool calls = false;
     for (uint32_t t = 0; t < x->w->ntasks && !calls; t++)
         calls = x->w->flags[t] & TASK_CALL;
-    if (calls)
-        x->calls = calls_new(o->cores, o->folder, executor_wake, x);
-    x->calls_alone = calls && calls_threads(x->calls) == 0;
+    if (!calls)
+        return;
+    x->calls = calls_new(o->cores, o->folder, executor_wake, x);
+    if (x->has_grown || !executor_prepare_crew(x))
+        executor_start_threads(x);
+}
+
+void executor_start_threads(struct executor *x)
+{
+    x->calls_alone = calls_threads(x->calls) == 0;
     if (x->calls_alone)
         array_push(&x->result->remarks,
                    mem_copy_string("no thread could be started for calls (a limit of processes or "
@@ -379,9 +387,12 @@ void executor_close(struct executor *x, void (*closed)(void *context), void *con
 {
     x->closed = closed;
     x->closed_context = context;
-    if (x->calls_lost) /* no thread may wake what is closed, and none does that comes late */
+    /* no thread may wake what is closed, and none does that comes late */
+    bool lost = x->calls_lost;
+    x->calls_lost = !executor_free_crew(x, lost);
+    if (lost && !x->calls_lost) /* else its functions are in there */
         x->calls_lost = !calls_free_within(x->calls, 0);
-    else
+    else if (!lost)
         calls_free(x->calls);
     x->calls = NULL;
     if (x->watches_children)

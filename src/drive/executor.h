@@ -89,6 +89,22 @@ bool executor_judge(struct executor *x, uint32_t task, bool lost);
  * before: it would be given back what was never taken. */
 void executor_settle(struct executor *x);
 
+/* Workflows that a crew carries out (exec/crew.h), since there is nothing in them for a scheduler to
+ * weigh: known from the beginning, and so until something joins. */
+bool executor_is_crewed(const struct executor *x);
+bool executor_crew_begin(struct executor *x); /* false: it has no threads */
+/* What ended since the last time, as in the result and the outbox. */
+struct executor_ends {
+    uint32_t done, failed;
+    bool more; /* there may be more at once */
+    bool over; /* no other will end */
+};
+struct executor_ends executor_crew_take(struct executor *x);
+void executor_crew_pause(struct executor *x); /* nothing new starts, until it has left */
+/* When it is over, or was never begun: what is left goes the usual way, with a scheduler that knows
+ * nothing yet. It is told how tasks ended when it starts them. */
+void executor_crew_leave(struct executor *x);
+
 enum executor_stop {
     EXECUTOR_RUNS,
     EXECUTOR_NOTHING_NEW, /* starts are passed over: they stay "running" for the scheduler */

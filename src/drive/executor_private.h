@@ -1,5 +1,6 @@
 /* What the files of the executor share: executor.c (from beginning to end), executor_task.c (one
- * task from start to end), executor_call.c (those that are functions). Private to them.
+ * task from start to end), executor_call.c (those that are functions), executor_crew.c (graphs of
+ * nothing else). Private to them.
  *
  * I1. A lane is either in `lanes`, or used by one child, whose slot is the lane's number, or kept for
  *     one in `waiting`.
@@ -16,6 +17,7 @@
 #include "drive/holding.h"
 #include "exec/calls.h"
 #include "exec/child.h"
+#include "exec/crew.h"
 #include "exec/sandbox.h"
 #include "memo/inputs.h"
 #include "model/shell.h"
@@ -89,6 +91,13 @@ struct executor {
     double call_ended;       /* clock_seconds() when the last call of this batch did; 0: look */
     uint32_t call_text, call_function; /* the function found last, by its text in the workflow */
 
+    bool crewed;                     /* a crew carries the workflow out, no scheduler */
+    struct crew *crew;               /* NULL: not begun, or it has left */
+    weft_task_function *crew_call;   /* by task; NULL: none is called */
+    struct crew_counts crew_counted; /* that are in the result */
+    uint8_t *verdict;                /* by task: how it ended when a crew left; NULL: none has */
+    uint32_t verdicts;
+
     struct active *active; /* per lane */
     ARRAY(uint32_t) lanes; /* free ones, the smallest on top */
     ARRAY(struct waiting_start) waiting;
@@ -157,6 +166,8 @@ void executor_leave_sandbox(struct executor *x, uint32_t task, const char *sandb
 /* executor.c */
 bool executor_takes_room(const struct executor *x, uint32_t task);
 void executor_open_calls(struct executor *x); /* if some task is one */
+void executor_start_threads(struct executor *x);
+void executor_wake(void *executor); /* from any thread: calls have ended */
 /* Before a command is started: the loop hears of its end. */
 bool executor_watch_children(struct executor *x, struct error *err);
 
@@ -272,6 +283,13 @@ bool executor_keep_standing(struct executor *x, uint32_t task, bool sandboxed, s
 enum sandbox_verdict executor_clear_way(void *executor, uint32_t object, const char *from,
                                         struct error *err);
 void executor_own_leftovers(struct executor *x, uint32_t task, bool sandboxed);
+
+/* executor_crew.c */
+bool executor_prepare_crew(struct executor *x);                             /* can a crew do it? */
+void executor_crew_recall(struct executor *x, const struct sched_start *s); /* has a verdict */
+bool executor_crew_runs(const struct executor *x);
+uint32_t executor_crew_active(const struct executor *x);
+bool executor_free_crew(struct executor *x, bool lost); /* false: some calls still run */
 
 /* executor_call.c */
 void executor_start_call(struct executor *x, const struct sched_start *s, uint32_t cores);

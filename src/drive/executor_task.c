@@ -408,6 +408,10 @@ bool executor_start(struct executor *x, const struct sched_start *s)
     const struct workflow *w = x->w;
     if (x->stop != EXECUTOR_RUNS)
         return false; /* stays "running" for the scheduler, which then starts nothing more */
+    if (x->verdict && s->task < x->verdicts && x->verdict[s->task]) {
+        executor_crew_recall(x, s);
+        return false;
+    }
     if (x->asks) {
         struct error err = {0};
         if (!executor_take_things(x, s, &err)) {

@@ -11,15 +11,10 @@
  *     they were expected to leave is given back then, and never too much is free.
  * I5. run_fd() is readable whenever run_step() has something to do: the stepper sees to descriptors
  *     and timers of the loop, and `spin` is active when a step left something undone. */
-#include "drive/run.h"
+#include "drive/run_private.h"
 
 #include "base/clock.h"
 #include "base/plural.h"
-#include "drive/disk.h"
-#include "drive/driver.h"
-#include "drive/executor.h"
-#include "drive/outbox.h"
-#include "exec/stepper.h"
 #include "model/capacity.h"
 #include "store/embedded.h"
 
@@ -29,7 +24,6 @@
 enum {
     CHUNK = 4096,       /* tasks submitted at once: some hundred kilobytes of operations */
     WINDOW = 4 * CHUNK, /* tasks that the scheduler holds at most when others may wait */
-    EVENTS = 4096,      /* given to sinks at once */
     ROUNDS = 1024,      /* of calls that end at once, between looks at the world */
     TICK_MS = 100,      /* a display moves ten times a second, and limits are looked at */
 };
@@ -40,43 +34,10 @@ static const double step_most = 0.005; /* seconds: then run_step(r, 0) lets its 
  * much time while tasks keep ending, are at stake in a crash. */
 static const double unrecorded_most = 0.005, unflushed_most = 0.01; /* seconds */
 
-struct run {
-    struct run_options o;
-    const struct workflow *w;
-    struct run_result result;
-    struct error error;          /* what stops the run and is not a task's fault */
-    uint32_t total, ended_tasks; /* ended: done, failed or removed */
-    int stopping;                /* 0: no, 1: nothing new, 2: everything ends now */
-    bool over;
-
-    struct driver *driver;
-    struct executor *executor;
-    struct disk *disk;
-    struct outbox outbox;
-    double flushed;        /* when everything was last on record */
-    double worked_flushed; /* driver_worked() then: what was done since, a crash now would lose */
-
-    bool grows;            /* something has become known, or is to join */
-    uint8_t *lost;         /* by task: failed or removed; NULL: none is, or it cannot grow */
-    ARRAY(uint32_t) never; /* joined below such a task: to be removed when they are submitted */
-
-    uint32_t submitted; /* tasks that the scheduler knows: those below */
-    bool windowed;      /* the others may wait for them */
-    struct meta_op *puts;
-    uint32_t *chunk;
-
-    struct stepper stepper; /* the loop */
-    uv_timer_t ticker;
-    uv_idle_t spin;  /* active while there is more to do at once */
-    uint32_t rounds; /* of calls that end at once, since the world was looked at */
-    int stops_seen;  /* of stepper_stops() */
-    bool loop_open;  /* stepper and the two handles */
-};
-
 /* ---- stopping ---- */
 
 /* Something that no task is to blame for: nothing new starts, and this is what the run says. */
-static void run_broken(void *context, const struct error *err)
+void run_broken(void *context, const struct error *err)
 {
     struct run *r = context;
     if (r->error.kind == ERROR_NONE)
@@ -243,7 +204,7 @@ static void submit_more(struct run *r)
 /* ---- reporting ---- */
 
 /* What has been recorded goes to the sinks (I3). */
-static void run_flush(struct run *r)
+void run_flush(struct run *r)
 {
     struct error err = {0};
     if (r->o.needs && !memo_flush(r->o.needs->memo, &err))
@@ -261,7 +222,7 @@ static void run_flush(struct run *r)
 }
 
 /* Not after every task: see unrecorded_most. */
-static bool must_flush(const struct run *r, double now)
+bool run_must_flush(const struct run *r, double now)
 {
     return driver_worked(r->driver) - r->worked_flushed > unrecorded_most ||
            now - r->flushed > unflushed_most;
@@ -288,7 +249,7 @@ static void report_inputs(struct run *r, uint32_t first)
 static void report_counters(struct run *r)
 {
     struct sched_counts counts;
-    if (!r->outbox.wanted)
+    if (!r->outbox.wanted || !driver_sched(r->driver))
         return;
     double now = driver_now(r->driver), memory = executor_memory(r->executor);
     sched_snapshot(driver_sched(r->driver), &counts);
@@ -325,12 +286,6 @@ static void run_look(struct run *r, double wait)
 }
 
 /* ---- turns ---- */
-
-enum run_turn {
-    TURN_MORE,  /* something is to be done at once */
-    TURN_WAITS, /* for a task to end, or a timer */
-    TURN_OVER,
-};
 
 /* Nothing runs, nothing is due, and yet tasks are left: a limit keeps them all out. */
 static void run_stalled(struct run *r)
@@ -411,6 +366,8 @@ void run_grow_soon(struct run *r)
 /* One batch of ended tasks and what is due; what they lead to may be there when it returns. */
 static enum run_turn run_turn(struct run *r)
 {
+    if (executor_is_crewed(r->executor))
+        return run_crew_turn(r);
     if (r->grows && !r->stopping)
         run_grow(r);
     if (r->ended_tasks >= r->total)
@@ -418,18 +375,18 @@ static enum run_turn run_turn(struct run *r)
     submit_more(r);
     if (driver_ended_waiting(r->driver)) {
         /* before others start, which takes time: a crash would cost both */
-        if (must_flush(r, driver_last_end(r->driver)))
+        if (run_must_flush(r, driver_last_end(r->driver)))
             run_flush(r);
         driver_handle_ended(r->driver);
         executor_settle(r->executor);
     }
     driver_fire_timers(r->driver);
     if (driver_ended_waiting(r->driver)) {
-        if (r->outbox.events.n > EVENTS)
+        if (r->outbox.events.n > RUN_EVENTS)
             run_flush(r);
         return TURN_MORE;
     }
-    if (must_flush(r, driver_now(r->driver)))
+    if (run_must_flush(r, driver_now(r->driver)))
         run_flush(r);
     if (r->grows && !r->stopping)
         return TURN_MORE;
@@ -521,6 +478,20 @@ static bool open_store(struct run *r, struct error *err)
     return store != NULL;
 }
 
+/* Nothing is submitted yet: the first step does, so that run_open() returns at once. */
+bool run_schedule(struct run *r, struct error *err)
+{
+    struct sched_config config = executor_sched_config(r->executor);
+    if (!open_store(r, err))
+        return false;
+    config.policy = SCHED_MLB; /* one node: every task is as near to its data as any other */
+    driver_schedule(r->driver, &config);
+    report_free_space(r);
+    disk_take_changed(r->disk);
+    r->windowed = may_submit_late(r->w, config.priority);
+    return true;
+}
+
 /* In the order of dependence; what is open when one fails, run_free() closes. */
 static bool open_parts(struct run *r, struct error *err)
 {
@@ -545,18 +516,7 @@ static bool open_parts(struct run *r, struct error *err)
                                                          .trouble = run_broken,
                                                          .context = r},
                                err);
-    return r->executor && open_store(r, err);
-}
-
-/* Nothing is submitted yet: the first step does, so that run_open() returns at once. */
-static void begin_scheduling(struct run *r)
-{
-    struct sched_config config = executor_sched_config(r->executor);
-    config.policy = SCHED_MLB; /* one node: every task is as near to its data as any other */
-    driver_schedule(r->driver, &config);
-    report_free_space(r);
-    disk_take_changed(r->disk);
-    r->windowed = may_submit_late(r->w, config.priority);
+    return r->executor && (executor_is_crewed(r->executor) || run_schedule(r, err));
 }
 
 static void run_part_closed(void *context)
@@ -634,7 +594,6 @@ struct run *run_open(const struct run_options *options, struct error *err)
         run_free(r, &ignored);
         return NULL;
     }
-    begin_scheduling(r);
     report_inputs(r, 0);
     return r;
 }

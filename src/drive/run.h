@@ -91,6 +91,7 @@ struct run_options {
         *holding;           /* who holds them, shared with other runs [its own, from `resources`] */
     double disk;            /* bytes of intermediate files alive at once [no limit] */
     const double *priority; /* larger first [depth first] */
+    bool ordered; /* of functions, too: among all that are ready, not among a thread's own */
     const double *task_disk; /* expected bytes of a task's outputs [as stated in the workflow] */
     const struct predictor *predictor;
     const struct run_gang *gang; /* NULL: this machine is alone, and no task spans several */

@@ -161,7 +161,6 @@ struct calls *calls_new(uint32_t threads, const char *folder, void (*wake)(void 
     c->function = mem_new_zero(struct call_function, MOST_FUNCTIONS);
     c->thread = mem_new(pthread_t, c->wanted);
     c->place = mem_new(struct call_thread, c->wanted);
-    calls_threads(c);
     return c;
 }
 
@@ -285,6 +284,11 @@ bool calls_find(struct calls *c, const char *command, uint32_t *function, struct
     f->command = mem_copy_string(command);
     *function = c->last = c->nfunctions++;
     return true;
+}
+
+weft_task_function calls_function(const struct calls *c, uint32_t function)
+{
+    return c->function[function].call;
 }
 
 /* Only what was called once can be known to be short: the first calls go to the threads. */

@@ -25,8 +25,9 @@ struct call_result {
 };
 
 /* `wake` is called from any thread when results are there and the taker may be asleep. Libraries
- * are looked for in `folder` first. Where the system gives fewer threads than asked for, those will
- * do; without any, calls_take() makes the calls itself, one at a time (calls_threads() is 0). */
+ * are looked for in `folder` first. Threads are started by the first calls_threads(): where the system
+ * gives fewer than asked for, those will do; without any, calls_take() makes the calls itself, one at a
+ * time (calls_threads() is 0). */
 struct calls *calls_new(uint32_t threads, const char *folder, void (*wake)(void *context),
                         void *context);
 void calls_free(struct calls *c); /* waits for calls that run; NULL is fine */
@@ -39,6 +40,8 @@ uint32_t calls_threads(struct calls *c);
 
 /* The number of the function that "lib.so:name" stands for, loaded on first use. */
 bool calls_find(struct calls *c, const char *command, uint32_t *function, struct error *err);
+
+weft_task_function calls_function(const struct calls *c, uint32_t function);
 
 /* Has this function proved to be shorter than handing it over? */
 bool calls_inline(const struct calls *c, uint32_t function);

@@ -598,7 +598,7 @@ bool session_go(struct session *s, struct error *err)
     struct run_options o = session_run_options(s);
     o.label = s->label;
     o.disk = isfinite(s->disk) ? s->disk : 0;
-    o.priority = s->priority;
+    o.priority = s->priority, o.ordered = s->planner != NULL;
     o.keep_going = s->o.keep_going;
     o.unlimited = s->o.unlimited;
     o.no_sandbox = s->o.no_sandbox;

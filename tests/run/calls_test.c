@@ -3,6 +3,10 @@
 #include "exec/calls.h"
 #include "drive/testing.h"
 #include "tap.h"
+#include "weft/weft.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static uint32_t add_call(struct builder *b, const char *name, const char *function,
                          const char *files)
@@ -104,8 +108,131 @@ static void test_many(const char *function, uint32_t n, uint32_t degree)
     workflow_free(w);
 }
 
+/* The same graph with and without a command in it: the first is the scheduler's, the second a crew's.
+ * A task in the middle fails, and with `keep_going` all goes on that does not depend on it. */
+static void run_failing(bool command, bool keep_going, struct run_result *r)
+{
+    struct builder *b = builder_new("flow.yaml", "native");
+    char name[32];
+    for (uint32_t t = 0; t < 60; t++) {
+        snprintf(name, sizeof name, "t%u", t);
+        add_call(b, name, t == 20 ? "fails" : "nothing", "");
+        if (t >= 3)
+            builder_edge(b, t - 3, t, 0);
+    }
+    if (command)
+        add_task(b, "c", "true", "");
+    struct workflow *w = builder_finish(b, NULL);
+    struct bench_folder f = folder_make();
+    struct error err = {0};
+    ok(!run_here(&f, w, (struct run_options){.keep_going = keep_going}, r, &err),
+       "a call fails, and so the run: %s", err.text);
+    workflow_free(w);
+    tree_remove(f.path);
+}
+
+static void test_crew_failure(void)
+{
+    struct run_result crew, usual;
+    run_failing(false, true, &crew);
+    run_failing(true, true, &usual);
+    ok(crew.done == 46 && crew.done + 1 == usual.done && crew.failed == 1 && usual.failed == 1 &&
+           crew.skipped == usual.skipped && crew.attempts + 1 == usual.attempts,
+       "the same is done, failed and left: %u, %u, %u", crew.done, crew.failed, crew.skipped);
+    ok(crew.failures.n == 1 && crew.failures.at[0].status == 3 && crew.failures.at[0].last,
+       "with the failure");
+    run_result_free(&crew);
+    run_result_free(&usual);
+    run_failing(false, false, &crew);
+    ok(crew.failed == 1 && crew.done + crew.skipped == 59 && crew.skipped >= 13,
+       "else nothing more begins: %u done, %u left", crew.done, crew.skipped);
+    run_result_free(&crew);
+}
+
+/* What is on record is not called again; joints neither. */
+static void test_crew_reuse(void)
+{
+    struct builder *b = builder_new("flow.yaml", "native");
+    uint32_t first = add_call(b, "a", "nothing", ""), last = add_call(b, "b", "nothing", "");
+    uint32_t joint = builder_task(b, "j", 1, 0);
+    builder_edge(b, first, joint, 0);
+    builder_edge(b, joint, last, 0);
+    struct workflow *w = builder_finish(b, NULL);
+    struct bench_folder f = folder_make();
+    struct run_result r;
+    struct error err = {0};
+    bool good = run_here(&f, w, (struct run_options){0}, &r, &err);
+    ok(good && r.done == 3 && r.attempts == 2, "two calls and a joint: %u done, %u attempts",
+       r.done, r.attempts);
+    run_result_free(&r);
+    good = run_here(&f, w, (struct run_options){0}, &r, &err);
+    ok(good && r.reused >= 2 && !r.attempts, "and again: %u reused, %u done", r.reused, r.done);
+    run_result_free(&r);
+    workflow_free(w);
+    tree_remove(f.path);
+}
+
+/* A run of calls to which a command joins, behind one that is done and one that may not be. */
+struct joining {
+    struct weft_run *run;
+    uint32_t ended, grown;
+    bool added;
+};
+
+static void join_event(void *context, const struct weft_event *e)
+{
+    struct joining *j = context;
+    struct weft_error error;
+    j->grown += e->kind == WEFT_EVENT_GROWN;
+    j->ended += e->kind == WEFT_EVENT_ENDED;
+    if (e->kind != WEFT_EVENT_ENDED || j->added)
+        return;
+    struct weft_builder *b = weft_builder_new("more");
+    weft_builder_command(b, weft_builder_task(b, "command"), "true");
+    weft_builder_call(b, weft_builder_task(b, "call"), TEST_FUNCTIONS ":nothing");
+    struct weft_workflow *more = weft_builder_finish(b, &error);
+    j->added = weft_run_add(j->run, more, &error);
+    weft_workflow_free(more);
+}
+
+static void test_crew_grows(void)
+{
+    enum { N = 200 };
+    struct bench_folder f = folder_make();
+    struct weft_builder *b = weft_builder_new("calls");
+    struct weft_error error;
+    char name[32];
+    for (uint32_t t = 0; t < N; t++) {
+        snprintf(name, sizeof name, "t%u", t);
+        weft_builder_task(b, name);
+        weft_builder_call(b, t, TEST_FUNCTIONS ":slow");
+        if (t > 1)
+            weft_builder_order(b, t / 2, t);
+    }
+    struct weft_workflow *w = weft_builder_finish(b, &error);
+    struct weft_run_options o = WEFT_RUN_OPTIONS_INIT;
+    struct joining j = {0};
+    o.folder = f.path;
+    o.cores = 2;
+    o.no_history = true;
+    o.event = join_event;
+    o.context = &j;
+    j.run = weft_run_open_workflow(w, &o, &error);
+    ok(j.run && weft_run_start(j.run, &error) && weft_run_wait(j.run, &error), "tasks join %s",
+       error.text);
+    const struct weft_result *r = weft_run_result(j.run);
+    ok(j.added && j.grown == 1 && j.ended == N + 2 && r->done == N + 2 && r->tasks == N + 2,
+       "each ended once: %u of %u, %u counted", j.ended, N + 2, r->done);
+    weft_run_close(j.run);
+    weft_workflow_free(w);
+    tree_remove(f.path);
+}
+
 int main(void)
 {
+    TAP_DO(test_crew_failure());
+    TAP_DO(test_crew_reuse());
+    TAP_DO(test_crew_grows());
     TAP_DO(test_files());
     refuses("no-such-library.so:f", "cannot load the library");
     refuses(TEST_FUNCTIONS ":no_such_function", "the library has no function 'no_such_function'");

@@ -10,6 +10,7 @@ int nothing(const struct weft_task *task);
 int slow(const struct weft_task *task);
 int copy(const struct weft_task *task);
 int fails_twice(const struct weft_task *task);
+int fails(const struct weft_task *task);
 
 int nothing(const struct weft_task *task)
 {
@@ -50,4 +51,10 @@ int copy(const struct weft_task *task)
 int fails_twice(const struct weft_task *task)
 {
     return task->attempt < 3;
+}
+
+int fails(const struct weft_task *task)
+{
+    (void)task;
+    return 3;
 }

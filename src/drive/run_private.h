@@ -1,0 +1,60 @@
+/* What the files of a run share: run.c (from beginning to end), run_crew.c (workflows of functions
+ * alone). Private to them; the invariants stand in run.c. */
+#pragma once
+#include "drive/disk.h"
+#include "drive/driver.h"
+#include "drive/executor.h"
+#include "drive/outbox.h"
+#include "drive/run.h"
+#include "exec/stepper.h"
+
+struct run {
+    struct run_options o;
+    const struct workflow *w;
+    struct run_result result;
+    struct error error;          /* what stops the run and is not a task's fault */
+    uint32_t total, ended_tasks; /* ended: done, failed or removed */
+    int stopping;                /* 0: no, 1: nothing new, 2: everything ends now */
+    bool over;
+    bool crew_began;
+
+    struct driver *driver;
+    struct executor *executor;
+    struct disk *disk;
+    struct outbox outbox;
+    double flushed;        /* when everything was last on record */
+    double worked_flushed; /* driver_worked() then: what was done since, a crash now would lose */
+
+    bool grows;            /* something has become known, or is to join */
+    uint8_t *lost;         /* by task: failed or removed; NULL: none is, or it cannot grow */
+    ARRAY(uint32_t) never; /* joined below such a task: to be removed when they are submitted */
+
+    uint32_t submitted; /* tasks that the scheduler knows: those below */
+    bool windowed;      /* the others may wait for them */
+    struct meta_op *puts;
+    uint32_t *chunk;
+
+    struct stepper stepper; /* the loop */
+    uv_timer_t ticker;
+    uv_idle_t spin;  /* active while there is more to do at once */
+    uint32_t rounds; /* of calls that end at once, since the world was looked at */
+    int stops_seen;  /* of stepper_stops() */
+    bool loop_open;  /* stepper and the two handles */
+};
+
+enum run_turn {
+    TURN_MORE,  /* something is to be done at once */
+    TURN_WAITS, /* for a task to end, or a timer */
+    TURN_OVER,
+};
+
+enum { RUN_EVENTS = 4096 }; /* given to sinks at once */
+
+/* run.c */
+void run_flush(struct run *r);
+bool run_must_flush(const struct run *r, double now); /* there is much that is not on record */
+bool run_schedule(struct run *r, struct error *err);  /* from now on there is a scheduler */
+void run_broken(void *run, const struct error *err);
+
+/* run_crew.c: a turn of a run that a crew carries out (executor_is_crewed()). */
+enum run_turn run_crew_turn(struct run *r);
