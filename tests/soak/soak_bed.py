@@ -33,10 +33,10 @@ def free_port():
 
 class Relay:
     """Passes connections on to a port of this machine. Changed from outside at any time: `mode` is "open", "cut" (connections break and
-    are refused) or "silent" (nothing moves, nobody is told); `delay` holds up every piece; `flip` damages one byte of so many pieces."""
+    are refused) or "silent" (nothing moves, nobody is told); `delay` holds up every piece, `late` those of answers; `flip` damages one byte of so many pieces."""
 
     def __init__(self, target):
-        self.target, self.mode, self.delay, self.flip = target, "open", 0.0, 0
+        self.target, self.mode, self.delay, self.late, self.flip = target, "open", 0.0, 0.0, 0
         self.ends, self.closed = set(), False
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.port = self.listener.getsockname()[1]
@@ -60,16 +60,16 @@ class Relay:
             for s in (client, server):
                 s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.ends |= {client, server}
-            for ends in ((client, server), (server, client)):
+            for ends in ((client, server, False), (server, client, True)):
                 threading.Thread(target=self.carry, args=ends, daemon=True).start()
 
-    def carry(self, source, sink):
+    def carry(self, source, sink, answers):
         try:
             while data := source.recv(65536):
                 while self.mode == "silent" and not self.closed:
                     time.sleep(0.02)
-                if self.delay:
-                    time.sleep(self.delay)
+                if self.delay or (answers and self.late):
+                    time.sleep(self.delay + (self.late if answers else 0))
                 if self.flip and len(data) > 200:
                     self.flip -= 1
                     at = len(data) // 2

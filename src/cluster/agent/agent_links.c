@@ -171,7 +171,7 @@ static void message_without_job(struct agent *a, struct link *l, uint8_t kind, c
 static bool agent_take_run_changed(void *context, struct message_in *m)
 {
     agent_load_early(context, m->run);
-    agent_send_heartbeat(context);
+    agent_look(context);
     return true;
 }
 

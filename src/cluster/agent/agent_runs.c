@@ -28,12 +28,17 @@ struct job *agent_job(struct agent *a, uint64_t run)
     return NULL;
 }
 
-bool agent_is_loading(const struct agent *a, uint64_t run)
+static struct loading *find_loading(const struct agent *a, uint64_t run)
 {
     for (size_t i = 0; i < a->loading.n; i++)
         if (a->loading.at[i]->run == run)
-            return true;
-    return false;
+            return a->loading.at[i];
+    return NULL;
+}
+
+bool agent_is_loading(const struct agent *a, uint64_t run)
+{
+    return find_loading(a, run) != NULL;
 }
 
 static const struct refused_run *find_refused(const struct agent *a, uint64_t run)
@@ -167,11 +172,19 @@ static void loading_got_text(void *context, bool good, const void *data, size_t 
     board_run_part(l->agent->board, l->run, 0, loading_got_part, l);
 }
 
-/* Unless it is here, on its way, refused, or not ours to work on. */
+/* Unless it is here, on its way, refused, or not ours to work on. Of one that is on its way the board's word
+ * is kept until it is here: it was asked for early, and has been opened since. */
 static void agent_load(struct agent *a, struct loading run)
 {
-    if (agent_job(a, run.run) || find_refused(a, run.run) || !may_open(a, &run) ||
-        (a->o->only && a->o->only != run.run) || agent_is_loading(a, run.run))
+    struct loading *known = find_loading(a, run.run);
+    if (known && run.opened) {
+        known->opened = true;
+        known->state = run.state;
+        known->created = run.created;
+        memcpy(known->id, run.id, sizeof known->id);
+    }
+    if (known || agent_job(a, run.run) || find_refused(a, run.run) || !may_open(a, &run) ||
+        (a->o->only && a->o->only != run.run))
         return;
     a->last_run = run.run > a->last_run ? run.run : a->last_run;
     struct loading *l = mem_new(struct loading, 1);

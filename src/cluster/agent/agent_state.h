@@ -91,6 +91,7 @@ struct agent {
     /* membership */
     enum agent_membership membership;
     bool heartbeat_open;   /* fact: one was sent and is not answered */
+    bool look_again;       /* fact: somebody said that there is news while it was open */
     double lease;          /* seconds */
     double steady;         /* since when heartbeats are answered without a gap */
     double answered;       /* when the last one was */
@@ -141,6 +142,8 @@ void agent_recorded(void *context, bool good, const char *why);
 
 void agent_join(struct agent *a);
 void agent_send_heartbeat(struct agent *a);
+/* There is news on the board: look now, and again if the look that is under way may be too old. */
+void agent_look(struct agent *a);
 bool agent_is_member(const struct agent *a); /* it has a number and a life */
 /* Nobody can have taken it for dead: its lease, counted from a word of its own that the board has had,
  * is not over. */

@@ -225,12 +225,10 @@ static bool is_same_cluster(struct agent *a, const struct board_view *view)
     return true;
 }
 
-/* The answer to a heartbeat: members, runs, and whether we are still thought to live. */
-static void membership_seen(void *context, const struct board_view *view, const char *why)
+/* What the answer to a heartbeat shows: members, runs, and whether we are still thought to live. */
+static void membership_take_view(struct agent *a, const struct board_view *view, const char *why)
 {
-    struct agent *a = context;
     double now = clock_seconds();
-    a->heartbeat_open = false;
     if (!view) {
         agent_log(a, "the board: %s", why);
         return;
@@ -277,6 +275,24 @@ static void membership_seen(void *context, const struct board_view *view, const 
         agent_see_run(a, &view->runs[i]);
     ended_end_view(a);
     agent_drop_lost_runs(a, view);
+}
+
+/* The answer is of the moment in which the board saw the heartbeat. Who said meanwhile that there is news may
+ * mean what came after it. */
+static void membership_seen(void *context, const struct board_view *view, const char *why)
+{
+    struct agent *a = context;
+    bool again = a->look_again;
+    a->heartbeat_open = a->look_again = false;
+    membership_take_view(a, view, why);
+    if (again)
+        agent_send_heartbeat(a);
+}
+
+void agent_look(struct agent *a)
+{
+    a->look_again = a->heartbeat_open;
+    agent_send_heartbeat(a);
 }
 
 void agent_send_heartbeat(struct agent *a)

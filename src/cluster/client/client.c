@@ -187,10 +187,14 @@ void client_listen(struct client *c, void (*say)(void *context, const char *line
     c->o.context = context;
 }
 
-static bool client_never(void *context)
+/* A link that has closed has sent what it had. */
+static bool client_has_hung_up(void *context)
 {
-    (void)context;
-    return false;
+    const struct client *c = context;
+    for (size_t i = 0; i < c->peers.n; i++)
+        if (c->peers.at[i]->link)
+            return false;
+    return true;
 }
 
 /* Backwards. The listener goes first, so that nothing is told any more; links are given a moment to
@@ -212,7 +216,8 @@ void client_close(struct client *c)
         for (size_t i = 0; i < c->peers.n; i++) /* or agents log that we crashed */
             if (c->peers.at[i]->link)
                 link_close(c->peers.at[i]->link, "");
-        client_drive(c, client_never, NULL,
+        client_hurry(c, true);
+        client_drive(c, client_has_hung_up, c,
                      LAST_WORDS); /* what was said last may still be on its way out */
         links_cut_off(c->links);  /* in order, one may take longer than we are there */
     }

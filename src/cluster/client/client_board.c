@@ -32,11 +32,17 @@ void client_forget_view(struct client *c)
     c->members.n = c->runs.n = 0;
 }
 
+/* Its last one is not too old for the next to come. An agent with a long lease (--lease) beats seldom. */
+static bool heartbeat_is_due(const struct member *m)
+{
+    return m->age < HEARTBEAT_UNTIL || m->age < m->lease;
+}
+
 /* Sealed with another key, dead, or silent for too long: not one of ours to count on. */
 bool client_is_alive(const struct client *c, const struct member *m)
 {
     (void)c;
-    return !m->sealed && !board_is_gone(m->state) && m->age < HEARTBEAT_UNTIL;
+    return !m->sealed && !board_is_gone(m->state) && heartbeat_is_due(m);
 }
 
 /* Somebody who has not the key wrote to the server: said once. Another id is another cluster: nothing
@@ -85,7 +91,7 @@ static void client_took_view(void *context, const struct board_view *view, const
     for (size_t i = 0; i < view->nmembers; i++) {
         struct member m;
         member_read(&view->members[i], &c->charter, &m);
-        c->sealed |= m.sealed && !m.silent && !board_is_gone(m.state) && m.age < HEARTBEAT_UNTIL;
+        c->sealed |= m.sealed && !m.silent && !board_is_gone(m.state) && heartbeat_is_due(&m);
         c->opened |= client_is_alive(c, &m);
         array_push(&c->members, m);
     }

@@ -295,6 +295,8 @@ void fleet_end(struct fleet *f, double grace)
     double until = clock_seconds() + grace + CANCELLING;
     stepper_forget_stops(&f->stepper); /* they were for the start */
     launch_end(f->launch, grace, fleet_let_go);
+    stepper_step(&f->stepper,
+                 0); /* where nothing is waited for it is over now, and not with the next tick */
     while (!f->over && clock_seconds() < until && !stepper_stops(&f->stepper))
         stepper_step(&f->stepper, -1);
     fleet_free(f);

@@ -77,6 +77,7 @@ void member_read(const struct board_member *from, const struct charter *charter,
                            .life = from->life,
                            .state = from->state,
                            .age = from->age,
+                           .lease = from->lease,
                            .cache_limit = NAN};
     struct strbuf text = {0};
     struct json j;

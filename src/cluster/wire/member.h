@@ -30,6 +30,7 @@ struct member {
     uint32_t node, life;
     uint8_t state; /* enum board_state */
     double age;    /* seconds since its last heartbeat when the board was looked at */
+    double lease;  /* seconds, as the board has them: nobody proves it, and it only costs time */
     bool sealed;   /* with another key, or not by it: nothing below is known */
     bool silent;   /* it has just joined, and said nothing yet: sealed, too */
     char *host, *address, *version;
