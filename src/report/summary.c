@@ -71,7 +71,7 @@ static void summary_headline(struct summary *s)
         strbuf_printf(s->out, r->outcome == RECORD_DONE ? " in %s" : " after %s",
                       human_seconds(a, r->seconds));
     strbuf_add(s->out, ": ");
-    if (r->outcome == RECORD_DONE && !r->ran && r->reused) {
+    if (r->outcome == RECORD_DONE && !r->ran && r->reused && !r->failed) {
         strbuf_add(s->out, r->restored ? "nothing to compute, " : "nothing to do, ");
         summary_restored(s, r->reused > r->restored);
         if (r->reused > r->restored) {

@@ -202,6 +202,13 @@ static void test_summary(void)
     report_summary(&r, NULL, &out);
     is_str(strbuf_text(&out), "edges: done in 12.3 ms: nothing to do, 1,000 tasks are up to date\n",
            "nothing to do is one line");
+    r.reused = 999;
+    r.failed = r.excused = 1;
+    strbuf_clear(&out);
+    report_summary(&r, NULL, &out);
+    has_str(strbuf_text(&out),
+            "edges: done in 12.3 ms: 0 tasks ran, 999 reused, 1 failed (and may)\n",
+            "a task that ran and failed, as it may, was something to do");
     record_free(&r);
 
     /* Twenty failures that ended alike: one cause. */
