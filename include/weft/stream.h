@@ -58,11 +58,21 @@ struct weft_stream_options {
     /* Ten times a second, from within weft_stream_run(). It may ask for figures, and stop. */
     void (*tick)(void *context);
     void *context; /* of both */
+    /* Functions and commands run on other machines: "local:3", "ssh:a,b", "slurm" start agents for this
+     * stream alone, "cluster" uses those at `store`; as in struct weft_run_options. Each agent has a helper
+     * of the stream, which gets items and gives results; an item whose helper dies is done again at
+     * another. NULL: here. */
+    const char *on;
+    uint32_t nodes;          /* of Slurm, and of a cluster's agents: so many helpers [1; all] */
+    uint32_t cores;          /* of each agent, and of a helper on it [1] */
+    const char *store, *key; /* of the cluster */
+    const char *program;     /* of agents that are started: weft [the one in PATH] */
+    const char *listen; /* "HOST:PORT" where helpers find this program [all addresses of its machine] */
 };
 #define WEFT_STREAM_INIT                                                                           \
     {                                                                                              \
         sizeof(struct weft_stream_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0,     \
-            false, false, NULL, NULL, NULL                                                         \
+            false, false, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL                     \
     }
 
 /* Keeps the workflow, and the plan with its own workflow and platform if there is one (`w` may be NULL
@@ -75,6 +85,13 @@ bool weft_stream_run(struct weft_stream *s, struct weft_error *error);
 /* Once: no more items are taken, those in work leave. Twice: all ends. Safe in signal handlers. */
 void weft_stream_stop(struct weft_stream *s);
 void weft_stream_close(struct weft_stream *s);
+
+/* Be helper `number` of a stream elsewhere, until it ends: what agents start. `addresses` and `key` (the
+ * text of its file) are what the stream gave them. */
+bool weft_stream_lend(const char *addresses, const char *key, uint32_t number,
+                      struct weft_error *error);
+/* Helpers that are at work now; 0 where the stream has none. */
+uint32_t weft_stream_helpers(const struct weft_stream *s);
 
 struct weft_stream_figures {
     uint64_t taken;    /* items that came from the source */

@@ -1,9 +1,12 @@
 /* weft/stream.h over the room of streams. What a stream allocates while it runs belongs to no call
  * (stream/flow_private.h): opening alone is inside the boundary. */
 #include "api/api.h"
+#include "api/stream_agents.h"
 #include "base/file.h"
+#include "formats/format.h"
 #include "model/check.h"
-#include "stream/flow.h"
+#include "session/place.h"
+#include "stream/helper.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +18,11 @@ struct weft_stream {
     struct weft_platform *platform;
     struct plan *plan; /* a copy; NULL: none */
     struct flow *flow;
+    uint32_t helpers; /* on agents; 0: filters run here */
+    struct seal_key key;
+    char *folder;
+    char *text;     /* the workflow, as helpers read it */
+    char *texts[5]; /* on, store, key, program, listen: agents are started later */
 };
 
 /* A plan that breaks its own rules would stand still somewhere in the middle. */
@@ -39,6 +47,66 @@ static char *stream_folder(const struct workflow *w, const char *stated)
     return file_exists(file) ? file_beside(file, ".") : mem_copy_string(".");
 }
 
+/* What a run of helpers needs when the stream begins; the caller's texts may be gone by then. */
+static void stream_keep_texts(struct weft_stream *s)
+{
+    const char **at[] = {&s->options.on, &s->options.store, &s->options.key, &s->options.program,
+                         &s->options.listen};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        if (*at[i])
+            *at[i] = s->texts[i] = mem_copy_string(*at[i]);
+}
+
+/* Helpers read it anew, and are asked by the numbers of tasks. */
+static bool stream_text_agrees(const struct workflow *w, const struct strbuf *text,
+                               struct error *err)
+{
+    struct workflow *again = place_read_workflow(text->at, text->n, err);
+    bool same = again && again->ntasks == w->ntasks && again->nobjects == w->nobjects;
+    for (uint32_t t = 0; same && t < w->ntasks; t++)
+        same = strcmp(workflow_task_name(w, t), workflow_task_name(again, t)) == 0 &&
+               again->object_off[t] == w->object_off[t];
+    workflow_free(again);
+    return same || error_set(err, ERROR_FAILED,
+                             "the workflow does not read as it is written; write it as native YAML "
+                             "(`weft convert`) and stream that");
+}
+
+/* Helpers and what they are told; false: an error. */
+static bool stream_prepare_helpers(struct weft_stream *s, const struct weft_workflow *w,
+                                   struct flow_options *f, struct strbuf *text, struct error *err)
+{
+    const struct workflow *model = w->model;
+    const struct format *native = format_find("native");
+    struct strbuf dropped = {0};
+    s->helpers = stream_agents_count(&s->options, err);
+    if (!s->helpers)
+        return false;
+    bool good = native->write_workflow(model, text, &dropped, err) &&
+                stream_text_agrees(model, text, err);
+    strbuf_free(&dropped);
+    seal_key_random(&s->key);
+    f->helpers = s->helpers;
+    f->helper_file = model->file ? workflow_text(model, model->file) : NULL;
+    f->helper_key = s->key;
+    f->helper_bind = s->options.listen;
+    if (!f->helper_bind && strncmp(s->options.on, "local:", 6) == 0)
+        f->helper_bind = "127.0.0.1:0";
+    if (!f->threads)
+        f->threads = s->helpers * (s->options.cores ? s->options.cores : 1);
+    return good;
+}
+
+static void stream_free(struct weft_stream *s)
+{
+    plan_free(s->plan);
+    for (size_t i = 0; i < sizeof s->texts / sizeof *s->texts; i++)
+        free(s->texts[i]);
+    free(s->folder);
+    free(s->text);
+    free(s);
+}
+
 static struct weft_stream *stream_make(const struct weft_workflow *w, const struct weft_plan *plan,
                                        const struct weft_stream_options *options, struct error *err)
 {
@@ -47,14 +115,16 @@ static struct weft_stream *stream_make(const struct weft_workflow *w, const stru
         return NULL;
     struct weft_stream *s = mem_new_zero(struct weft_stream, 1);
     const struct weft_workflow *of = plan ? plan->workflow : w;
-    char *folder = stream_folder(of->model, o.folder);
+    struct strbuf text = {0};
+    s->folder = stream_folder(of->model, o.folder);
     s->options = o;
+    stream_keep_texts(s);
     s->plan = plan ? plan_copy(plan->model) : NULL;
     struct flow_options f = {
         .workflow = of->model,
         .plan = s->plan,
         .platform = plan ? plan->platform->model : NULL,
-        .folder = folder,
+        .folder = s->folder,
         .from = o.from,
         .to = o.to,
         .give = o.give,
@@ -70,15 +140,16 @@ static struct weft_stream *stream_make(const struct weft_workflow *w, const stru
         .tick = o.tick,
         .context = o.context,
     };
-    s->flow = flow_open(&f, err);
-    free(folder);
+    bool ready = !o.on || stream_prepare_helpers(s, of, &f, &text, err);
+    s->text = strbuf_steal(&text);
+    f.helper_text = s->text;
+    s->flow = ready ? flow_open(&f, err) : NULL;
     if (s->flow) { /* after the last allocation: api_plan_unkept() says why */
         s->workflow = api_workflow_keep(of);
         s->platform = plan ? api_platform_keep(plan->platform) : NULL;
         return s;
     }
-    plan_free(s->plan);
-    free(s);
+    stream_free(s);
     return NULL;
 }
 
@@ -101,7 +172,12 @@ EXPORT struct weft_stream *weft_stream_open(const struct weft_workflow *w,
 EXPORT bool weft_stream_run(struct weft_stream *s, struct weft_error *error)
 {
     struct error err = {0};
-    bool good = flow_run(s->flow, &err);
+    struct stream_agents *agents =
+        s->helpers
+            ? stream_agents_start(&s->options, s->folder, s->helpers, &s->key, s->flow, &err)
+            : NULL;
+    bool good = (agents || !s->helpers) && flow_run(s->flow, &err);
+    stream_agents_end(agents);
     api_error_out(&err, error);
     return good;
 }
@@ -117,10 +193,32 @@ EXPORT void weft_stream_close(struct weft_stream *s)
     if (!s)
         return;
     flow_close(s->flow);
-    plan_free(s->plan);
     weft_workflow_free(s->workflow);
     weft_platform_free(s->platform);
-    free(s);
+    stream_free(s);
+}
+
+EXPORT uint32_t weft_stream_helpers(const struct weft_stream *s)
+{
+    return flow_helpers(s->flow);
+}
+
+/* Threads of a helper are its own, as those of a stream: joining alone is inside the boundary. */
+EXPORT bool weft_stream_lend(const char *addresses, const char *key, uint32_t number,
+                             struct weft_error *error)
+{
+    struct error err = {0};
+    struct seal_key sealed;
+    struct helper *h = NULL;
+    struct workflow *w = NULL;
+    bool good = seal_key_parse(key, strlen(key), &sealed, &err) &&
+                (h = helper_join(addresses, &sealed, number, &err)) &&
+                (w = place_read_workflow(helper_text(h), strlen(helper_text(h)), &err)) &&
+                helper_serve(h, w, &err);
+    helper_close(h);
+    workflow_free(w);
+    api_error_out(&err, error);
+    return good;
 }
 
 EXPORT void weft_stream_figures(const struct weft_stream *s, struct weft_stream_figures *out)

@@ -1,8 +1,10 @@
 /* `weft stream`: arguments to weft_stream_open() and weft_stream_run(), and what they found. */
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "cli/cli.h"
+#include "cli/run_screen.h"
 #include "cli/signals.h"
 #include "cli/stream_view.h"
 
@@ -21,14 +23,23 @@ static const struct cli_option options[] = {
     {"plan", 0, "FILE", "a plan of kind stream: its clusters, replicas and pace"},
     {"throughput", 0, "T", "plan first, for so many items a second, or a share as 0.5Tmax"},
     {"latency", 0, "TIME", "plan first, for the most throughput within this latency"},
-    {"on", 0, "PLATFORM",
-     "what is planned for: a platform file, a number of equal nodes, a generator (default: the "
-     "cores of this machine)"},
+    {"on", 0, "WHERE",
+     "filters run on agents: local:N, ssh:HOST,HOST..., slurm, or cluster (at --store). Anything "
+     "else is what is planned for: a platform file, a number of equal nodes, a generator "
+     "(default: the cores of this machine, or those of the agents)"},
+    {"nodes", 0, "N", "of Slurm (default 1), or of a cluster's agents (default: all)"},
+    {"cores", 0, "N", "of each agent (default 1)"},
+    {"listen", 0, "HOST:PORT", "where agents find this command (default: any of its addresses)"},
+    OPTION_STORE,
+    OPTION_KEY,
     {"unordered", 0, NULL, "results leave as they come, not in the order of the items"},
     {"flood", 0, NULL, "with a plan: as fast as the source gives, not at the plan's pace"},
     {"tries", 0, "N", "of an item at a filter that states no `retries` (default 3)"},
     {"threads", 'j', "N", "without a plan: that carry items (default: one a core)"},
     {"directory", 'C', "DIR", "of libraries and commands (default: where the workflow's file is)"},
+    {"lend", 0, "ADDRESSES",
+     "be a helper of a stream elsewhere, whose key comes on standard input: what agents start"},
+    {"helper", 0, "N", "its number"},
     {"figures", 0, "FILE", "append the figures to this file every second, a line of JSON each"},
     OPTION_READ,
     OPTION_JSON,
@@ -38,8 +49,9 @@ static const struct cli_option options[] = {
 
 static const struct cli_rule stream_rules[] = {
     {"throughput latency", NULL, "plan"},         {"throughput", NULL, "latency"},
-    {"on", "plan throughput latency", NULL},      {"flood", "plan throughput latency", NULL},
-    {"threads", NULL, "plan throughput latency"}, RULES_END,
+    {"flood", "plan throughput latency", NULL},   {"threads", NULL, "plan throughput latency"},
+    {"nodes cores listen store key", "on", NULL}, {"helper", "lend", NULL},
+    {"lend", "helper", "on from to plan"},        RULES_END,
 };
 
 /* ---- while it runs ---- */
@@ -104,11 +116,19 @@ static void screen_remark(void *context, const char *text)
 
 /* ---- arguments ---- */
 
+/* Agents, and not a platform to plan for. */
+static bool stream_on_agents(const struct arguments *a)
+{
+    const char *on = arguments_value(a, "on");
+    return on && (strcmp(on, "cluster") == 0 || strcmp(on, "slurm") == 0 ||
+                  strncmp(on, "local:", 6) == 0 || strncmp(on, "ssh:", 4) == 0);
+}
+
 /* What the library cannot know: two things that would both write to standard output. */
 static bool stream_options(const struct arguments *a, struct weft_stream_options *o,
                            struct error *err)
 {
-    int64_t items, tries, threads;
+    int64_t items, tries, threads, nodes, cores;
     o->from = arguments_value(a, "from");
     o->to = arguments_value(a, "to");
     o->folder = arguments_value(a, "directory");
@@ -116,8 +136,27 @@ static bool stream_options(const struct arguments *a, struct weft_stream_options
     o->flood = arguments_flag(a, "flood");
     if (!arguments_integer(a, "items", 0, 1, INT64_MAX, &items, err) ||
         !arguments_integer(a, "tries", 3, 1, 1000000, &tries, err) ||
-        !arguments_integer(a, "threads", 0, 1, 4096, &threads, err))
+        !arguments_integer(a, "threads", 0, 1, 4096, &threads, err) ||
+        !arguments_integer(a, "nodes", 0, 1, 4096, &nodes, err) ||
+        !arguments_integer(a, "cores", 0, 1, 4096, &cores, err))
         return false;
+    o->nodes = (uint32_t)nodes;
+    o->cores = (uint32_t)cores;
+    o->listen = arguments_value(a, "listen");
+    o->store = arguments_value(a, "store");
+    o->key = arguments_value(a, "key");
+    if (stream_on_agents(a))
+        o->on = arguments_value(a, "on");
+    else if (nodes || cores || o->listen || o->store || o->key)
+        return error_set(err, ERROR_INPUT,
+                         "--nodes, --cores, --listen, --store and --key are for agents: --on local:N, "
+                         "ssh:HOST,HOST..., slurm or cluster");
+    else if (arguments_value(a, "on") && !arguments_value(a, "plan") &&
+             !arguments_value(a, "throughput") && !arguments_value(a, "latency"))
+        return error_set(err, ERROR_INPUT,
+                         "--on %.200s is a platform, and nothing is planned; say --throughput, "
+                         "--latency or --plan, or agents: local:N, ssh:HOST,HOST..., slurm, cluster",
+                         arguments_value(a, "on"));
     o->items = (uint64_t)items;
     o->tries = (uint32_t)tries;
     o->threads = (uint32_t)threads;
@@ -140,6 +179,7 @@ static bool stream_plan(const struct arguments *a, const struct weft_read_option
     struct weft_problem_options p = WEFT_PROBLEM_INIT;
     *problem = (struct weft_problem){0};
     p.read = *read;
+    on = stream_on_agents(a) ? NULL : on;
     if (file) {
         p.platform = on;
         p.workflow = a->operand[0];
@@ -214,6 +254,10 @@ static int stream_of(const struct arguments *a, const struct weft_problem *probl
         error_set(&err, ERROR_INPUT, "--figures %s: cannot write: %m", figures);
         return cli_fail(&err);
     }
+    char self[4096]; /* agents run the very program that starts them: versions must agree */
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = 0;
+    o->program = length > 0 ? self : NULL;
     o->tick = screen_tick;
     o->remark = arguments_flag(a, "quiet") ? NULL : screen_remark;
     o->context = &screen;
@@ -225,8 +269,30 @@ static int stream_of(const struct arguments *a, const struct weft_problem *probl
     return status;
 }
 
+/* A helper: the key comes on standard input, as an agent's does. */
+static int stream_lend(const struct arguments *a)
+{
+    struct error err = {0};
+    struct weft_error error;
+    struct text key;
+    int64_t number;
+    if (!arguments_integer(a, "helper", 0, 0, 4095, &number, &err) || !file_read("-", &key, &err))
+        return cli_fail(&err);
+    bool good = weft_stream_lend(arguments_value(a, "lend"), key.at, (uint32_t)number, &error);
+    explicit_bzero(key.at, key.n);
+    text_free(&key);
+    return good ? 0 : cli_failed(&error);
+}
+
 static int stream_command(const struct arguments *a)
 {
+    if (arguments_value(a, "lend"))
+        return stream_lend(a);
+    if (!a->noperands) {
+        struct error missing = {0};
+        error_set(&missing, ERROR_INPUT, "weft stream needs a FLOW; usage: weft stream FLOW");
+        return cli_fail(&missing);
+    }
     struct weft_error error;
     struct error err = {0};
     struct weft_problem problem;
@@ -253,7 +319,7 @@ static int stream_command(const struct arguments *a)
 const struct command command_stream = {
     .name = "stream",
     .operands = "FLOW",
-    .least = 1,
+    .least = 0,
     .most = 1,
     .summary = "process a stream of items: every task is a filter",
     .details =
@@ -267,7 +333,8 @@ const struct command command_stream = {
         "  weft stream edges.yaml --from frames/ --to edges/\n"
         "  zcat log.gz | weft stream words.yaml --from - --to -\n"
         "  weft stream video.yaml --plan plan.json --items 1000\n"
-        "  weft stream video.yaml --from clock:25 --throughput 25 --on 8\n",
+        "  weft stream video.yaml --from clock:25 --throughput 25 --on 8\n"
+        "  weft stream edges.yaml --from frames/ --to edges/ --on ssh:a,b,c   filters on agents\n",
     .options = options,
     .rules = stream_rules,
     .run = stream_command,

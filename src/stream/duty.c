@@ -45,6 +45,15 @@ static void duty_hopeless(struct flow *f, uint32_t task, const char *why)
     flow_fail(f, true, &err);
 }
 
+/* A filter that keeps state has a lane for all workers, where any of them may come with the next item. */
+static enum filter_verdict duty_elsewhere(struct worker *w, const struct duty *d,
+                                          struct handling *h)
+{
+    struct flow *f = w->flow;
+    uint32_t own = f->serial_lane[d - f->lineup.duties.at];
+    return crew_run(f->crew, own ? own : w->number, !f->filters.at[d->task].state, d->task, h);
+}
+
 /* Tries it until it is done, given up, or all is to end. False: it has no outputs. */
 static bool duty_try(struct worker *w, const struct duty *d, struct record *r)
 {
@@ -59,7 +68,8 @@ static bool duty_try(struct worker *w, const struct duty *d, struct record *r)
     h->item.nout = d->out.n;
     for (uint32_t attempt = 1;; attempt++) {
         h->item.attempt = attempt;
-        enum filter_verdict verdict = filter_run(&f->filters, filter, s, h);
+        enum filter_verdict verdict = f->crew ? duty_elsewhere(w, d, h)
+                                              : filter_run(&f->filters, filter, s, h);
         if (verdict == FILTER_DONE)
             return true;
         if (verdict == FILTER_HALTED || flow_halted(f))
@@ -72,7 +82,7 @@ static bool duty_try(struct worker *w, const struct duty *d, struct record *r)
         atomic_fetch_add_explicit(&f->retried, 1, memory_order_relaxed);
         flow_say(f, "item %llu: task '%s': %s; tried again (%u of %u)%s",
                  (unsigned long long)r->number, filter->name, h->why, attempt + 1, filter->tries,
-                 filter->state && d->kind == DUTY_STAYS
+                 filter->state && d->kind == DUTY_STAYS && !f->crew
                      ? "; it keeps state, and begins without what it knew"
                      : "");
     }

@@ -51,6 +51,16 @@ weft_filter_function filters_function(struct filters *f, const char *command, st
     return function;
 }
 
+weft_filter_function filters_state_function(struct filters *f, const char *command)
+{
+    struct strbuf name = {0};
+    struct error none = {0};
+    strbuf_printf(&name, "%s_state", command);
+    weft_filter_function found = filters_function(f, name.at, &none);
+    strbuf_free(&name);
+    return found;
+}
+
 /* A function replaces its output by giving it again. */
 static void *handling_give(struct weft_item *item, uint32_t port, size_t size)
 {
@@ -293,6 +303,8 @@ static bool filter_open(struct filters *all, struct filter *f, const struct work
             error_at(err, w->file ? workflow_text(w, w->file) : NULL, w->line ? w->line[task] : 0,
                      "task '%s': %.1200s", f->name, cause.text);
         }
+        if (f->function && f->state)
+            f->remember = filters_state_function(all, workflow_text(w, w->command[task]));
         return f->function;
     }
     if (f->kind == DUTY_WAITS)

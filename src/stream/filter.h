@@ -15,6 +15,7 @@ struct filter {
     enum duty_kind kind;
     const char *name;
     weft_filter_function function;
+    weft_filter_function remember; /* NAME_state, of one that keeps state; NULL: none */
     char *program;          /* of a command: its path, or what PATH is searched for */
     char **words;           /* NULL-terminated */
     char **environment;     /* NULL-terminated, whole */
@@ -38,6 +39,8 @@ bool filters_open(struct filters *f, const struct workflow *w, const char *folde
 void filters_close(struct filters *f);
 /* One function, "lib.so:name", that belongs to no task: a source, a sink. */
 weft_filter_function filters_function(struct filters *f, const char *command, struct error *err);
+/* Its NAME_state, if there is one. */
+weft_filter_function filters_state_function(struct filters *f, const char *command);
 
 struct station_port {
     int fd; /* -1: none */

@@ -8,6 +8,7 @@
  * waiting. */
 #pragma once
 #include "base/error.h"
+#include "base/seal.h"
 #include "model/plan.h"
 #include "weft/item.h"
 
@@ -24,6 +25,10 @@ struct flow_options {
     uint32_t tries;   /* of an item at a filter */
     bool unordered;
     bool flood; /* with a plan: items are not paced by its schedule */
+    /* Functions and commands run at so many helpers (stream/crew.h); 0: here. */
+    uint32_t helpers;
+    const char *helper_text, *helper_file, *helper_bind; /* as struct crew_options has them */
+    struct seal_key helper_key;
     /* A line for people, of any thread, one at a time. May be NULL. */
     void (*remark)(void *context, const char *text);
     /* Ten times a second, on the thread of flow_run(). May be NULL. */
@@ -56,6 +61,13 @@ struct flow;
 struct flow *flow_open(const struct flow_options *o, struct error *err);
 /* Until the source has ended and all items have left. False: the error says what failed first. */
 bool flow_run(struct flow *f, struct error *err);
+/* Where helpers find it; NULL: it has none. */
+const char *flow_helper_addresses(const struct flow *f);
+uint32_t flow_helpers(const struct flow *f); /* that live now */
+/* A line for people, in its turn among the flow's own. From any thread. */
+void flow_remark(struct flow *f, const char *text);
+/* None will come any more: the stream ends with this. From any thread. */
+void flow_helpers_failed(struct flow *f, const struct error *err);
 /* Once: no more items are taken. Twice: all ends. From any thread and from signal handlers. */
 void flow_stop(struct flow *f);
 void flow_close(struct flow *f); /* NULL is fine; not while it runs */

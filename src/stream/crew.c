@@ -1,0 +1,627 @@
+/* The stream's end of its helpers (crew.h).
+ *
+ * I1. `lock` guards hands, lanes' states and the error. A lane's tether, once LANE_OPEN, belongs to the one
+ *     thread that uses the lane: it alone closes it.
+ * I2. Who comes is greeted by a thread of its own, so that a stranger who says nothing keeps nobody
+ *     waiting; crew_close() waits for those threads.
+ * I3. A tether of a hand's control is used under the lock, for a few bytes at a time. */
+#include "stream/crew.h"
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/file.h"
+#include "stream/tether.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const double greeting_patience = 20; /* seconds: a loaded machine, a library of megabytes */
+enum { MOST_STRANGERS = 64, MOST_SHIPPED = 1 << 28 };
+
+enum lane_state { LANE_CLOSED, LANE_ASKED, LANE_OPEN };
+
+struct lane {
+    enum lane_state state;
+    uint32_t hand;
+    uint32_t generation; /* how often it was opened */
+    struct tether *tether;
+    uint64_t item; /* whose pieces are kept at the other end */
+    uint32_t nkept;
+    struct chunk *kept[CREW_KEPT]; /* held, so that their addresses are theirs alone */
+};
+
+struct hand {
+    struct tether *control; /* NULL: it is not there */
+    uint32_t lanes;
+};
+
+/* What is known of a task that keeps state. */
+struct memory {
+    struct chunk *state; /* as its function gave it last; NULL: none did */
+    uint32_t generation; /* of the lane that has it; 0: none has begun */
+    bool keeps;          /* gave one at least once */
+};
+
+struct crew {
+    struct crew_options o;
+    int listening;
+    struct strbuf addresses;
+    char *file_digest; /* of the workflow's file; "": unknown */
+    pthread_t greeter;
+    bool greeting;
+    atomic_bool closing;
+    pthread_mutex_t lock;
+    pthread_cond_t news;
+    uint32_t shaking; /* threads that greet */
+    struct hand *hands;
+    struct lane *lanes;
+    struct memory *memories; /* by task */
+    struct error error;
+};
+
+static bool crew_halted(const struct crew *c)
+{
+    return atomic_load_explicit(c->o.halt, memory_order_relaxed) >= 2;
+}
+
+static void __attribute__((format(printf, 2, 3))) crew_say(struct crew *c, const char *fmt, ...)
+{
+    char text[768];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (c->o.say)
+        c->o.say(c->o.context, text);
+}
+
+/* For a tenth of a second or news, with the lock. */
+static void crew_wait(struct crew *c)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_nsec += 100000000;
+    at.tv_sec += at.tv_nsec / 1000000000;
+    at.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&c->news, &c->lock, &at);
+}
+
+/* ---- greeting ---- */
+
+/* A file of the folder that a helper elsewhere would miss: a library, or a word of a command. */
+static void crew_add_file(const struct crew *c, const char *name, struct strbuf *heads,
+                          struct strbuf *bodies, uint32_t *count)
+{
+    struct strbuf path = {0};
+    struct stat about;
+    struct text text = {0};
+    struct error ignored = {0};
+    if (!*name || name[0] == '/' || strstr(name, ".."))
+        return;
+    strbuf_printf(&path, "%s/%s", c->o.folder, name);
+    if (stat(path.at, &about) == 0 && S_ISREG(about.st_mode) &&
+        (size_t)about.st_size + bodies->n < MOST_SHIPPED && file_read(path.at, &text, &ignored)) {
+        bytes_put_text(heads, name, strlen(name));
+        bytes_put_u32(heads, about.st_mode & 0777);
+        bytes_put_u64(heads, text.n);
+        bytes_put(bodies, text.at, text.n);
+        ++*count;
+        text_free(&text);
+    }
+    strbuf_free(&path);
+}
+
+static void crew_add_files(const struct crew *c, struct strbuf *heads, struct strbuf *bodies,
+                           uint32_t *count)
+{
+    const struct workflow *w = c->o.workflow;
+    for (uint32_t t = 0; w->command && t < w->ntasks; t++) {
+        const char *command = w->command[t] ? workflow_text(w, w->command[t]) : "";
+        if (w->flags[t] & TASK_CALL) {
+            const char *colon = strrchr(command, ':');
+            char *library = mem_copy_bytes(command, colon ? (size_t)(colon - command) : 0);
+            crew_add_file(c, library, heads, bodies, count);
+            free(library);
+            continue;
+        }
+        for (const char *at = command; *at;) {
+            size_t n = strcspn(at, " \t\n;|&<>()'\"");
+            char *word = mem_copy_bytes(at, n);
+            crew_add_file(c, strncmp(word, "./", 2) == 0 ? word + 2 : word, heads, bodies, count);
+            free(word);
+            at += n + (at[n] != 0);
+        }
+    }
+}
+
+/* The workflow, where its folder is, and the files for those who do not see the folder. */
+static bool crew_welcome(const struct crew *c, struct tether *t)
+{
+    struct strbuf head = {0}, heads = {0}, bodies = {0};
+    uint32_t count = 0;
+    const void *frame;
+    size_t n;
+    const char *file = c->o.file ? c->o.file : "";
+    crew_add_files(c, &heads, &bodies, &count);
+    bytes_put_text(&head, c->o.folder, strlen(c->o.folder));
+    bytes_put_text(&head, file, strlen(file));
+    bytes_put_text(&head, c->file_digest, strlen(c->file_digest));
+    bytes_put_u64(&head, strlen(c->o.text));
+    bytes_put_u64(&head, heads.n);
+    bytes_put_u64(&head, bodies.n);
+    bytes_put_u32(&head, count);
+    bool good = tether_put(t, head.at, head.n) && tether_put(t, c->o.text, strlen(c->o.text)) &&
+                tether_flush(t) && tether_take(t, &frame, &n) && n == 1;
+    if (good && *(const char *)frame)
+        good = tether_put(t, heads.at, heads.n) && tether_put(t, bodies.at, bodies.n) &&
+               tether_flush(t);
+    strbuf_free(&head);
+    strbuf_free(&heads);
+    strbuf_free(&bodies);
+    return good;
+}
+
+/* With the lock. Its lanes notice by themselves. */
+static void crew_lose_hand(struct crew *c, uint32_t h)
+{
+    tether_close(c->hands[h].control);
+    c->hands[h].control = NULL;
+}
+
+/* With the lock: the tether is taken, or not wanted. */
+static bool crew_take_in(struct crew *c, struct tether *t, unsigned hand, long lane)
+{
+    if (atomic_load(&c->closing) || hand >= c->o.hands)
+        return false;
+    if (lane < 0) { /* one that came again replaces what it was */
+        if (c->hands[hand].control)
+            crew_lose_hand(c, hand);
+        c->hands[hand].control = t;
+        return true;
+    }
+    if (lane >= (long)c->o.lanes || c->lanes[lane].state != LANE_ASKED ||
+        c->lanes[lane].hand != hand)
+        return false;
+    struct lane *l = &c->lanes[lane];
+    l->tether = t;
+    l->state = LANE_OPEN;
+    l->generation++;
+    c->hands[hand].lanes++;
+    return true;
+}
+
+struct newcomer {
+    struct crew *crew;
+    int fd;
+};
+
+static void *crew_greet(void *context)
+{
+    struct newcomer *n = context;
+    struct crew *c = n->crew;
+    struct error ignored = {0};
+    unsigned hand = 0;
+    long lane = -1;
+    struct tether *t =
+        tether_open(n->fd, &c->o.key, "stream", false, greeting_patience, c->o.halt, &ignored);
+    (free)(n);
+    bool known = t && (sscanf(tether_other(t), "lane %ld of helper %u", &lane, &hand) == 2 ||
+                       (lane = -1, sscanf(tether_other(t), "helper %u", &hand) == 1));
+    if (known && lane < 0)
+        known = crew_welcome(c, t);
+    pthread_mutex_lock(&c->lock);
+    bool taken = known && crew_take_in(c, t, hand, lane);
+    c->shaking--;
+    pthread_cond_broadcast(&c->news);
+    pthread_mutex_unlock(&c->lock);
+    if (!taken)
+        tether_close(t);
+    return NULL;
+}
+
+/* I2. */
+static void crew_meet(struct crew *c, int fd)
+{
+    pthread_t thread;
+    struct newcomer *n = malloc(sizeof *n);
+    pthread_mutex_lock(&c->lock);
+    bool room = n && c->shaking < MOST_STRANGERS;
+    c->shaking += room;
+    pthread_mutex_unlock(&c->lock);
+    if (room) {
+        *n = (struct newcomer){c, fd};
+        if (pthread_create(&thread, NULL, crew_greet, n) == 0) {
+            pthread_detach(thread);
+            return;
+        }
+        pthread_mutex_lock(&c->lock);
+        c->shaking--;
+        pthread_mutex_unlock(&c->lock);
+    }
+    (free)(n);
+    close(fd);
+}
+
+static void *crew_listen(void *crew)
+{
+    struct crew *c = crew;
+    while (!atomic_load(&c->closing)) {
+        struct pollfd p = {.fd = c->listening, .events = POLLIN};
+        if (poll(&p, 1, 100) <= 0)
+            continue;
+        int fd = accept4(c->listening, NULL, NULL, SOCK_CLOEXEC);
+        if (fd >= 0)
+            crew_meet(c, fd);
+    }
+    return NULL;
+}
+
+/* ---- lanes ---- */
+
+/* With the lock. Its own helper if it lives, else the one with the fewest lanes; UINT32_MAX: none. */
+static uint32_t crew_choose(struct crew *c, uint32_t lane)
+{
+    uint32_t own = lane % c->o.hands, best = UINT32_MAX;
+    for (uint32_t h = 0; h < c->o.hands; h++) {
+        if (c->hands[h].control && tether_is_gone(c->hands[h].control))
+            crew_lose_hand(c, h);
+        if (c->hands[h].control && (h == own || (best != own && (best == UINT32_MAX ||
+                                                                 c->hands[h].lanes <
+                                                                     c->hands[best].lanes))))
+            best = h;
+    }
+    return best;
+}
+
+static void crew_forget_kept(struct lane *l)
+{
+    for (uint32_t i = 0; i < l->nkept; i++)
+        chunk_free(l->kept[i]);
+    l->nkept = 0;
+}
+
+static void crew_close_lane(struct crew *c, struct lane *l)
+{
+    crew_forget_kept(l);
+    pthread_mutex_lock(&c->lock);
+    struct tether *t = l->tether;
+    if (l->state == LANE_OPEN)
+        c->hands[l->hand].lanes--;
+    l->state = LANE_CLOSED;
+    l->tether = NULL;
+    pthread_mutex_unlock(&c->lock);
+    tether_close(t);
+}
+
+/* With the lock: asks one helper, and waits for the lane. */
+static void crew_ask(struct crew *c, uint32_t lane, uint32_t hand)
+{
+    struct lane *l = &c->lanes[lane];
+    uint8_t number[4] = {(uint8_t)lane, (uint8_t)(lane >> 8), (uint8_t)(lane >> 16),
+                         (uint8_t)(lane >> 24)};
+    struct tether *control = c->hands[hand].control;
+    double until = clock_seconds() + greeting_patience;
+    if (!tether_put(control, number, sizeof number) || !tether_flush(control)) {
+        crew_lose_hand(c, hand);
+        return;
+    }
+    l->state = LANE_ASKED;
+    l->hand = hand;
+    while (l->state == LANE_ASKED && c->hands[hand].control == control &&
+           !tether_is_gone(control) && clock_seconds() < until && !crew_halted(c))
+        crew_wait(c);
+    if (l->state != LANE_ASKED)
+        return;
+    l->state = LANE_CLOSED;
+    if (c->hands[hand].control == control) /* it does not do what it is asked for */
+        crew_lose_hand(c, hand);
+}
+
+/* False: nobody will come, or all ends. */
+static bool crew_open_lane(struct crew *c, uint32_t lane)
+{
+    struct lane *l = &c->lanes[lane];
+    pthread_mutex_lock(&c->lock);
+    while (l->state != LANE_OPEN && !crew_halted(c) && c->error.kind == ERROR_NONE) {
+        uint32_t hand = crew_choose(c, lane);
+        if (hand == UINT32_MAX)
+            crew_wait(c);
+        else
+            crew_ask(c, lane, hand);
+    }
+    bool good = l->state == LANE_OPEN;
+    pthread_mutex_unlock(&c->lock);
+    return good;
+}
+
+/* Back to its own helper, when that has come again. */
+static void crew_go_home(struct crew *c, uint32_t lane)
+{
+    struct lane *l = &c->lanes[lane];
+    uint32_t own = lane % c->o.hands;
+    pthread_mutex_lock(&c->lock);
+    bool home = l->state == LANE_OPEN && l->hand != own && c->hands[own].control &&
+                !tether_is_gone(c->hands[own].control);
+    pthread_mutex_unlock(&c->lock);
+    if (home)
+        crew_close_lane(c, l);
+}
+
+/* ---- one item ---- */
+
+static void crew_keep(struct lane *l, struct chunk *chunk)
+{
+    if (chunk && l->nkept < CREW_KEPT)
+        l->kept[l->nkept++] = chunk_share(chunk);
+}
+
+/* A piece of the request; bytes that must follow are remembered in `send`. */
+static void crew_put_piece(struct lane *l, struct chunk *chunk, struct strbuf *head,
+                           struct chunk **send, uint32_t *nsend)
+{
+    for (uint32_t i = 0; chunk && i < l->nkept; i++)
+        if (l->kept[i] == chunk) {
+            bytes_put_u8(head, PIECE_KEPT);
+            bytes_put_u64(head, i);
+            return;
+        }
+    bytes_put_u8(head, chunk ? PIECE_BYTES : PIECE_NONE);
+    bytes_put_u64(head, chunk ? chunk->size : 0);
+    if (chunk)
+        send[(*nsend)++] = chunk;
+}
+
+/* What a filter that keeps state is given when its lane is a new one. */
+static struct chunk *crew_state_to_send(struct crew *c, struct lane *l, uint32_t task)
+{
+    struct memory *m = &c->memories[task];
+    if (!c->o.filters->at[task].state || m->generation == l->generation)
+        return NULL;
+    if (m->generation && !m->keeps)
+        crew_say(c,
+                 "task '%s' keeps state and is somewhere else now: it begins without what it knew "
+                 "(a function NAME_state would carry it over)",
+                 c->o.filters->at[task].name);
+    m->generation = l->generation;
+    return m->state;
+}
+
+static bool crew_send(struct crew *c, struct lane *l, uint32_t task, struct handling *h)
+{
+    struct strbuf head = {0};
+    uint32_t nsend = 0;
+    struct chunk *state = crew_state_to_send(c, l, task);
+    struct chunk **send = mem_new(struct chunk *, h->item.nin + 1);
+    if (l->item != h->item.number)
+        crew_forget_kept(l);
+    l->item = h->item.number;
+    bytes_put_u8(&head, CREW_DO);
+    bytes_put_u32(&head, task);
+    bytes_put_u64(&head, h->item.number);
+    bytes_put_u32(&head, h->item.attempt);
+    bytes_put_u32(&head, h->item.nin);
+    for (uint32_t i = 0; i < h->item.nin; i++)
+        crew_put_piece(l, h->in[i], &head, send, &nsend);
+    bytes_put_u8(&head, state ? PIECE_BYTES : PIECE_NONE);
+    bytes_put_u64(&head, state ? state->size : 0);
+    bool good = tether_put(l->tether, head.at, head.n);
+    for (uint32_t i = 0; i < nsend; i++) {
+        crew_keep(l, send[i]);
+        good = good && tether_put(l->tether, chunk_bytes(send[i]), send[i]->size);
+    }
+    if (state)
+        good = good && tether_put(l->tether, chunk_bytes(state), state->size);
+    good = good && tether_flush(l->tether);
+    strbuf_free(&head);
+    free(send);
+    return good;
+}
+
+/* Sizes of what follows, one a piece; UINT64_MAX: nothing was given. */
+static bool crew_read_head(struct lane *l, struct handling *h, uint8_t *verdict, uint64_t *sizes,
+                           uint32_t nout)
+{
+    const void *frame;
+    size_t n, length;
+    if (!tether_take(l->tether, &frame, &n))
+        return false;
+    struct bytes in = {.at = frame, .n = n};
+    *verdict = bytes_u8(&in);
+    const char *why = bytes_text(&in, &length);
+    if (why)
+        snprintf(h->why, sizeof h->why, "%.*s", (int)length, why);
+    if (bytes_u32(&in) != nout)
+        return false;
+    for (uint32_t i = 0; i <= nout; i++) {
+        bool given = bytes_u8(&in) == PIECE_BYTES;
+        uint64_t size = bytes_u64(&in);
+        sizes[i] = given ? size : UINT64_MAX;
+    }
+    return bytes_end(&in) && *verdict <= FILTER_HALTED;
+}
+
+/* The answer, whole; false: the helper is gone, and nothing of it counts. */
+static bool crew_receive(struct crew *c, struct lane *l, uint32_t task, struct handling *h,
+                         enum filter_verdict *verdict)
+{
+    uint32_t nout = h->item.nout;
+    uint64_t *sizes = mem_new_zero(uint64_t, nout + 1);
+    uint8_t said = FILTER_FAILED;
+    struct chunk *state = NULL;
+    bool good = crew_read_head(l, h, &said, sizes, nout);
+    for (uint32_t i = 0; good && i <= nout; i++) {
+        if (sizes[i] == UINT64_MAX)
+            continue;
+        struct chunk *chunk = chunk_new(sizes[i]);
+        good = chunk && tether_fill(l->tether, chunk_bytes(chunk), sizes[i]);
+        *(i < nout ? &h->out[i] : &state) = chunk;
+    }
+    free(sizes);
+    if (!good) {
+        chunk_free(state);
+        handling_clear(h);
+        return false;
+    }
+    for (uint32_t i = 0; i < nout; i++)
+        crew_keep(l, h->out[i]);
+    if (state) {
+        chunk_free(c->memories[task].state);
+        c->memories[task].state = state;
+        c->memories[task].keeps = true;
+    }
+    *verdict = (enum filter_verdict)said;
+    return true;
+}
+
+enum filter_verdict crew_run(struct crew *c, uint32_t lane, bool roams, uint32_t task,
+                             struct handling *h)
+{
+    struct lane *l = &c->lanes[lane];
+    const struct filter *f = &c->o.filters->at[task];
+    uint32_t most = f->tries + 2; /* helpers that one item may outlive: it may be what kills them */
+    for (uint32_t lost = 0; lost < most; lost++) {
+        enum filter_verdict verdict;
+        if (roams)
+            crew_go_home(c, lane);
+        if (!crew_open_lane(c, lane)) {
+            snprintf(h->why, sizeof h->why, "%.400s",
+                     c->error.kind ? c->error.text : "no helper lives");
+            return crew_halted(c) ? FILTER_HALTED : FILTER_FAILED;
+        }
+        if (crew_send(c, l, task, h) && crew_receive(c, l, task, h, &verdict))
+            return verdict;
+        crew_close_lane(c, l);
+        if (crew_halted(c))
+            return FILTER_HALTED;
+        crew_say(c, "helper %u is gone; item %llu: task '%s' is done again", l->hand,
+                 (unsigned long long)h->item.number, f->name);
+    }
+    snprintf(h->why, sizeof h->why, "%u helpers ended while they worked on it", most);
+    return FILTER_FAILED;
+}
+
+bool crew_end_lane(struct crew *c, uint32_t lane, struct handling *h)
+{
+    struct lane *l = &c->lanes[lane];
+    uint8_t word = CREW_END, verdict = FILTER_DONE;
+    uint64_t none[1];
+    bool told = l->state == LANE_OPEN && tether_put(l->tether, &word, 1) &&
+                tether_flush(l->tether) && crew_read_head(l, h, &verdict, none, 0);
+    crew_close_lane(c, l);
+    return !told || verdict == FILTER_DONE; /* who is gone has nothing to say */
+}
+
+/* ---- opening and closing ---- */
+
+static char *crew_digest(const char *path)
+{
+    struct text text = {0};
+    struct error ignored = {0};
+    struct digest digest;
+    char hex[DIGEST_TEXT] = "";
+    if (path && file_read(path, &text, &ignored)) {
+        digest_of(text.at, text.n, &digest);
+        digest_text(&digest, hex);
+        text_free(&text);
+    }
+    return mem_copy_string(hex);
+}
+
+struct crew *crew_open(const struct crew_options *o, struct error *err)
+{
+    struct crew *c = mem_new_zero(struct crew, 1);
+    pthread_condattr_t monotonic;
+    c->o = *o;
+    c->file_digest = crew_digest(o->file);
+    c->hands = mem_new_zero(struct hand, o->hands + 1);
+    c->lanes = mem_new_zero(struct lane, o->lanes + 1);
+    c->memories = mem_new_zero(struct memory, o->workflow->ntasks + 1);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->news, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    c->listening = tether_listen(o->bind, &c->addresses, err);
+    sigset_t all, before; /* the program's handlers run on threads of its own */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    c->greeting = c->listening >= 0 && pthread_create(&c->greeter, NULL, crew_listen, c) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (c->greeting)
+        return c;
+    if (err->kind == ERROR_NONE)
+        error_set(err, ERROR_FAILED, "cannot start a thread");
+    crew_close(c);
+    return NULL;
+}
+
+const char *crew_addresses(const struct crew *c)
+{
+    return c->addresses.at;
+}
+
+void crew_fail(struct crew *c, const struct error *err)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->error.kind == ERROR_NONE)
+        error_set(&c->error, ERROR_FAILED, "%.1000s", err->text);
+    pthread_cond_broadcast(&c->news);
+    pthread_mutex_unlock(&c->lock);
+}
+
+uint32_t crew_living(struct crew *c)
+{
+    uint32_t n = 0;
+    pthread_mutex_lock(&c->lock);
+    for (uint32_t h = 0; h < c->o.hands; h++)
+        n += c->hands[h].control && !tether_is_gone(c->hands[h].control);
+    pthread_mutex_unlock(&c->lock);
+    return n;
+}
+
+void crew_dismiss(struct crew *c)
+{
+    atomic_store(&c->closing, true);
+    for (uint32_t i = 0; i < c->o.lanes; i++)
+        crew_close_lane(c, &c->lanes[i]);
+    pthread_mutex_lock(&c->lock);
+    for (uint32_t i = 0; i < c->o.hands; i++)
+        if (c->hands[i].control)
+            crew_lose_hand(c, i);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void crew_close(struct crew *c)
+{
+    if (!c)
+        return;
+    crew_dismiss(c);
+    if (c->greeting)
+        pthread_join(c->greeter, NULL);
+    pthread_mutex_lock(&c->lock);
+    while (c->shaking) /* each has its patience */
+        crew_wait(c);
+    pthread_mutex_unlock(&c->lock);
+    for (uint32_t i = 0; i < c->o.workflow->ntasks; i++)
+        chunk_free(c->memories[i].state);
+    if (c->listening >= 0)
+        close(c->listening);
+    pthread_mutex_destroy(&c->lock);
+    pthread_cond_destroy(&c->news);
+    strbuf_free(&c->addresses);
+    free(c->file_digest);
+    free(c->hands);
+    free(c->lanes);
+    free(c->memories);
+    free(c);
+}
