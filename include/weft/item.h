@@ -20,6 +20,11 @@
  * `replicable: false`: then it is called for one item after the other, in their order, and may keep
  * state. It must not exit: what it breaks, it breaks for all.
  *
+ * A function that keeps state may have another beside it, NAME_state, for streams on several machines
+ * (weft_stream_options.on). Asked with no inputs it gives its state as output 0; called with one input it
+ * takes that for its state. It is asked after every item; a process that takes over from one that died is
+ * given what it gave last.
+ *
  * The same function may be a source of items (no inputs; an item of which it gives nothing ends the
  * stream) or a sink (no outputs). Nothing here needs to be linked. */
 #ifndef WEFT_ITEM_H

@@ -67,7 +67,8 @@ struct weft_stream_options {
     uint32_t cores;          /* of each agent, and of a helper on it [1] */
     const char *store, *key; /* of the cluster */
     const char *program;     /* of agents that are started: weft [the one in PATH] */
-    const char *listen; /* "HOST:PORT" where helpers find this program [all addresses of its machine] */
+    const char
+        *listen; /* "HOST:PORT" where helpers find this program [all addresses of its machine] */
 };
 #define WEFT_STREAM_INIT                                                                           \
     {                                                                                              \

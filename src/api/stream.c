@@ -82,8 +82,8 @@ static bool stream_prepare_helpers(struct weft_stream *s, const struct weft_work
     s->helpers = stream_agents_count(&s->options, err);
     if (!s->helpers)
         return false;
-    bool good = native->write_workflow(model, text, &dropped, err) &&
-                stream_text_agrees(model, text, err);
+    bool good =
+        native->write_workflow(model, text, &dropped, err) && stream_text_agrees(model, text, err);
     strbuf_free(&dropped);
     seal_key_random(&s->key);
     f->helpers = s->helpers;
@@ -173,9 +173,8 @@ EXPORT bool weft_stream_run(struct weft_stream *s, struct weft_error *error)
 {
     struct error err = {0};
     struct stream_agents *agents =
-        s->helpers
-            ? stream_agents_start(&s->options, s->folder, s->helpers, &s->key, s->flow, &err)
-            : NULL;
+        s->helpers ? stream_agents_start(&s->options, s->folder, s->helpers, &s->key, s->flow, &err)
+                   : NULL;
     bool good = (agents || !s->helpers) && flow_run(s->flow, &err);
     stream_agents_end(agents);
     api_error_out(&err, error);

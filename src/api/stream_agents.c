@@ -32,6 +32,7 @@ struct stream_agents {
 
 /* ---- how many ---- */
 
+/* Those that live now: others may come, and help when one of these dies. */
 static uint32_t agents_of_cluster(const struct weft_stream_options *o, struct error *err)
 {
     struct weft_cluster_options c = WEFT_CLUSTER_OPTIONS_INIT;
@@ -52,6 +53,7 @@ static uint32_t agents_of_cluster(const struct weft_stream_options *o, struct er
     return n;
 }
 
+/* As the target says, before anything is started. */
 uint32_t stream_agents_count(const struct weft_stream_options *o, struct error *err)
 {
     const char *on = o->on;
@@ -96,6 +98,7 @@ static void agents_write_script(const char *program, const char *addresses, stru
                   addresses);
 }
 
+/* Three small files. The script and the key are inputs of every helper: they go where the agent is. */
 static bool agents_write(struct stream_agents *a, const struct weft_stream_options *o,
                          uint32_t count, const struct seal_key *key, struct error *err)
 {
@@ -140,6 +143,7 @@ static void agents_why(struct stream_agents *a, const struct weft_error *error, 
               error->text, last ? "; the first that failed said: " : "", last ? last : "");
 }
 
+/* The thread: a run of helpers that ends while the stream goes on is what ends the stream. */
 static void *agents_follow(void *context)
 {
     struct stream_agents *a = context;
@@ -161,6 +165,7 @@ static void *agents_follow(void *context)
 
 /* ---- starting and ending ---- */
 
+/* Agents of one's own have the cores of one helper, so that each gets one. */
 static bool agents_open(struct stream_agents *a, const struct weft_stream_options *o,
                         struct error *err)
 {

@@ -148,15 +148,17 @@ static bool stream_options(const struct arguments *a, struct weft_stream_options
     if (stream_on_agents(a))
         o->on = arguments_value(a, "on");
     else if (nodes || cores || o->listen || o->store || o->key)
-        return error_set(err, ERROR_INPUT,
-                         "--nodes, --cores, --listen, --store and --key are for agents: --on local:N, "
-                         "ssh:HOST,HOST..., slurm or cluster");
+        return error_set(
+            err, ERROR_INPUT,
+            "--nodes, --cores, --listen, --store and --key are for agents: --on local:N, "
+            "ssh:HOST,HOST..., slurm or cluster");
     else if (arguments_value(a, "on") && !arguments_value(a, "plan") &&
              !arguments_value(a, "throughput") && !arguments_value(a, "latency"))
-        return error_set(err, ERROR_INPUT,
-                         "--on %.200s is a platform, and nothing is planned; say --throughput, "
-                         "--latency or --plan, or agents: local:N, ssh:HOST,HOST..., slurm, cluster",
-                         arguments_value(a, "on"));
+        return error_set(
+            err, ERROR_INPUT,
+            "--on %.200s is a platform, and nothing is planned; say --throughput, "
+            "--latency or --plan, or agents: local:N, ssh:HOST,HOST..., slurm, cluster",
+            arguments_value(a, "on"));
     o->items = (uint64_t)items;
     o->tries = (uint32_t)tries;
     o->threads = (uint32_t)threads;

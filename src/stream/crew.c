@@ -30,7 +30,7 @@ enum { MOST_STRANGERS = 64, MOST_SHIPPED = 1 << 28 };
 
 enum lane_state { LANE_CLOSED, LANE_ASKED, LANE_OPEN };
 
-struct lane {
+struct crew_lane {
     enum lane_state state;
     uint32_t hand;
     uint32_t generation; /* how often it was opened */
@@ -46,7 +46,7 @@ struct hand {
 };
 
 /* What is known of a task that keeps state. */
-struct memory {
+struct crew_memory {
     struct chunk *state; /* as its function gave it last; NULL: none did */
     uint32_t generation; /* of the lane that has it; 0: none has begun */
     bool keeps;          /* gave one at least once */
@@ -56,16 +56,18 @@ struct crew {
     struct crew_options o;
     int listening;
     struct strbuf addresses;
-    char *file_digest; /* of the workflow's file; "": unknown */
+    char *folder, *file; /* as other processes of this machine see them */
+    char *file_digest;   /* of the workflow's file; "": it is none */
     pthread_t greeter;
     bool greeting;
     atomic_bool closing;
     pthread_mutex_t lock;
     pthread_cond_t news;
-    uint32_t shaking; /* threads that greet */
+    pthread_mutex_t suspects; /* held while an item is tried that may kill helpers; before `lock` */
+    uint32_t shaking;         /* threads that greet */
     struct hand *hands;
-    struct lane *lanes;
-    struct memory *memories; /* by task */
+    struct crew_lane *lanes;
+    struct crew_memory *memories; /* by task */
     struct error error;
 };
 
@@ -108,7 +110,7 @@ static void crew_add_file(const struct crew *c, const char *name, struct strbuf 
     struct error ignored = {0};
     if (!*name || name[0] == '/' || strstr(name, ".."))
         return;
-    strbuf_printf(&path, "%s/%s", c->o.folder, name);
+    strbuf_printf(&path, "%s/%s", c->folder, name);
     if (stat(path.at, &about) == 0 && S_ISREG(about.st_mode) &&
         (size_t)about.st_size + bodies->n < MOST_SHIPPED && file_read(path.at, &text, &ignored)) {
         bytes_put_text(heads, name, strlen(name));
@@ -121,6 +123,8 @@ static void crew_add_file(const struct crew *c, const char *name, struct strbuf 
     strbuf_free(&path);
 }
 
+/* Libraries by their place in the folder, and words of commands that name a file there: a guess, which the
+ * documentation tells. Who needs more has a folder that agents see. */
 static void crew_add_files(const struct crew *c, struct strbuf *heads, struct strbuf *bodies,
                            uint32_t *count)
 {
@@ -151,10 +155,9 @@ static bool crew_welcome(const struct crew *c, struct tether *t)
     uint32_t count = 0;
     const void *frame;
     size_t n;
-    const char *file = c->o.file ? c->o.file : "";
     crew_add_files(c, &heads, &bodies, &count);
-    bytes_put_text(&head, c->o.folder, strlen(c->o.folder));
-    bytes_put_text(&head, file, strlen(file));
+    bytes_put_text(&head, c->folder, strlen(c->folder));
+    bytes_put_text(&head, c->file, strlen(c->file));
     bytes_put_text(&head, c->file_digest, strlen(c->file_digest));
     bytes_put_u64(&head, strlen(c->o.text));
     bytes_put_u64(&head, heads.n);
@@ -192,7 +195,7 @@ static bool crew_take_in(struct crew *c, struct tether *t, unsigned hand, long l
     if (lane >= (long)c->o.lanes || c->lanes[lane].state != LANE_ASKED ||
         c->lanes[lane].hand != hand)
         return false;
-    struct lane *l = &c->lanes[lane];
+    struct crew_lane *l = &c->lanes[lane];
     l->tether = t;
     l->state = LANE_OPEN;
     l->generation++;
@@ -205,6 +208,8 @@ struct newcomer {
     int fd;
 };
 
+/* Who does not know the key never gets past the first line. A helper says "helper N", a lane of it says
+ * which it is: what was asked for by number comes back by number. */
 static void *crew_greet(void *context)
 {
     struct newcomer *n = context;
@@ -252,6 +257,7 @@ static void crew_meet(struct crew *c, int fd)
     close(fd);
 }
 
+/* Until the crew is dismissed; looks ten times a second. */
 static void *crew_listen(void *crew)
 {
     struct crew *c = crew;
@@ -275,22 +281,24 @@ static uint32_t crew_choose(struct crew *c, uint32_t lane)
     for (uint32_t h = 0; h < c->o.hands; h++) {
         if (c->hands[h].control && tether_is_gone(c->hands[h].control))
             crew_lose_hand(c, h);
-        if (c->hands[h].control && (h == own || (best != own && (best == UINT32_MAX ||
-                                                                 c->hands[h].lanes <
-                                                                     c->hands[best].lanes))))
+        if (c->hands[h].control &&
+            (h == own ||
+             (best != own && (best == UINT32_MAX || c->hands[h].lanes < c->hands[best].lanes))))
             best = h;
     }
     return best;
 }
 
-static void crew_forget_kept(struct lane *l)
+/* The other end does the same when it sees another item: both lists are always equal. */
+static void crew_forget_kept(struct crew_lane *l)
 {
     for (uint32_t i = 0; i < l->nkept; i++)
         chunk_free(l->kept[i]);
     l->nkept = 0;
 }
 
-static void crew_close_lane(struct crew *c, struct lane *l)
+/* I1: by the thread that uses it. The helper's end sees it and gives the lane up. */
+static void crew_close_lane(struct crew *c, struct crew_lane *l)
 {
     crew_forget_kept(l);
     pthread_mutex_lock(&c->lock);
@@ -306,7 +314,7 @@ static void crew_close_lane(struct crew *c, struct lane *l)
 /* With the lock: asks one helper, and waits for the lane. */
 static void crew_ask(struct crew *c, uint32_t lane, uint32_t hand)
 {
-    struct lane *l = &c->lanes[lane];
+    struct crew_lane *l = &c->lanes[lane];
     uint8_t number[4] = {(uint8_t)lane, (uint8_t)(lane >> 8), (uint8_t)(lane >> 16),
                          (uint8_t)(lane >> 24)};
     struct tether *control = c->hands[hand].control;
@@ -330,7 +338,7 @@ static void crew_ask(struct crew *c, uint32_t lane, uint32_t hand)
 /* False: nobody will come, or all ends. */
 static bool crew_open_lane(struct crew *c, uint32_t lane)
 {
-    struct lane *l = &c->lanes[lane];
+    struct crew_lane *l = &c->lanes[lane];
     pthread_mutex_lock(&c->lock);
     while (l->state != LANE_OPEN && !crew_halted(c) && c->error.kind == ERROR_NONE) {
         uint32_t hand = crew_choose(c, lane);
@@ -347,7 +355,7 @@ static bool crew_open_lane(struct crew *c, uint32_t lane)
 /* Back to its own helper, when that has come again. */
 static void crew_go_home(struct crew *c, uint32_t lane)
 {
-    struct lane *l = &c->lanes[lane];
+    struct crew_lane *l = &c->lanes[lane];
     uint32_t own = lane % c->o.hands;
     pthread_mutex_lock(&c->lock);
     bool home = l->state == LANE_OPEN && l->hand != own && c->hands[own].control &&
@@ -359,14 +367,15 @@ static void crew_go_home(struct crew *c, uint32_t lane)
 
 /* ---- one item ---- */
 
-static void crew_keep(struct lane *l, struct chunk *chunk)
+/* In the order in which they were sent or came, as the other end does. */
+static void crew_keep(struct crew_lane *l, struct chunk *chunk)
 {
     if (chunk && l->nkept < CREW_KEPT)
         l->kept[l->nkept++] = chunk_share(chunk);
 }
 
 /* A piece of the request; bytes that must follow are remembered in `send`. */
-static void crew_put_piece(struct lane *l, struct chunk *chunk, struct strbuf *head,
+static void crew_put_piece(struct crew_lane *l, struct chunk *chunk, struct strbuf *head,
                            struct chunk **send, uint32_t *nsend)
 {
     for (uint32_t i = 0; chunk && i < l->nkept; i++)
@@ -382,9 +391,9 @@ static void crew_put_piece(struct lane *l, struct chunk *chunk, struct strbuf *h
 }
 
 /* What a filter that keeps state is given when its lane is a new one. */
-static struct chunk *crew_state_to_send(struct crew *c, struct lane *l, uint32_t task)
+static struct chunk *crew_state_to_send(struct crew *c, struct crew_lane *l, uint32_t task)
 {
-    struct memory *m = &c->memories[task];
+    struct crew_memory *m = &c->memories[task];
     if (!c->o.filters->at[task].state || m->generation == l->generation)
         return NULL;
     if (m->generation && !m->keeps)
@@ -396,7 +405,8 @@ static struct chunk *crew_state_to_send(struct crew *c, struct lane *l, uint32_t
     return m->state;
 }
 
-static bool crew_send(struct crew *c, struct lane *l, uint32_t task, struct handling *h)
+/* The request, and what follows it. A part of it may have gone when it fails: the lane is closed then. */
+static bool crew_send(struct crew *c, struct crew_lane *l, uint32_t task, struct handling *h)
 {
     struct strbuf head = {0};
     uint32_t nsend = 0;
@@ -428,8 +438,8 @@ static bool crew_send(struct crew *c, struct lane *l, uint32_t task, struct hand
 }
 
 /* Sizes of what follows, one a piece; UINT64_MAX: nothing was given. */
-static bool crew_read_head(struct lane *l, struct handling *h, uint8_t *verdict, uint64_t *sizes,
-                           uint32_t nout)
+static bool crew_read_head(struct crew_lane *l, struct handling *h, uint8_t *verdict,
+                           uint64_t *sizes, uint32_t nout)
 {
     const void *frame;
     size_t n, length;
@@ -451,7 +461,7 @@ static bool crew_read_head(struct lane *l, struct handling *h, uint8_t *verdict,
 }
 
 /* The answer, whole; false: the helper is gone, and nothing of it counts. */
-static bool crew_receive(struct crew *c, struct lane *l, uint32_t task, struct handling *h,
+static bool crew_receive(struct crew *c, struct crew_lane *l, uint32_t task, struct handling *h,
                          enum filter_verdict *verdict)
 {
     uint32_t nout = h->item.nout;
@@ -483,36 +493,58 @@ static bool crew_receive(struct crew *c, struct lane *l, uint32_t task, struct h
     return true;
 }
 
+/* One try, whatever becomes of it. False: its helper is gone. */
+static bool crew_try(struct crew *c, uint32_t lane, uint32_t task, struct handling *h,
+                     enum filter_verdict *verdict)
+{
+    struct crew_lane *l = &c->lanes[lane];
+    if (!crew_open_lane(c, lane)) {
+        snprintf(h->why, sizeof h->why, "%.400s",
+                 c->error.kind ? c->error.text : "no helper lives");
+        *verdict = crew_halted(c) ? FILTER_HALTED : FILTER_FAILED;
+        return true;
+    }
+    if (crew_send(c, l, task, h) && crew_receive(c, l, task, h, verdict))
+        return true;
+    crew_close_lane(c, l);
+    return false;
+}
+
+/* A helper that goes may have been killed by the item, or by another that it had at the same time, or its
+ * machine is gone. An item that has lost two is suspected, and suspects are tried one at a time: who still
+ * loses its helpers then, as often as it may be tried, is given up. */
 enum filter_verdict crew_run(struct crew *c, uint32_t lane, bool roams, uint32_t task,
                              struct handling *h)
 {
-    struct lane *l = &c->lanes[lane];
     const struct filter *f = &c->o.filters->at[task];
-    uint32_t most = f->tries + 2; /* helpers that one item may outlive: it may be what kills them */
-    for (uint32_t lost = 0; lost < most; lost++) {
+    uint32_t lost = 0, alone = 0;
+    while (alone < f->tries) {
         enum filter_verdict verdict;
+        bool suspect = lost >= 2;
+        if (suspect)
+            pthread_mutex_lock(&c->suspects);
         if (roams)
             crew_go_home(c, lane);
-        if (!crew_open_lane(c, lane)) {
-            snprintf(h->why, sizeof h->why, "%.400s",
-                     c->error.kind ? c->error.text : "no helper lives");
-            return crew_halted(c) ? FILTER_HALTED : FILTER_FAILED;
-        }
-        if (crew_send(c, l, task, h) && crew_receive(c, l, task, h, &verdict))
+        bool answered = crew_try(c, lane, task, h, &verdict);
+        if (suspect)
+            pthread_mutex_unlock(&c->suspects);
+        if (answered)
             return verdict;
-        crew_close_lane(c, l);
         if (crew_halted(c))
             return FILTER_HALTED;
-        crew_say(c, "helper %u is gone; item %llu: task '%s' is done again", l->hand,
+        lost++;
+        alone += suspect;
+        crew_say(c, "helper %u is gone; item %llu: task '%s' is done again", c->lanes[lane].hand,
                  (unsigned long long)h->item.number, f->name);
     }
-    snprintf(h->why, sizeof h->why, "%u helpers ended while they worked on it", most);
+    snprintf(h->why, sizeof h->why, "each of %u helpers ended while it worked on this item", lost);
     return FILTER_FAILED;
 }
 
+/* With an answer, so that a filter that fails after its last item is told, as in a stream here. */
 bool crew_end_lane(struct crew *c, uint32_t lane, struct handling *h)
 {
-    struct lane *l = &c->lanes[lane];
+    struct crew_lane *l = &c->lanes[lane];
     uint8_t word = CREW_END, verdict = FILTER_DONE;
     uint64_t none[1];
     bool told = l->state == LANE_OPEN && tether_put(l->tether, &word, 1) &&
@@ -523,13 +555,25 @@ bool crew_end_lane(struct crew *c, uint32_t lane, struct handling *h)
 
 /* ---- opening and closing ---- */
 
+/* "": there is none, or it is no path. */
+static char *crew_whole_path(const char *path)
+{
+    char *whole = path ? realpath(path, NULL) : NULL;
+    char *own = mem_copy_string(whole ? whole : "");
+    (free)(whole);
+    return own;
+}
+
+/* By it helpers find out whether they see the same folder. */
 static char *crew_digest(const char *path)
 {
     struct text text = {0};
     struct error ignored = {0};
     struct digest digest;
+    struct stat about;
     char hex[DIGEST_TEXT] = "";
-    if (path && file_read(path, &text, &ignored)) {
+    /* what came through a pipe cannot be read again, here or elsewhere */
+    if (stat(path, &about) == 0 && S_ISREG(about.st_mode) && file_read(path, &text, &ignored)) {
         digest_of(text.at, text.n, &digest);
         digest_text(&digest, hex);
         text_free(&text);
@@ -537,16 +581,20 @@ static char *crew_digest(const char *path)
     return mem_copy_string(hex);
 }
 
+/* The greeter is the last thing that can fail: before it there is nothing to wait for. */
 struct crew *crew_open(const struct crew_options *o, struct error *err)
 {
     struct crew *c = mem_new_zero(struct crew, 1);
     pthread_condattr_t monotonic;
     c->o = *o;
-    c->file_digest = crew_digest(o->file);
+    c->folder = crew_whole_path(o->folder);
+    c->file = crew_whole_path(o->file);
+    c->file_digest = crew_digest(c->file);
     c->hands = mem_new_zero(struct hand, o->hands + 1);
-    c->lanes = mem_new_zero(struct lane, o->lanes + 1);
-    c->memories = mem_new_zero(struct memory, o->workflow->ntasks + 1);
+    c->lanes = mem_new_zero(struct crew_lane, o->lanes + 1);
+    c->memories = mem_new_zero(struct crew_memory, o->workflow->ntasks + 1);
     pthread_mutex_init(&c->lock, NULL);
+    pthread_mutex_init(&c->suspects, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&c->news, &monotonic);
@@ -589,6 +637,7 @@ uint32_t crew_living(struct crew *c)
     return n;
 }
 
+/* After the last item: no thread of the stream uses a lane any more. */
 void crew_dismiss(struct crew *c)
 {
     atomic_store(&c->closing, true);
@@ -617,8 +666,11 @@ void crew_close(struct crew *c)
     if (c->listening >= 0)
         close(c->listening);
     pthread_mutex_destroy(&c->lock);
+    pthread_mutex_destroy(&c->suspects);
     pthread_cond_destroy(&c->news);
     strbuf_free(&c->addresses);
+    free(c->folder);
+    free(c->file);
     free(c->file_digest);
     free(c->hands);
     free(c->lanes);

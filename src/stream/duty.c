@@ -68,8 +68,8 @@ static bool duty_try(struct worker *w, const struct duty *d, struct record *r)
     h->item.nout = d->out.n;
     for (uint32_t attempt = 1;; attempt++) {
         h->item.attempt = attempt;
-        enum filter_verdict verdict = f->crew ? duty_elsewhere(w, d, h)
-                                              : filter_run(&f->filters, filter, s, h);
+        enum filter_verdict verdict =
+            f->crew ? duty_elsewhere(w, d, h) : filter_run(&f->filters, filter, s, h);
         if (verdict == FILTER_DONE)
             return true;
         if (verdict == FILTER_HALTED || flow_halted(f))

@@ -16,10 +16,10 @@ struct filter {
     const char *name;
     weft_filter_function function;
     weft_filter_function remember; /* NAME_state, of one that keeps state; NULL: none */
-    char *program;          /* of a command: its path, or what PATH is searched for */
-    char **words;           /* NULL-terminated */
-    char **environment;     /* NULL-terminated, whole */
-    const char **in, **out; /* names of its files */
+    char *program;                 /* of a command: its path, or what PATH is searched for */
+    char **words;                  /* NULL-terminated */
+    char **environment;            /* NULL-terminated, whole */
+    const char **in, **out;        /* names of its files */
     uint32_t nin, nout;
     double timeout; /* seconds for an item; INFINITY: none */
     uint32_t tries; /* of an item */

@@ -378,7 +378,7 @@ static bool flow_open_crew(struct flow *f, struct error *err)
     const struct flow_options *o = &f->o;
     if (f->lineup.most_ports > CREW_PORTS)
         return error_set(err, ERROR_INPUT,
-                         "a task has %u inputs or outputs; on agents it may have %d",
+                         "a task has more inputs or outputs than it may have on agents: %u of %d",
                          f->lineup.most_ports, CREW_PORTS);
     f->nlanes = f->lineup.nworkers;
     f->serial_lane = mem_new_zero(uint32_t, f->lineup.duties.n + 1);

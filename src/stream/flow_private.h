@@ -89,7 +89,7 @@ struct flow {
     _Atomic uint64_t taken, done, empty, given_up, retried;
     _Atomic double first_in, first_out, last_out;
 
-    struct crew *crew;     /* NULL: filters run here */
+    struct crew *crew; /* NULL: filters run here */
     uint32_t nlanes;
     uint32_t *serial_lane; /* with a crew: per duty, its own lane; 0: that of its worker */
 

@@ -65,6 +65,7 @@ static bool helper_sees(const char *file, const char *digest)
     return strcmp(digest_text(&own, hex), digest) == 0;
 }
 
+/* Those of a name with slashes. */
 static void helper_make_folders(char *path)
 {
     for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -74,6 +75,7 @@ static void helper_make_folders(char *path)
     }
 }
 
+/* Names are checked though who sends them knows the key: a mistake there must not write elsewhere here. */
 static bool helper_take_files(struct helper *h, uint64_t heads, uint64_t bodies, uint32_t count,
                               struct error *err)
 {
@@ -107,6 +109,7 @@ static bool helper_take_files(struct helper *h, uint64_t heads, uint64_t bodies,
     return good;
 }
 
+/* What the stream says first, and our answer: whether we need its files. */
 static bool helper_take_welcome(struct helper *h, struct error *err)
 {
     const void *frame;
@@ -133,6 +136,7 @@ static bool helper_take_welcome(struct helper *h, struct error *err)
     return !wants || helper_take_files(h, heads, bodies, count, err);
 }
 
+/* Control and lanes alike: the name says which it is. */
 static struct tether *helper_call(struct helper *h, const char *self, struct error *err)
 {
     int fd = tether_connect(h->addresses.at, err);
@@ -162,6 +166,7 @@ const char *helper_text(const struct helper *h)
 
 /* ---- a lane ---- */
 
+/* The stream does the same at the same moment (crew_forget_kept). */
 static void helper_forget(struct helper_lane *l)
 {
     for (uint32_t i = 0; i < l->nkept; i++)
@@ -206,6 +211,7 @@ static bool helper_state(struct helper_lane *l, const struct filter *f, struct c
     return status == 0;
 }
 
+/* Verdict and outputs, then the state that the filter has now; outputs are the lane's afterwards. */
 static bool helper_answer(struct helper_lane *l, enum filter_verdict verdict, struct chunk *state)
 {
     struct handling *h = &l->handling;
@@ -267,6 +273,7 @@ static bool helper_take_pieces(struct helper_lane *l, struct bytes *in, struct c
     return true;
 }
 
+/* One item at one filter. A request that makes no sense ends the lane: the two ends have lost each other. */
 static bool helper_do(struct helper_lane *l, struct bytes *in)
 {
     struct helper *helper = l->helper;
@@ -325,6 +332,7 @@ static bool helper_end_stations(struct helper_lane *l)
     return good;
 }
 
+/* Connects first: a lane that does not come is asked for elsewhere. */
 static void *helper_work(void *lane)
 {
     struct helper_lane *l = lane;
@@ -382,6 +390,8 @@ static void helper_open_lane(struct helper *h, uint32_t number)
     free(l);
 }
 
+/* Tries are counted by the stream, so filters have one here. Lanes that have ended are joined at the end: each
+ * costs a stack that nobody touches. */
 bool helper_serve(struct helper *h, const struct workflow *w, struct error *err)
 {
     const void *frame;

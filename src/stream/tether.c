@@ -56,6 +56,7 @@ static bool tether_wait(struct tether *t, short events)
     }
 }
 
+/* All of it, however long the other end takes. */
 bool tether_flush(struct tether *t)
 {
     size_t done = 0;
@@ -118,6 +119,7 @@ static bool tether_advance(struct tether *t, const void **frame, size_t *n, stru
     return false;
 }
 
+/* What is wrong with a frame is nobody's business but the log's, and there is none here: it failed. */
 bool tether_take(struct tether *t, const void **frame, size_t *n)
 {
     struct error ignored = {0};
@@ -137,6 +139,7 @@ bool tether_fill(struct tether *t, void *to, size_t n)
     return true;
 }
 
+/* Pieces of at most a frame; no more than a few of them stand in the queue. */
 bool tether_put(struct tether *t, const void *data, size_t n)
 {
     for (size_t done = 0; done < n && !t->failed;) {
@@ -151,6 +154,7 @@ bool tether_put(struct tether *t, const void *data, size_t n)
 
 /* ---- opening and closing ---- */
 
+/* Keep-alives: an item may take an hour, in which nothing is said, and a dead machine must be noticed. */
 static void tether_set_up(int fd)
 {
     int on = 1, idle = 10, interval = 5, count = 3, most = 30000;
@@ -252,6 +256,7 @@ static int tether_try(const struct addrinfo *at)
     return -1;
 }
 
+/* In their order: those of a network come before the loopback's. */
 int tether_connect(const char *addresses, struct error *err)
 {
     for (const char *at = addresses; *at;) {
@@ -292,6 +297,7 @@ static void tether_add_own(struct strbuf *addresses, unsigned port)
         freeifaddrs(all);
 }
 
+/* One socket; IPv4 where nothing else was asked for, as agents have it. */
 int tether_listen(const char *bind_to, struct strbuf *addresses, struct error *err)
 {
     char host[256] = "0.0.0.0", port[16] = "0";

@@ -16,9 +16,9 @@ struct tether;
  * NULL: the other end does not know the key, or is not there; the socket is closed. */
 struct tether *tether_open(int fd, const struct seal_key *key, const char *self, bool caller,
                            double patience, const atomic_int *halt, struct error *err);
-void tether_close(struct tether *t);           /* NULL is fine */
+void tether_close(struct tether *t);              /* NULL is fine */
 const char *tether_other(const struct tether *t); /* who the caller is */
-bool tether_is_gone(const struct tether *t);   /* the other end has closed it. Costs a system call */
+bool tether_is_gone(const struct tether *t); /* the other end has closed it. Costs a system call */
 
 /* Queue bytes, of any number, as frames; then send what is queued. False: it failed. */
 bool tether_put(struct tether *t, const void *data, size_t n);

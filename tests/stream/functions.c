@@ -15,6 +15,10 @@ int mix_third_time(struct weft_item *item);
 int poisoned(struct weft_item *item);
 int same(struct weft_item *item);
 int give_64(struct weft_item *item);
+int total(struct weft_item *item);
+int total_state(struct weft_item *item);
+int breaks(struct weft_item *item);
+int slowly(struct weft_item *item);
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
 {
@@ -80,4 +84,46 @@ int give_64(struct weft_item *item)
         return 1;
     memset(out, 0, 64);
     return 0;
+}
+
+/* The sum of all numbers so far, as text. Its state is one number, which a helper that comes later is given. */
+static uint64_t sum;
+int total(struct weft_item *item)
+{
+    char text[32] = "";
+    memcpy(text, item->in[0].at, item->in[0].size < 31 ? item->in[0].size : 31);
+    sum += strtoull(text, NULL, 10);
+    int n = snprintf(text, sizeof text, "%llu", (unsigned long long)sum);
+    void *out = item->give(item, 0, (size_t)n);
+    if (!out)
+        return 1;
+    memcpy(out, text, (size_t)n);
+    return 0;
+}
+
+int total_state(struct weft_item *item)
+{
+    if (item->nin) {
+        memcpy(&sum, item->in[0].at, sizeof sum);
+        return 0;
+    }
+    void *out = item->give(item, 0, sizeof sum);
+    if (!out)
+        return 1;
+    memcpy(out, &sum, sizeof sum);
+    return 0;
+}
+
+/* Item 12 breaks the process. */
+int breaks(struct weft_item *item)
+{
+    if (item->number == 12)
+        raise(SIGKILL);
+    return item->pass(item, 0, 0);
+}
+
+int slowly(struct weft_item *item)
+{
+    usleep(20000);
+    return item->pass(item, 0, 0);
 }
