@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "generate/mos_graphs.h"
 #include "study/mos_published.h"
-#include "study/reproduction.h"
 #include "plan/stream/baselines.h"
 #include "plan/stream/stream.h"
 #include "report/chart.h"
@@ -17,29 +16,9 @@
 /* -e: extended, using the processors that the scheme itself leaves (plan/stream/baselines.h). */
 static const char *const scheme_names[SCHEMES] = {"MOS", "FCP", "FCP-e", "EXP", "EXP-e"};
 static const double levels[LEVELS] = {1, 0.75, 0.5, 0.25, 0};
+static const double ccrs[CCRS] = {0.1, 1, 10};
+static const uint32_t ports_of[PORTS] = {2, 4, 8};
 static const char *const level_names[LEVELS] = {"1", "0.75", "0.5", "0.25", "~0"};
-
-/* What a scheme did with one graph at one throughput. */
-struct mos_outcome {
-    bool meets;
-    double latency, throughput;
-    uint32_t processors;
-};
-
-/* Published latency ratios and ours, over all points where both are known. */
-/* How often both numbers exist, and their sums. */
-struct mos_tally {
-    double published, ours;
-    uint32_t points, missed, met; /* missed: by us only; met: by us only */
-};
-
-struct mos_study {
-    const struct reproduction_options *o;
-    struct strbuf md;
-    struct platform *platform;
-    struct error *err;
-    struct mos_tally tally[SCHEMES];
-};
 
 /* NAN: the report states no number here; 0: it says that the scheme missed the throughput. */
 static void count_point(struct mos_study *s, int scheme, bool meets, double ours, double published)
@@ -66,7 +45,7 @@ static struct mos_outcome run_scheme(struct stream_problem *q, int scheme)
         struct fcp_result r;
         fcp_run(q, scheme == FCP_E, 0, &r);
         out = (struct mos_outcome){r.throughput >= q->throughput * (1 - STREAM_TOLERANCE),
-                                   r.latency, r.throughput, r.processors};
+                                   r.latency, r.throughput, r.processors, true};
         fcp_result_free(&r);
     } else {
         struct mos_result r = {0};
@@ -74,7 +53,8 @@ static struct mos_outcome run_scheme(struct stream_problem *q, int scheme)
             mos_run(q, &r);
         else
             expert_run(q, scheme == EXP_E, &r);
-        out = (struct mos_outcome){r.meets, r.latency, r.throughput, r.state.processors};
+        out =
+            (struct mos_outcome){r.meets, r.latency, r.throughput, r.state.processors, r.pipelined};
         mos_result_free(&r);
     }
     return out;
@@ -124,16 +104,9 @@ static void table_head(struct strbuf *md, const char *first, const char *second)
 
 /* ---- synthetic graphs ---- */
 
-/* A setting of the synthetic graphs: how edges are drawn, communication to computation, ports. */
-struct mos_config {
-    bool mean_degree;
-    double ccr;
-    uint32_t ports;
-};
-
 /* Sizes rise evenly over the graphs of a set: 10 to 50 tasks, as in section 5.1. */
-static struct workflow *synthetic_graph(const struct mos_study *s, const struct mos_config *c,
-                                        uint32_t index, uint32_t count)
+struct workflow *mos_study_graph(const struct mos_study *s, const struct mos_config *c,
+                                 uint32_t index, uint32_t count)
 {
     uint32_t most = s->o->quick ? 16 : 50;
     uint32_t n = count > 1 ? 10 + index * (most - 10) / (count - 1) : 10;
@@ -141,22 +114,13 @@ static struct workflow *synthetic_graph(const struct mos_study *s, const struct 
                                s->err);
 }
 
-struct mos_averages {
-    double latency[LEVELS][SCHEMES],
-        use[LEVELS][SCHEMES]; /* ratios, over graphs where the scheme met the throughput */
-    uint32_t met[LEVELS][SCHEMES], graphs;
-    double duplication[LEVELS];    /* latency without / with */
-    double bound[LEVELS][SCHEMES]; /* latency / longest path with free edges: the ratio to the best
-                                      that there could be is not above it */
-};
-
 /* Every scheme on every graph of the set at every share of the largest throughput. */
 static bool mos_average(struct mos_study *s, const struct mos_config *c, uint32_t count,
                         struct mos_averages *a)
 {
     *a = (struct mos_averages){.graphs = count};
     for (uint32_t i = 0; i < count; i++) {
-        struct workflow *w = synthetic_graph(s, c, i, count);
+        struct workflow *w = mos_study_graph(s, c, i, count);
         if (!w)
             return false;
         struct stream_graph *g = stream_graph_new(w, s->platform);
@@ -165,6 +129,9 @@ static bool mos_average(struct mos_study *s, const struct mos_config *c, uint32_
             /* Tmax: all processors busy all the time */
             double throughput = levels[k] * PROCESSORS / g->total;
             run_all(g, c->ports, throughput, out);
+            s->claims.runs[k]++;
+            s->claims.missed += !out[MOS].meets;
+            s->claims.flat[k] += !out[MOS].pipelined;
             for (int x = 0; x < SCHEMES; x++) {
                 if (!out[x].meets)
                     continue;
@@ -179,7 +146,9 @@ static bool mos_average(struct mos_study *s, const struct mos_config *c, uint32_
             q.throughput = throughput;
             q.duplication = false;
             mos_run(&q, &plain);
-            a->duplication[k] += plain.latency / out[MOS].latency / count;
+            double gain = plain.latency / out[MOS].latency;
+            a->duplication[k] += gain / count;
+            a->most_duplication = fmax(a->most_duplication, gain);
             mos_result_free(&plain);
             stream_problem_free(&q);
         }
@@ -342,6 +311,10 @@ static bool synthetic_section(struct mos_study *s, const struct mos_config *c, u
     synthetic_tables(c, &a, &s->md);
     synthetic_remarks(c, &a, &s->md);
     synthetic_tally(s, c, &a);
+    for (int i = 0; i < CCRS; i++)
+        for (int k = 0; k < PORTS; k++)
+            if (ccrs[i] == c->ccr && ports_of[k] == c->ports)
+                s->claims.set[c->mean_degree][i][k] = a;
     return c->mean_degree || synthetic_pictures(s, c, &a);
 }
 
@@ -349,7 +322,8 @@ static bool synthetic_section(struct mos_study *s, const struct mos_config *c, u
 
 /* Tables 1 to 6: latencies and processors of one application. */
 static bool application_section(struct mos_study *s, const char *name, const char *title,
-                                uint32_t ports, const struct mos_published *p)
+                                uint32_t ports, const struct mos_published *p,
+                                struct mos_outcome (*keep)[SCHEMES])
 {
     struct workflow *w = mos_graph(name, s->err);
     if (!w)
@@ -359,6 +333,7 @@ static bool application_section(struct mos_study *s, const char *name, const cha
     struct mos_outcome out[LEVELS][SCHEMES];
     for (int k = 0; k < LEVELS; k++)
         run_all(g, ports, levels[k] * PROCESSORS / g->total, out[k]);
+    memcpy(keep, out, sizeof out);
     strbuf_printf(md,
                   "\n### %s, k = %u\n\nLatency / latency of MOS (published in brackets; - the "
                   "throughput was missed).\n",
@@ -411,6 +386,7 @@ static bool mpeg_section(struct mos_study *s)
         struct stream_graph *g = stream_graph_new(w, s->platform);
         struct mos_outcome out[SCHEMES];
         run_all(g, 4, divisions[i] / 700.0, out);
+        memcpy(s->claims.mpeg[i], out, sizeof out);
         strbuf_printf(md, "| %u |", divisions[i]);
         cell_ratio(md, out[FCP].meets, out[FCP].latency / out[MOS].latency, 1);
         cell_ratio(md, out[EXP].meets, out[EXP].latency / out[MOS].latency, latency[i]);
@@ -429,14 +405,8 @@ static bool mpeg_section(struct mos_study *s)
 
 /* ---- the inverse (section 6) ---- */
 
-enum { SHARES = 5, SCAN = 16 };
+enum { SCAN = 16 };
 static const double shares[SHARES] = {0, 0.25, 0.5, 0.75, 1};
-
-/* Over all graphs, by the share of the way between the least and the greatest latency. */
-struct inverse_totals {
-    double sum[SHARES][SCHEMES];
-    uint32_t found[SHARES][SCHEMES];
-};
 
 /* One graph: MOS^-1 finds the throughput at a latency; the others have no inverse, so the best of a
  * scan over throughputs stands for it. */
@@ -472,13 +442,15 @@ static void inverse_measure(struct stream_graph *g, uint32_t ports, struct inver
     stream_problem_free(&q);
 }
 
-static bool inverse_section(struct mos_study *s, double ccr, uint32_t ports, uint32_t count)
+static bool inverse_section(struct mos_study *s, int number, int at, uint32_t count)
 {
+    double ccr = ccrs[number];
+    uint32_t ports = ports_of[at];
     struct mos_config c = {false, ccr, ports};
     struct strbuf *md = &s->md;
     struct inverse_totals total = {0};
     for (uint32_t i = 0; i < count; i++) {
-        struct workflow *w = synthetic_graph(s, &c, i, count);
+        struct workflow *w = mos_study_graph(s, &c, i, count);
         if (!w)
             return false;
         struct stream_graph *g = stream_graph_new(w, s->platform);
@@ -504,6 +476,7 @@ static bool inverse_section(struct mos_study *s, double ccr, uint32_t ports, uin
                           total.found[l][x]);
         strbuf_add_char(md, '\n');
     }
+    s->claims.inverse[number][at] = total;
     strbuf_add(md, "\nPublished: MOS⁻¹ up to 60 % more throughput than the others (that is, 0.63 "
                    "in this table or above).\n");
     return true;
@@ -518,12 +491,13 @@ static bool replay_section(struct mos_study *s, uint32_t count)
     const struct replayer *replayer = s->o->replayer;
     static const char *const names[] = {"mos", "stream"};
     double least[2] = {INFINITY, INFINITY}, sum[2] = {0}, latency = 0;
+    double used[2][LEVELS] = {{0}};
     uint32_t runs = 0, short_of[2] = {0};
     /* as the planners' option wants them */
     static const char *const at[] = {"Tmax", "0.75Tmax", "0.5Tmax", "0.25Tmax", "0"};
     for (uint32_t i = 0; i < count; i++) {
         struct mos_config c = {false, i % 2 ? 1 : 0.1, 4};
-        struct workflow *w = synthetic_graph(s, &c, i, count);
+        struct workflow *w = mos_study_graph(s, &c, i, count);
         if (!w)
             return false;
         for (int k = 0; k < LEVELS; k++) {
@@ -548,6 +522,7 @@ static bool replay_section(struct mos_study *s, uint32_t count)
                     short_of[x] += ratio < 1 - 1e-6;
                 }
                 found[x] = plan_objective(plan, "latency");
+                used[x][k] += plan_objective(plan, "processors") / PROCESSORS / count;
                 plan_free(plan);
             }
             latency += found[1] / found[0];
@@ -568,6 +543,16 @@ static bool replay_section(struct mos_study *s, uint32_t count)
                       short_of[x]);
     strbuf_printf(md, "\nLatency of `stream` / latency of `mos`: %.4f on average.\n",
                   latency / runs);
+    strbuf_add(md, "\nProcessors used / 32 by T / Tmax, 1 to ~0 (`stream` takes the fewest at its "
+                   "latency):");
+    for (int x = 0; x < 2; x++)
+        for (int k = 0; k < LEVELS; k++)
+            strbuf_printf(md, "%s%s %.2f%s",
+                          k   ? ""
+                          : x ? "; "
+                              : " ",
+                          k ? "" : names[x], used[x][k], k + 1 < LEVELS ? "," : "");
+    strbuf_add(md, ".\n");
     return true;
 }
 
@@ -609,41 +594,50 @@ static bool write_report(struct mos_study *s)
                   "graphs of 10 to %u tasks, times "
                   "uniform with mean 30, edges uniform with mean 30 CCR.\n",
                   quick ? " --quick" : "", (unsigned long long)s->o->seed, count, quick ? 16 : 50);
+    if (!mos_examples(s))
+        return false;
     strbuf_add(md, "\n## Applications (section 5.2)\n");
-    if (!application_section(s, "dvb", "DARPA Vision Benchmark (Tables 1, 2)", 2, &dvb_2) ||
-        !application_section(s, "dvb", "DARPA Vision Benchmark (Tables 1, 2)", 4, &dvb_4) ||
-        !application_section(s, "dvb", "DARPA Vision Benchmark (Tables 1, 2)", 8, &dvb_8) ||
-        !application_section(s, "video", "Video surveillance (Tables 3, 4)", 4, &video) ||
+    if (!application_section(s, "dvb", "DARPA Vision Benchmark (Tables 1, 2)", 2, &dvb_2,
+                             s->claims.dvb[0]) ||
+        !application_section(s, "dvb", "DARPA Vision Benchmark (Tables 1, 2)", 4, &dvb_4,
+                             s->claims.dvb[1]) ||
+        !application_section(s, "dvb", "DARPA Vision Benchmark (Tables 1, 2)", 8, &dvb_8,
+                             s->claims.dvb[2]) ||
+        !application_section(s, "video", "Video surveillance (Tables 3, 4)", 4, &video,
+                             s->claims.video) ||
         !mpeg_section(s) ||
-        !application_section(s, "placenta", "Placenta (Tables 5, 6)", 4, &placenta))
+        !application_section(s, "placenta", "Placenta (Tables 5, 6)", 4, &placenta,
+                             s->claims.placenta))
         return false;
     strbuf_add(md, "\n## Synthetic graphs (section 5.1)\n");
-    static const double ccr[] = {0.1, 1, 10};
-    static const uint32_t ports[] = {2, 4, 8};
     for (int m = 0; m < (quick ? 1 : 2); m++)
         for (int i = 0; i < (quick ? 2 : 3); i++)
             for (int k = 0; k < (quick ? 1 : 3); k++)
-                if (!synthetic_section(s, &(struct mos_config){m, ccr[i], ports[k]}, count))
+                if (!synthetic_section(s, &(struct mos_config){m, ccrs[i], ports_of[k]}, count))
                     return false;
     tally_section(s);
     strbuf_add(md, "\n## The inverse (section 6)\n");
     for (int i = 0; i < (quick ? 1 : 2); i++)
         for (int k = 1; k < (quick ? 2 : 3); k++)
-            if (!inverse_section(s, ccr[i], ports[k], quick ? 2 : 30))
+            if (!inverse_section(s, i, k, quick ? 2 : 30))
                 return false;
-    return replay_section(s, quick ? 2 : 10);
+    mos_claims(s);
+    return replay_section(s, quick ? 2 : 10) && mos_fluctuating(s) && mos_executed(s);
 }
 
 static bool mos_reproduce(const struct reproduction_options *o, struct strbuf *out,
                           struct error *err)
 {
-    struct mos_study s = {
-        .o = o, .err = err, .platform = reproduction_equal_nodes("32", "1", "0", err)};
-    bool ok = s.platform && write_report(&s) && reproduction_write(o, "mos.md", &s.md, err);
+    struct mos_study *s = mem_new_zero(struct mos_study, 1); /* tens of kilobytes */
+    s->o = o;
+    s->err = err;
+    s->platform = reproduction_equal_nodes("32", "1", "0", err);
+    bool ok = s->platform && write_report(s) && reproduction_write(o, "mos.md", &s->md, err);
     if (ok)
-        strbuf_printf(out, "%s\n%s/mos.md\n", strbuf_text(&s.md), o->folder);
-    platform_free(s.platform);
-    strbuf_free(&s.md);
+        strbuf_printf(out, "%s\n%s/mos.md\n", strbuf_text(&s->md), o->folder);
+    platform_free(s->platform);
+    strbuf_free(&s->md);
+    free(s);
     return ok;
 }
 

@@ -2,9 +2,9 @@
  * MOS and processors used, by required throughput (rows) and scheme (columns). Included by mos.c
  * alone. */
 #pragma once
-#include <math.h>
+#include "study/mos_study.h"
 
-enum { MOS, FCP, FCP_E, EXP, EXP_E, SCHEMES, LEVELS = 5, PROCESSORS = 32 };
+#include <math.h>
 
 /* Published ratios; 0: the scheme missed the throughput, NAN: not stated. */
 struct mos_published {

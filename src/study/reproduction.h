@@ -7,7 +7,8 @@
  *                     └─────────▶ options.progress           how far it is; may be NULL
  *
  * A study prints nothing by itself and knows no command line. The same options give the same
- * report, except for lines that state how long a planner took. */
+ * report, except for lines that state what was measured: how long a planner took, what a plan that was
+ * executed reached. */
 #pragma once
 #include "base/error.h"
 #include "base/progress.h"
