@@ -51,7 +51,7 @@ static enum filter_verdict duty_elsewhere(struct worker *w, const struct duty *d
 {
     struct flow *f = w->flow;
     uint32_t own = f->serial_lane[d - f->lineup.duties.at];
-    return crew_run(f->crew, own ? own : w->number, !f->filters.at[d->task].state, d->task, h);
+    return troop_run(f->troop, own ? own : w->number, !f->filters.at[d->task].state, d->task, h);
 }
 
 /* Tries it until it is done, given up, or all is to end. False: it has no outputs. */
@@ -69,7 +69,7 @@ static bool duty_try(struct worker *w, const struct duty *d, struct record *r)
     for (uint32_t attempt = 1;; attempt++) {
         h->item.attempt = attempt;
         enum filter_verdict verdict =
-            f->crew ? duty_elsewhere(w, d, h) : filter_run(&f->filters, filter, s, h);
+            f->troop ? duty_elsewhere(w, d, h) : filter_run(&f->filters, filter, s, h);
         if (verdict == FILTER_DONE)
             return true;
         if (verdict == FILTER_HALTED || flow_halted(f))
@@ -82,7 +82,7 @@ static bool duty_try(struct worker *w, const struct duty *d, struct record *r)
         atomic_fetch_add_explicit(&f->retried, 1, memory_order_relaxed);
         flow_say(f, "item %llu: task '%s': %s; tried again (%u of %u)%s",
                  (unsigned long long)r->number, filter->name, h->why, attempt + 1, filter->tries,
-                 filter->state && d->kind == DUTY_STAYS && !f->crew
+                 filter->state && d->kind == DUTY_STAYS && !f->troop
                      ? "; it keeps state, and begins without what it knew"
                      : "");
     }

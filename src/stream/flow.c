@@ -216,7 +216,7 @@ static void flow_end_lanes(struct flow *f)
     struct handling *h = &f->workers[0].handling;
     for (uint32_t i = 0; i < f->nlanes; i++) {
         struct error err = {0};
-        if (flow_halted(f) || crew_end_lane(f->crew, i, h))
+        if (flow_halted(f) || troop_end_lane(f->troop, i, h))
             continue;
         error_set(&err, ERROR_FAILED, "%s", h->why);
         flow_fail(f, false, &err);
@@ -226,7 +226,7 @@ static void flow_end_lanes(struct flow *f)
 /* Filters that stay learn that there is no more, and may have something to say about it. */
 static void flow_end_stations(struct flow *f)
 {
-    if (f->crew)
+    if (f->troop)
         flow_end_lanes(f);
     for (size_t d = 0; d < f->lineup.duties.n; d++) {
         const struct duty *duty = &f->lineup.duties.at[d];
@@ -279,8 +279,8 @@ bool flow_run(struct flow *f, struct error *err)
     if (linking)
         pthread_join(ferries, NULL);
     flow_end_stations(f);
-    if (f->crew)
-        crew_dismiss(f->crew);
+    if (f->troop)
+        troop_dismiss(f->troop);
     struct error last = {0};
     if (!sink_close(f->sink, &last))
         flow_fail(f, false, &last);
@@ -373,32 +373,32 @@ static void flow_say_line(void *flow, const char *text)
 
 /* A lane for each worker; without a plan, where any worker comes to a filter that keeps state, one for each
  * of those, too. */
-static bool flow_open_crew(struct flow *f, struct error *err)
+static bool flow_open_troop(struct flow *f, struct error *err)
 {
     const struct flow_options *o = &f->o;
-    if (f->lineup.most_ports > CREW_PORTS)
+    if (f->lineup.most_ports > TROOP_PORTS)
         return error_set(err, ERROR_INPUT,
                          "a task has more inputs or outputs than it may have on agents: %u of %d",
-                         f->lineup.most_ports, CREW_PORTS);
+                         f->lineup.most_ports, TROOP_PORTS);
     f->nlanes = f->lineup.nworkers;
     f->serial_lane = mem_new_zero(uint32_t, f->lineup.duties.n + 1);
     for (size_t d = 0; d < f->lineup.duties.n && !o->plan; d++)
         if (f->lineup.duties.at[d].serial)
             f->serial_lane[d] = f->nlanes++;
-    f->crew = crew_open(&(struct crew_options){.workflow = o->workflow,
-                                               .filters = &f->filters,
-                                               .text = o->helper_text,
-                                               .folder = o->folder,
-                                               .file = o->helper_file,
-                                               .bind = o->helper_bind,
-                                               .key = o->helper_key,
-                                               .hands = o->helpers,
-                                               .lanes = f->nlanes,
-                                               .halt = &f->stopping,
-                                               .say = flow_say_line,
-                                               .context = f},
-                        err);
-    return f->crew;
+    f->troop = troop_open(&(struct troop_options){.workflow = o->workflow,
+                                                  .filters = &f->filters,
+                                                  .text = o->helper_text,
+                                                  .folder = o->folder,
+                                                  .file = o->helper_file,
+                                                  .bind = o->helper_bind,
+                                                  .key = o->helper_key,
+                                                  .hands = o->helpers,
+                                                  .lanes = f->nlanes,
+                                                  .halt = &f->stopping,
+                                                  .say = flow_say_line,
+                                                  .context = f},
+                          err);
+    return f->troop;
 }
 
 /* In the order in which each needs what the one before it has made; flow_close() takes any part of it. */
@@ -425,7 +425,7 @@ static bool flow_fill(struct flow *f, struct error *err)
         posts_open(f);
     else
         f->carrier = carrier_new(f);
-    return !o->helpers || flow_open_crew(f, err); /* last: it has a thread */
+    return !o->helpers || flow_open_troop(f, err); /* last: it has a thread */
 }
 
 struct flow *flow_open(const struct flow_options *o, struct error *err)
@@ -454,7 +454,7 @@ void flow_close(struct flow *f)
     if (!f)
         return;
     struct error ignored = {0};
-    crew_close(f->crew);
+    troop_close(f->troop);
     free(f->serial_lane);
     carrier_free(f->carrier);
     posts_free(f);
@@ -493,17 +493,17 @@ void flow_remark(struct flow *f, const char *text)
 
 const char *flow_helper_addresses(const struct flow *f)
 {
-    return f->crew ? crew_addresses(f->crew) : NULL;
+    return f->troop ? troop_addresses(f->troop) : NULL;
 }
 
 uint32_t flow_helpers(const struct flow *f)
 {
-    return f->crew ? crew_living(f->crew) : 0;
+    return f->troop ? troop_living(f->troop) : 0;
 }
 
 void flow_helpers_failed(struct flow *f, const struct error *err)
 {
-    crew_fail(f->crew, err);
+    troop_fail(f->troop, err);
     flow_fail(f, true, err);
 }
 

@@ -25,9 +25,9 @@ struct flow_options {
     uint32_t tries;   /* of an item at a filter */
     bool unordered;
     bool flood; /* with a plan: items are not paced by its schedule */
-    /* Functions and commands run at so many helpers (stream/crew.h); 0: here. */
+    /* Functions and commands run at so many helpers (stream/troop.h); 0: here. */
     uint32_t helpers;
-    const char *helper_text, *helper_file, *helper_bind; /* as struct crew_options has them */
+    const char *helper_text, *helper_file, *helper_bind; /* as struct troop_options has them */
     struct seal_key helper_key;
     /* A line for people, of any thread, one at a time. May be NULL. */
     void (*remark)(void *context, const char *text);

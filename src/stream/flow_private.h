@@ -13,7 +13,7 @@
  * I5. Worker threads take plain memory (malloc) and check it: nobody there could catch a failure of
  *     base/mem.h. */
 #pragma once
-#include "stream/crew.h"
+#include "stream/troop.h"
 #include "stream/ends.h"
 #include "stream/figures.h"
 #include "stream/flow.h"
@@ -89,9 +89,9 @@ struct flow {
     _Atomic uint64_t taken, done, empty, given_up, retried;
     _Atomic double first_in, first_out, last_out;
 
-    struct crew *crew; /* NULL: filters run here */
+    struct troop *troop; /* NULL: filters run here */
     uint32_t nlanes;
-    uint32_t *serial_lane; /* with a crew: per duty, its own lane; 0: that of its worker */
+    uint32_t *serial_lane; /* with a troop: per duty, its own lane; 0: that of its worker */
 
     struct carrier *carrier;
     /* by posts */

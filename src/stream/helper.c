@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/digest.h"
 #include "base/file.h"
-#include "stream/crew.h"
+#include "stream/troop.h"
 #include "stream/tether.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ struct helper_lane {
     struct handling handling;
     uint64_t item;
     uint32_t nkept;
-    struct chunk *kept[CREW_KEPT];
+    struct chunk *kept[TROOP_KEPT];
 };
 
 /* ---- joining ---- */
@@ -166,7 +166,7 @@ const char *helper_text(const struct helper *h)
 
 /* ---- a lane ---- */
 
-/* The stream does the same at the same moment (crew_forget_kept). */
+/* The stream does the same at the same moment (troop_forget_kept). */
 static void helper_forget(struct helper_lane *l)
 {
     for (uint32_t i = 0; i < l->nkept; i++)
@@ -176,7 +176,7 @@ static void helper_forget(struct helper_lane *l)
 
 static void helper_keep(struct helper_lane *l, struct chunk *chunk)
 {
-    if (chunk && l->nkept < CREW_KEPT)
+    if (chunk && l->nkept < TROOP_KEPT)
         l->kept[l->nkept++] = chunk_share(chunk);
 }
 
@@ -245,8 +245,8 @@ static bool helper_take_pieces(struct helper_lane *l, struct bytes *in, struct c
 {
     struct handling *h = &l->handling;
     uint32_t n = h->item.nin;
-    uint8_t kinds[CREW_PORTS + 1];
-    uint64_t numbers[CREW_PORTS + 1];
+    uint8_t kinds[TROOP_PORTS + 1];
+    uint64_t numbers[TROOP_PORTS + 1];
     for (uint32_t i = 0; i <= n; i++) {
         kinds[i] = bytes_u8(in);
         numbers[i] = bytes_u64(in);
@@ -283,7 +283,7 @@ static bool helper_do(struct helper_lane *l, struct bytes *in)
     h->item.attempt = bytes_u32(in);
     h->item.nin = bytes_u32(in);
     if (in->bad || task >= helper->filters.n || h->item.nin > helper->most_ports ||
-        h->item.nin > CREW_PORTS) {
+        h->item.nin > TROOP_PORTS) {
         h->item.nin = h->item.nout = 0;
         return false;
     }
@@ -345,13 +345,13 @@ static void *helper_work(void *lane)
     l->tether = helper_call(helper, self, &ignored);
     bool good = l->tether;
     while (good && tether_take(l->tether, &frame, &n)) {
-        char head[64 + 9 * CREW_PORTS]; /* the frame goes with the next call */
+        char head[64 + 9 * TROOP_PORTS]; /* the frame goes with the next call */
         if (n > sizeof head)
             break;
         memcpy(head, frame, n);
         struct bytes in = {.at = head, .n = n};
         uint8_t word = bytes_u8(&in);
-        if (word == CREW_DO) {
+        if (word == TROOP_DO) {
             good = helper_do(l, &in);
         } else {
             l->handling.item.nout = 0;

@@ -1,4 +1,4 @@
-/* A process that works for a stream elsewhere: the other end of crew.h. It asks nothing, keeps nothing and
+/* A process that works for a stream elsewhere: the other end of troop.h. It asks nothing, keeps nothing and
  * ends when the stream does.
  *
  *     h = helper_join(addresses, &key, number, &err);     what the stream is: helper_text()

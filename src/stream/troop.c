@@ -1,11 +1,11 @@
-/* The stream's end of its helpers (crew.h).
+/* The stream's end of its helpers (troop.h).
  *
  * I1. `lock` guards hands, lanes' states and the error. A lane's tether, once LANE_OPEN, belongs to the one
  *     thread that uses the lane: it alone closes it.
  * I2. Who comes is greeted by a thread of its own, so that a stranger who says nothing keeps nobody
- *     waiting; crew_close() waits for those threads.
+ *     waiting; troop_close() waits for those threads.
  * I3. A tether of a hand's control is used under the lock, for a few bytes at a time. */
-#include "stream/crew.h"
+#include "stream/troop.h"
 
 #include "base/bytes.h"
 #include "base/clock.h"
@@ -30,14 +30,14 @@ enum { MOST_STRANGERS = 64, MOST_SHIPPED = 1 << 28 };
 
 enum lane_state { LANE_CLOSED, LANE_ASKED, LANE_OPEN };
 
-struct crew_lane {
+struct troop_lane {
     enum lane_state state;
     uint32_t hand;
     uint32_t generation; /* how often it was opened */
     struct tether *tether;
     uint64_t item; /* whose pieces are kept at the other end */
     uint32_t nkept;
-    struct chunk *kept[CREW_KEPT]; /* held, so that their addresses are theirs alone */
+    struct chunk *kept[TROOP_KEPT]; /* held, so that their addresses are theirs alone */
 };
 
 struct hand {
@@ -46,14 +46,14 @@ struct hand {
 };
 
 /* What is known of a task that keeps state. */
-struct crew_memory {
+struct troop_memory {
     struct chunk *state; /* as its function gave it last; NULL: none did */
     uint32_t generation; /* of the lane that has it; 0: none has begun */
     bool keeps;          /* gave one at least once */
 };
 
-struct crew {
-    struct crew_options o;
+struct troop {
+    struct troop_options o;
     int listening;
     struct strbuf addresses;
     char *folder, *file; /* as other processes of this machine see them */
@@ -66,17 +66,17 @@ struct crew {
     pthread_mutex_t suspects; /* held while an item is tried that may kill helpers; before `lock` */
     uint32_t shaking;         /* threads that greet */
     struct hand *hands;
-    struct crew_lane *lanes;
-    struct crew_memory *memories; /* by task */
+    struct troop_lane *lanes;
+    struct troop_memory *memories; /* by task */
     struct error error;
 };
 
-static bool crew_halted(const struct crew *c)
+static bool troop_halted(const struct troop *c)
 {
     return atomic_load_explicit(c->o.halt, memory_order_relaxed) >= 2;
 }
 
-static void __attribute__((format(printf, 2, 3))) crew_say(struct crew *c, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) troop_say(struct troop *c, const char *fmt, ...)
 {
     char text[768];
     va_list args;
@@ -88,7 +88,7 @@ static void __attribute__((format(printf, 2, 3))) crew_say(struct crew *c, const
 }
 
 /* For a tenth of a second or news, with the lock. */
-static void crew_wait(struct crew *c)
+static void troop_wait(struct troop *c)
 {
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
@@ -101,8 +101,8 @@ static void crew_wait(struct crew *c)
 /* ---- greeting ---- */
 
 /* A file of the folder that a helper elsewhere would miss: a library, or a word of a command. */
-static void crew_add_file(const struct crew *c, const char *name, struct strbuf *heads,
-                          struct strbuf *bodies, uint32_t *count)
+static void troop_add_file(const struct troop *c, const char *name, struct strbuf *heads,
+                           struct strbuf *bodies, uint32_t *count)
 {
     struct strbuf path = {0};
     struct stat about;
@@ -125,8 +125,8 @@ static void crew_add_file(const struct crew *c, const char *name, struct strbuf 
 
 /* Libraries by their place in the folder, and words of commands that name a file there: a guess, which the
  * documentation tells. Who needs more has a folder that agents see. */
-static void crew_add_files(const struct crew *c, struct strbuf *heads, struct strbuf *bodies,
-                           uint32_t *count)
+static void troop_add_files(const struct troop *c, struct strbuf *heads, struct strbuf *bodies,
+                            uint32_t *count)
 {
     const struct workflow *w = c->o.workflow;
     for (uint32_t t = 0; w->command && t < w->ntasks; t++) {
@@ -134,14 +134,14 @@ static void crew_add_files(const struct crew *c, struct strbuf *heads, struct st
         if (w->flags[t] & TASK_CALL) {
             const char *colon = strrchr(command, ':');
             char *library = mem_copy_bytes(command, colon ? (size_t)(colon - command) : 0);
-            crew_add_file(c, library, heads, bodies, count);
+            troop_add_file(c, library, heads, bodies, count);
             free(library);
             continue;
         }
         for (const char *at = command; *at;) {
             size_t n = strcspn(at, " \t\n;|&<>()'\"");
             char *word = mem_copy_bytes(at, n);
-            crew_add_file(c, strncmp(word, "./", 2) == 0 ? word + 2 : word, heads, bodies, count);
+            troop_add_file(c, strncmp(word, "./", 2) == 0 ? word + 2 : word, heads, bodies, count);
             free(word);
             at += n + (at[n] != 0);
         }
@@ -149,13 +149,13 @@ static void crew_add_files(const struct crew *c, struct strbuf *heads, struct st
 }
 
 /* The workflow, where its folder is, and the files for those who do not see the folder. */
-static bool crew_welcome(const struct crew *c, struct tether *t)
+static bool troop_welcome(const struct troop *c, struct tether *t)
 {
     struct strbuf head = {0}, heads = {0}, bodies = {0};
     uint32_t count = 0;
     const void *frame;
     size_t n;
-    crew_add_files(c, &heads, &bodies, &count);
+    troop_add_files(c, &heads, &bodies, &count);
     bytes_put_text(&head, c->folder, strlen(c->folder));
     bytes_put_text(&head, c->file, strlen(c->file));
     bytes_put_text(&head, c->file_digest, strlen(c->file_digest));
@@ -175,27 +175,27 @@ static bool crew_welcome(const struct crew *c, struct tether *t)
 }
 
 /* With the lock. Its lanes notice by themselves. */
-static void crew_lose_hand(struct crew *c, uint32_t h)
+static void troop_lose_hand(struct troop *c, uint32_t h)
 {
     tether_close(c->hands[h].control);
     c->hands[h].control = NULL;
 }
 
 /* With the lock: the tether is taken, or not wanted. */
-static bool crew_take_in(struct crew *c, struct tether *t, unsigned hand, long lane)
+static bool troop_take_in(struct troop *c, struct tether *t, unsigned hand, long lane)
 {
     if (atomic_load(&c->closing) || hand >= c->o.hands)
         return false;
     if (lane < 0) { /* one that came again replaces what it was */
         if (c->hands[hand].control)
-            crew_lose_hand(c, hand);
+            troop_lose_hand(c, hand);
         c->hands[hand].control = t;
         return true;
     }
     if (lane >= (long)c->o.lanes || c->lanes[lane].state != LANE_ASKED ||
         c->lanes[lane].hand != hand)
         return false;
-    struct crew_lane *l = &c->lanes[lane];
+    struct troop_lane *l = &c->lanes[lane];
     l->tether = t;
     l->state = LANE_OPEN;
     l->generation++;
@@ -204,16 +204,16 @@ static bool crew_take_in(struct crew *c, struct tether *t, unsigned hand, long l
 }
 
 struct newcomer {
-    struct crew *crew;
+    struct troop *troop;
     int fd;
 };
 
 /* Who does not know the key never gets past the first line. A helper says "helper N", a lane of it says
  * which it is: what was asked for by number comes back by number. */
-static void *crew_greet(void *context)
+static void *troop_greet(void *context)
 {
     struct newcomer *n = context;
-    struct crew *c = n->crew;
+    struct troop *c = n->troop;
     struct error ignored = {0};
     unsigned hand = 0;
     long lane = -1;
@@ -223,9 +223,9 @@ static void *crew_greet(void *context)
     bool known = t && (sscanf(tether_other(t), "lane %ld of helper %u", &lane, &hand) == 2 ||
                        (lane = -1, sscanf(tether_other(t), "helper %u", &hand) == 1));
     if (known && lane < 0)
-        known = crew_welcome(c, t);
+        known = troop_welcome(c, t);
     pthread_mutex_lock(&c->lock);
-    bool taken = known && crew_take_in(c, t, hand, lane);
+    bool taken = known && troop_take_in(c, t, hand, lane);
     c->shaking--;
     pthread_cond_broadcast(&c->news);
     pthread_mutex_unlock(&c->lock);
@@ -235,7 +235,7 @@ static void *crew_greet(void *context)
 }
 
 /* I2. */
-static void crew_meet(struct crew *c, int fd)
+static void troop_meet(struct troop *c, int fd)
 {
     pthread_t thread;
     struct newcomer *n = malloc(sizeof *n);
@@ -245,7 +245,7 @@ static void crew_meet(struct crew *c, int fd)
     pthread_mutex_unlock(&c->lock);
     if (room) {
         *n = (struct newcomer){c, fd};
-        if (pthread_create(&thread, NULL, crew_greet, n) == 0) {
+        if (pthread_create(&thread, NULL, troop_greet, n) == 0) {
             pthread_detach(thread);
             return;
         }
@@ -257,17 +257,17 @@ static void crew_meet(struct crew *c, int fd)
     close(fd);
 }
 
-/* Until the crew is dismissed; looks ten times a second. */
-static void *crew_listen(void *crew)
+/* Until the troop is dismissed; looks ten times a second. */
+static void *troop_listen(void *troop)
 {
-    struct crew *c = crew;
+    struct troop *c = troop;
     while (!atomic_load(&c->closing)) {
         struct pollfd p = {.fd = c->listening, .events = POLLIN};
         if (poll(&p, 1, 100) <= 0)
             continue;
         int fd = accept4(c->listening, NULL, NULL, SOCK_CLOEXEC);
         if (fd >= 0)
-            crew_meet(c, fd);
+            troop_meet(c, fd);
     }
     return NULL;
 }
@@ -275,12 +275,12 @@ static void *crew_listen(void *crew)
 /* ---- lanes ---- */
 
 /* With the lock. Its own helper if it lives, else the one with the fewest lanes; UINT32_MAX: none. */
-static uint32_t crew_choose(struct crew *c, uint32_t lane)
+static uint32_t troop_choose(struct troop *c, uint32_t lane)
 {
     uint32_t own = lane % c->o.hands, best = UINT32_MAX;
     for (uint32_t h = 0; h < c->o.hands; h++) {
         if (c->hands[h].control && tether_is_gone(c->hands[h].control))
-            crew_lose_hand(c, h);
+            troop_lose_hand(c, h);
         if (c->hands[h].control &&
             (h == own ||
              (best != own && (best == UINT32_MAX || c->hands[h].lanes < c->hands[best].lanes))))
@@ -290,7 +290,7 @@ static uint32_t crew_choose(struct crew *c, uint32_t lane)
 }
 
 /* The other end does the same when it sees another item: both lists are always equal. */
-static void crew_forget_kept(struct crew_lane *l)
+static void troop_forget_kept(struct troop_lane *l)
 {
     for (uint32_t i = 0; i < l->nkept; i++)
         chunk_free(l->kept[i]);
@@ -298,9 +298,9 @@ static void crew_forget_kept(struct crew_lane *l)
 }
 
 /* I1: by the thread that uses it. The helper's end sees it and gives the lane up. */
-static void crew_close_lane(struct crew *c, struct crew_lane *l)
+static void troop_close_lane(struct troop *c, struct troop_lane *l)
 {
-    crew_forget_kept(l);
+    troop_forget_kept(l);
     pthread_mutex_lock(&c->lock);
     struct tether *t = l->tether;
     if (l->state == LANE_OPEN)
@@ -312,40 +312,40 @@ static void crew_close_lane(struct crew *c, struct crew_lane *l)
 }
 
 /* With the lock: asks one helper, and waits for the lane. */
-static void crew_ask(struct crew *c, uint32_t lane, uint32_t hand)
+static void troop_ask(struct troop *c, uint32_t lane, uint32_t hand)
 {
-    struct crew_lane *l = &c->lanes[lane];
+    struct troop_lane *l = &c->lanes[lane];
     uint8_t number[4] = {(uint8_t)lane, (uint8_t)(lane >> 8), (uint8_t)(lane >> 16),
                          (uint8_t)(lane >> 24)};
     struct tether *control = c->hands[hand].control;
     double until = clock_seconds() + greeting_patience;
     if (!tether_put(control, number, sizeof number) || !tether_flush(control)) {
-        crew_lose_hand(c, hand);
+        troop_lose_hand(c, hand);
         return;
     }
     l->state = LANE_ASKED;
     l->hand = hand;
     while (l->state == LANE_ASKED && c->hands[hand].control == control &&
-           !tether_is_gone(control) && clock_seconds() < until && !crew_halted(c))
-        crew_wait(c);
+           !tether_is_gone(control) && clock_seconds() < until && !troop_halted(c))
+        troop_wait(c);
     if (l->state != LANE_ASKED)
         return;
     l->state = LANE_CLOSED;
     if (c->hands[hand].control == control) /* it does not do what it is asked for */
-        crew_lose_hand(c, hand);
+        troop_lose_hand(c, hand);
 }
 
 /* False: nobody will come, or all ends. */
-static bool crew_open_lane(struct crew *c, uint32_t lane)
+static bool troop_open_lane(struct troop *c, uint32_t lane)
 {
-    struct crew_lane *l = &c->lanes[lane];
+    struct troop_lane *l = &c->lanes[lane];
     pthread_mutex_lock(&c->lock);
-    while (l->state != LANE_OPEN && !crew_halted(c) && c->error.kind == ERROR_NONE) {
-        uint32_t hand = crew_choose(c, lane);
+    while (l->state != LANE_OPEN && !troop_halted(c) && c->error.kind == ERROR_NONE) {
+        uint32_t hand = troop_choose(c, lane);
         if (hand == UINT32_MAX)
-            crew_wait(c);
+            troop_wait(c);
         else
-            crew_ask(c, lane, hand);
+            troop_ask(c, lane, hand);
     }
     bool good = l->state == LANE_OPEN;
     pthread_mutex_unlock(&c->lock);
@@ -353,30 +353,30 @@ static bool crew_open_lane(struct crew *c, uint32_t lane)
 }
 
 /* Back to its own helper, when that has come again. */
-static void crew_go_home(struct crew *c, uint32_t lane)
+static void troop_go_home(struct troop *c, uint32_t lane)
 {
-    struct crew_lane *l = &c->lanes[lane];
+    struct troop_lane *l = &c->lanes[lane];
     uint32_t own = lane % c->o.hands;
     pthread_mutex_lock(&c->lock);
     bool home = l->state == LANE_OPEN && l->hand != own && c->hands[own].control &&
                 !tether_is_gone(c->hands[own].control);
     pthread_mutex_unlock(&c->lock);
     if (home)
-        crew_close_lane(c, l);
+        troop_close_lane(c, l);
 }
 
 /* ---- one item ---- */
 
 /* In the order in which they were sent or came, as the other end does. */
-static void crew_keep(struct crew_lane *l, struct chunk *chunk)
+static void troop_keep(struct troop_lane *l, struct chunk *chunk)
 {
-    if (chunk && l->nkept < CREW_KEPT)
+    if (chunk && l->nkept < TROOP_KEPT)
         l->kept[l->nkept++] = chunk_share(chunk);
 }
 
 /* A piece of the request; bytes that must follow are remembered in `send`. */
-static void crew_put_piece(struct crew_lane *l, struct chunk *chunk, struct strbuf *head,
-                           struct chunk **send, uint32_t *nsend)
+static void troop_put_piece(struct troop_lane *l, struct chunk *chunk, struct strbuf *head,
+                            struct chunk **send, uint32_t *nsend)
 {
     for (uint32_t i = 0; chunk && i < l->nkept; i++)
         if (l->kept[i] == chunk) {
@@ -391,42 +391,42 @@ static void crew_put_piece(struct crew_lane *l, struct chunk *chunk, struct strb
 }
 
 /* What a filter that keeps state is given when its lane is a new one. */
-static struct chunk *crew_state_to_send(struct crew *c, struct crew_lane *l, uint32_t task)
+static struct chunk *troop_state_to_send(struct troop *c, struct troop_lane *l, uint32_t task)
 {
-    struct crew_memory *m = &c->memories[task];
+    struct troop_memory *m = &c->memories[task];
     if (!c->o.filters->at[task].state || m->generation == l->generation)
         return NULL;
     if (m->generation && !m->keeps)
-        crew_say(c,
-                 "task '%s' keeps state and is somewhere else now: it begins without what it knew "
-                 "(a function NAME_state would carry it over)",
-                 c->o.filters->at[task].name);
+        troop_say(c,
+                  "task '%s' keeps state and is somewhere else now: it begins without what it knew "
+                  "(a function NAME_state would carry it over)",
+                  c->o.filters->at[task].name);
     m->generation = l->generation;
     return m->state;
 }
 
 /* The request, and what follows it. A part of it may have gone when it fails: the lane is closed then. */
-static bool crew_send(struct crew *c, struct crew_lane *l, uint32_t task, struct handling *h)
+static bool troop_send(struct troop *c, struct troop_lane *l, uint32_t task, struct handling *h)
 {
     struct strbuf head = {0};
     uint32_t nsend = 0;
-    struct chunk *state = crew_state_to_send(c, l, task);
+    struct chunk *state = troop_state_to_send(c, l, task);
     struct chunk **send = mem_new(struct chunk *, h->item.nin + 1);
     if (l->item != h->item.number)
-        crew_forget_kept(l);
+        troop_forget_kept(l);
     l->item = h->item.number;
-    bytes_put_u8(&head, CREW_DO);
+    bytes_put_u8(&head, TROOP_DO);
     bytes_put_u32(&head, task);
     bytes_put_u64(&head, h->item.number);
     bytes_put_u32(&head, h->item.attempt);
     bytes_put_u32(&head, h->item.nin);
     for (uint32_t i = 0; i < h->item.nin; i++)
-        crew_put_piece(l, h->in[i], &head, send, &nsend);
+        troop_put_piece(l, h->in[i], &head, send, &nsend);
     bytes_put_u8(&head, state ? PIECE_BYTES : PIECE_NONE);
     bytes_put_u64(&head, state ? state->size : 0);
     bool good = tether_put(l->tether, head.at, head.n);
     for (uint32_t i = 0; i < nsend; i++) {
-        crew_keep(l, send[i]);
+        troop_keep(l, send[i]);
         good = good && tether_put(l->tether, chunk_bytes(send[i]), send[i]->size);
     }
     if (state)
@@ -438,8 +438,8 @@ static bool crew_send(struct crew *c, struct crew_lane *l, uint32_t task, struct
 }
 
 /* Sizes of what follows, one a piece; UINT64_MAX: nothing was given. */
-static bool crew_read_head(struct crew_lane *l, struct handling *h, uint8_t *verdict,
-                           uint64_t *sizes, uint32_t nout)
+static bool troop_read_head(struct troop_lane *l, struct handling *h, uint8_t *verdict,
+                            uint64_t *sizes, uint32_t nout)
 {
     const void *frame;
     size_t n, length;
@@ -461,14 +461,14 @@ static bool crew_read_head(struct crew_lane *l, struct handling *h, uint8_t *ver
 }
 
 /* The answer, whole; false: the helper is gone, and nothing of it counts. */
-static bool crew_receive(struct crew *c, struct crew_lane *l, uint32_t task, struct handling *h,
-                         enum filter_verdict *verdict)
+static bool troop_receive(struct troop *c, struct troop_lane *l, uint32_t task, struct handling *h,
+                          enum filter_verdict *verdict)
 {
     uint32_t nout = h->item.nout;
     uint64_t *sizes = mem_new_zero(uint64_t, nout + 1);
     uint8_t said = FILTER_FAILED;
     struct chunk *state = NULL;
-    bool good = crew_read_head(l, h, &said, sizes, nout);
+    bool good = troop_read_head(l, h, &said, sizes, nout);
     for (uint32_t i = 0; good && i <= nout; i++) {
         if (sizes[i] == UINT64_MAX)
             continue;
@@ -483,7 +483,7 @@ static bool crew_receive(struct crew *c, struct crew_lane *l, uint32_t task, str
         return false;
     }
     for (uint32_t i = 0; i < nout; i++)
-        crew_keep(l, h->out[i]);
+        troop_keep(l, h->out[i]);
     if (state) {
         chunk_free(c->memories[task].state);
         c->memories[task].state = state;
@@ -494,27 +494,27 @@ static bool crew_receive(struct crew *c, struct crew_lane *l, uint32_t task, str
 }
 
 /* One try, whatever becomes of it. False: its helper is gone. */
-static bool crew_try(struct crew *c, uint32_t lane, uint32_t task, struct handling *h,
-                     enum filter_verdict *verdict)
+static bool troop_try(struct troop *c, uint32_t lane, uint32_t task, struct handling *h,
+                      enum filter_verdict *verdict)
 {
-    struct crew_lane *l = &c->lanes[lane];
-    if (!crew_open_lane(c, lane)) {
+    struct troop_lane *l = &c->lanes[lane];
+    if (!troop_open_lane(c, lane)) {
         snprintf(h->why, sizeof h->why, "%.400s",
                  c->error.kind ? c->error.text : "no helper lives");
-        *verdict = crew_halted(c) ? FILTER_HALTED : FILTER_FAILED;
+        *verdict = troop_halted(c) ? FILTER_HALTED : FILTER_FAILED;
         return true;
     }
-    if (crew_send(c, l, task, h) && crew_receive(c, l, task, h, verdict))
+    if (troop_send(c, l, task, h) && troop_receive(c, l, task, h, verdict))
         return true;
-    crew_close_lane(c, l);
+    troop_close_lane(c, l);
     return false;
 }
 
 /* A helper that goes may have been killed by the item, or by another that it had at the same time, or its
  * machine is gone. An item that has lost two is suspected, and suspects are tried one at a time: who still
  * loses its helpers then, as often as it may be tried, is given up. */
-enum filter_verdict crew_run(struct crew *c, uint32_t lane, bool roams, uint32_t task,
-                             struct handling *h)
+enum filter_verdict troop_run(struct troop *c, uint32_t lane, bool roams, uint32_t task,
+                              struct handling *h)
 {
     const struct filter *f = &c->o.filters->at[task];
     uint32_t lost = 0, alone = 0;
@@ -524,39 +524,39 @@ enum filter_verdict crew_run(struct crew *c, uint32_t lane, bool roams, uint32_t
         if (suspect)
             pthread_mutex_lock(&c->suspects);
         if (roams)
-            crew_go_home(c, lane);
-        bool answered = crew_try(c, lane, task, h, &verdict);
+            troop_go_home(c, lane);
+        bool answered = troop_try(c, lane, task, h, &verdict);
         if (suspect)
             pthread_mutex_unlock(&c->suspects);
         if (answered)
             return verdict;
-        if (crew_halted(c))
+        if (troop_halted(c))
             return FILTER_HALTED;
         lost++;
         alone += suspect;
-        crew_say(c, "helper %u is gone; item %llu: task '%s' is done again", c->lanes[lane].hand,
-                 (unsigned long long)h->item.number, f->name);
+        troop_say(c, "helper %u is gone; item %llu: task '%s' is done again", c->lanes[lane].hand,
+                  (unsigned long long)h->item.number, f->name);
     }
     snprintf(h->why, sizeof h->why, "each of %u helpers ended while it worked on this item", lost);
     return FILTER_FAILED;
 }
 
 /* With an answer, so that a filter that fails after its last item is told, as in a stream here. */
-bool crew_end_lane(struct crew *c, uint32_t lane, struct handling *h)
+bool troop_end_lane(struct troop *c, uint32_t lane, struct handling *h)
 {
-    struct crew_lane *l = &c->lanes[lane];
-    uint8_t word = CREW_END, verdict = FILTER_DONE;
+    struct troop_lane *l = &c->lanes[lane];
+    uint8_t word = TROOP_END, verdict = FILTER_DONE;
     uint64_t none[1];
     bool told = l->state == LANE_OPEN && tether_put(l->tether, &word, 1) &&
-                tether_flush(l->tether) && crew_read_head(l, h, &verdict, none, 0);
-    crew_close_lane(c, l);
+                tether_flush(l->tether) && troop_read_head(l, h, &verdict, none, 0);
+    troop_close_lane(c, l);
     return !told || verdict == FILTER_DONE; /* who is gone has nothing to say */
 }
 
 /* ---- opening and closing ---- */
 
 /* "": there is none, or it is no path. */
-static char *crew_whole_path(const char *path)
+static char *troop_whole_path(const char *path)
 {
     char *whole = path ? realpath(path, NULL) : NULL;
     char *own = mem_copy_string(whole ? whole : "");
@@ -565,7 +565,7 @@ static char *crew_whole_path(const char *path)
 }
 
 /* By it helpers find out whether they see the same folder. */
-static char *crew_digest(const char *path)
+static char *troop_digest(const char *path)
 {
     struct text text = {0};
     struct error ignored = {0};
@@ -582,17 +582,17 @@ static char *crew_digest(const char *path)
 }
 
 /* The greeter is the last thing that can fail: before it there is nothing to wait for. */
-struct crew *crew_open(const struct crew_options *o, struct error *err)
+struct troop *troop_open(const struct troop_options *o, struct error *err)
 {
-    struct crew *c = mem_new_zero(struct crew, 1);
+    struct troop *c = mem_new_zero(struct troop, 1);
     pthread_condattr_t monotonic;
     c->o = *o;
-    c->folder = crew_whole_path(o->folder);
-    c->file = crew_whole_path(o->file);
-    c->file_digest = crew_digest(c->file);
+    c->folder = troop_whole_path(o->folder);
+    c->file = troop_whole_path(o->file);
+    c->file_digest = troop_digest(c->file);
     c->hands = mem_new_zero(struct hand, o->hands + 1);
-    c->lanes = mem_new_zero(struct crew_lane, o->lanes + 1);
-    c->memories = mem_new_zero(struct crew_memory, o->workflow->ntasks + 1);
+    c->lanes = mem_new_zero(struct troop_lane, o->lanes + 1);
+    c->memories = mem_new_zero(struct troop_memory, o->workflow->ntasks + 1);
     pthread_mutex_init(&c->lock, NULL);
     pthread_mutex_init(&c->suspects, NULL);
     pthread_condattr_init(&monotonic);
@@ -603,22 +603,22 @@ struct crew *crew_open(const struct crew_options *o, struct error *err)
     sigset_t all, before; /* the program's handlers run on threads of its own */
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    c->greeting = c->listening >= 0 && pthread_create(&c->greeter, NULL, crew_listen, c) == 0;
+    c->greeting = c->listening >= 0 && pthread_create(&c->greeter, NULL, troop_listen, c) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (c->greeting)
         return c;
     if (err->kind == ERROR_NONE)
         error_set(err, ERROR_FAILED, "cannot start a thread");
-    crew_close(c);
+    troop_close(c);
     return NULL;
 }
 
-const char *crew_addresses(const struct crew *c)
+const char *troop_addresses(const struct troop *c)
 {
     return c->addresses.at;
 }
 
-void crew_fail(struct crew *c, const struct error *err)
+void troop_fail(struct troop *c, const struct error *err)
 {
     pthread_mutex_lock(&c->lock);
     if (c->error.kind == ERROR_NONE)
@@ -627,7 +627,7 @@ void crew_fail(struct crew *c, const struct error *err)
     pthread_mutex_unlock(&c->lock);
 }
 
-uint32_t crew_living(struct crew *c)
+uint32_t troop_living(struct troop *c)
 {
     uint32_t n = 0;
     pthread_mutex_lock(&c->lock);
@@ -638,28 +638,28 @@ uint32_t crew_living(struct crew *c)
 }
 
 /* After the last item: no thread of the stream uses a lane any more. */
-void crew_dismiss(struct crew *c)
+void troop_dismiss(struct troop *c)
 {
     atomic_store(&c->closing, true);
     for (uint32_t i = 0; i < c->o.lanes; i++)
-        crew_close_lane(c, &c->lanes[i]);
+        troop_close_lane(c, &c->lanes[i]);
     pthread_mutex_lock(&c->lock);
     for (uint32_t i = 0; i < c->o.hands; i++)
         if (c->hands[i].control)
-            crew_lose_hand(c, i);
+            troop_lose_hand(c, i);
     pthread_mutex_unlock(&c->lock);
 }
 
-void crew_close(struct crew *c)
+void troop_close(struct troop *c)
 {
     if (!c)
         return;
-    crew_dismiss(c);
+    troop_dismiss(c);
     if (c->greeting)
         pthread_join(c->greeter, NULL);
     pthread_mutex_lock(&c->lock);
     while (c->shaking) /* each has its patience */
-        crew_wait(c);
+        troop_wait(c);
     pthread_mutex_unlock(&c->lock);
     for (uint32_t i = 0; i < c->o.workflow->ntasks; i++)
         chunk_free(c->memories[i].state);

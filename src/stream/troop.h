@@ -1,7 +1,7 @@
 /* Filters that run elsewhere: the helpers of a stream, as the stream sees them.
  *
  *     stream                                        helper 0 (a process that an agent started)
- *       crew ◀──────────── control ──────────────── says who it is, gets the workflow and its files
+ *       troop ◀──────────── control ──────────────── says who it is, gets the workflow and its files
  *        ├ lane 0 ◀── asked for over control ────── a thread with its own processes of filters
  *        └ lane 1 ◀──────────────────────────────── helper 1 ...
  *
@@ -17,7 +17,7 @@
 #include "base/seal.h"
 #include "stream/filter.h"
 
-struct crew_options {
+struct troop_options {
     const struct workflow *workflow;
     const struct filters *filters;
     const char *text;   /* the workflow, as helpers read it */
@@ -32,21 +32,21 @@ struct crew_options {
     void *context;
 };
 
-struct crew;
+struct troop;
 /* Listens; nobody is waited for. */
-struct crew *crew_open(const struct crew_options *o, struct error *err);
-const char *crew_addresses(const struct crew *c); /* as tether_connect() wants them */
+struct troop *troop_open(const struct troop_options *o, struct error *err);
+const char *troop_addresses(const struct troop *c); /* as tether_connect() wants them */
 /* No helper will come any more: who waits for one fails with this. */
-void crew_fail(struct crew *c, const struct error *err);
+void troop_fail(struct troop *c, const struct error *err);
 /* One try of a filter, as filter_run(). `roams`: the lane may go back to its own helper before. */
-enum filter_verdict crew_run(struct crew *c, uint32_t lane, bool roams, uint32_t task,
-                             struct handling *h);
+enum filter_verdict troop_run(struct troop *c, uint32_t lane, bool roams, uint32_t task,
+                              struct handling *h);
 /* No more items: the processes of a lane end. False: one did not end well, `why` says how. */
-bool crew_end_lane(struct crew *c, uint32_t lane, struct handling *h);
+bool troop_end_lane(struct troop *c, uint32_t lane, struct handling *h);
 /* Nobody is needed any more: helpers end, and no more are taken. */
-void crew_dismiss(struct crew *c);
-uint32_t crew_living(struct crew *c); /* helpers */
-void crew_close(struct crew *c);      /* helpers end. NULL is fine */
+void troop_dismiss(struct troop *c);
+uint32_t troop_living(struct troop *c); /* helpers */
+void troop_close(struct troop *c);      /* helpers end. NULL is fine */
 
 /* ---- what both ends say ----
  *
@@ -57,13 +57,13 @@ void crew_close(struct crew *c);      /* helpers end. NULL is fine */
  *                       END  u8 1
  *               helper: u8 verdict, text why, u32 nout, {u8 piece, u64} each, u8 piece, u64: its state;
  *                       then bytes */
-enum crew_word { CREW_DO, CREW_END };
-enum crew_piece {
+enum troop_word { TROOP_DO, TROOP_END };
+enum troop_piece {
     PIECE_NONE,  /* an item without bytes; an output that was not given */
     PIECE_BYTES, /* u64: how many; they follow */
     PIECE_KEPT,  /* u64: the number of a piece that both ends have of this item */
 };
 enum {
-    CREW_KEPT = 64,   /* pieces of one item that a lane keeps */
-    CREW_PORTS = 512, /* most inputs of a task */
+    TROOP_KEPT = 64,   /* pieces of one item that a lane keeps */
+    TROOP_PORTS = 512, /* most inputs of a task */
 };
