@@ -140,13 +140,16 @@ static bool read_members(struct board *b, const redisReply *records, const redis
     for (size_t i = 0; i < n; i++) {
         const char *p = records->str + (i + 1) * RECORD;
         uint32_t life;
+        uint64_t attempt;
         memcpy(&life, p + 4, 4);
+        memcpy(&attempt, p + 24, 8);
         double age = now - number_at(p + 8);
         array_push(&b->members, (struct board_member){.node = (uint32_t)i,
                                                       .life = life,
                                                       .state = (uint8_t)p[0],
                                                       .age = age > 0 ? age : 0,
                                                       .lease = number_at(p + 16),
+                                                      .attempt = attempt,
                                                       .text = "",
                                                       .n = 0});
     }
@@ -315,6 +318,7 @@ void board_heartbeat(struct board *b, const struct board_pulse *pulse, board_vie
     request_add_number(q, pulse->life);
     request_add_number(q, pulse->state);
     request_add(q, pulse->text, pulse->n);
+    request_add(q, &pulse->attempt, pulse->attempt ? sizeof pulse->attempt : 0);
     request_send(q, false); /* lost with a failover, the next one makes up for it */
 }
 

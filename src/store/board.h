@@ -34,6 +34,8 @@ struct board_member {
     uint8_t state; /* enum board_state; an UP one whose age is past the lease is about to be dead */
     double age;    /* seconds since its last heartbeat, by the server's clock */
     double lease;  /* seconds, as it said when it joined */
+    uint64_t
+        attempt; /* by which it joined: a life that a server gave twice, having lost its data, has another */
     const char *text; /* what it says of itself (address, counts) */
     size_t n;
 };
@@ -132,7 +134,8 @@ void board_join(struct board *b, const struct board_joining *j, board_joined don
  * its life is over, this changes nothing and the view shows it so: it must join again. */
 struct board_pulse {
     uint32_t node, life;
-    uint8_t state; /* UP, LEAVING or ASIDE */
+    uint8_t state;    /* UP, LEAVING or ASIDE */
+    uint64_t attempt; /* by which this life was begun; 0: whichever */
     const void *text;
     size_t n;
 };

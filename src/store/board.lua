@@ -30,7 +30,7 @@ local B, X, J, W, R, C, F, Q = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS
 local call, pack, unpack = redis.call, struct.pack, struct.unpack
 local SIZE, UP, DEAD, LEFT, MOST, RUN_SIZE = 32, 0, 3, 4, 65536, 49
 local OPEN, ENDED, EXPIRED, EXPIRED_MOST = 0, 3, 5, 200
-local BEGIN = 1577836800 -- 2020: a life counts seconds since then, so that none comes again, though the server forgets all
+local BEGIN = 1577836800 -- 2020: a life counts seconds since then, so that hardly one comes again, though the server forgets all
 local NO_PROOF = string.rep('\0', 32) -- of a run that was never opened
 local time = call('TIME')
 local now = time[1] + time[2] / 1000000
@@ -137,9 +137,10 @@ on.join = function(identity, attempt, lease, text)
   call('HSET', X, node, text)
   return {node, life}
 end
-on.heartbeat = function(node, life, state, text)
+-- a server that forgot all twice in a second may have given this number and life to another: `attempt` tells them apart
+on.heartbeat = function(node, life, state, text, attempt)
   local m = alive(node, tonumber(life))
-  if m then
+  if m and (attempt == '' or attempt == m.attempt) then
     note_heartbeat(m.lease)
     m.heartbeat, m.state = now, tonumber(state)
     save(node, m)

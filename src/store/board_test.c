@@ -566,6 +566,37 @@ static void restart(struct server *server)
     board_close(b);
 }
 
+/* A server that is emptied twice in a second gives a number and a life to two: only the attempt differs. */
+static void emptied_twice(struct server *server)
+{
+    struct error err = {0};
+    struct board *b = open_board(server, "e", &err);
+    if (!ok(b != NULL, "open %s", err.text))
+        return;
+    struct heard first = {0}, second = {0};
+    for (int i = 0; i < 20 && (!i || first.life != second.life); i++) { /* unless a second ended */
+        tell(server, "FLUSHALL");
+        first = join(b, "first", 7, 5);
+        tell(server, "FLUSHALL");
+        second = join(b, "second", 8, 5);
+    }
+    ok(first.node == second.node && first.life == second.life, "two have one number and life");
+    struct board_pulse pulse = {
+        .node = first.node, .life = first.life, .state = BOARD_LEAVING, .text = "old", .n = 3};
+    struct heard h = {0};
+    pulse.attempt = 7;
+    board_heartbeat(b, &pulse, on_view, &h);
+    board_wait(b, 10);
+    ok(h.good && h.members[0].attempt == 8, "the first sees that it is not the one");
+    ok(strcmp(h.said[0], "second") == 0 && h.members[0].state == BOARD_UP,
+       "and has not spoken for the other");
+    pulse.attempt = 8;
+    board_heartbeat(b, &pulse, on_view, &h);
+    board_wait(b, 10);
+    ok(h.good && strcmp(h.said[0], "old") == 0, "who is the one is heard");
+    board_close(b);
+}
+
 static void refusals(struct server *server)
 {
     struct error err = {0};
@@ -618,6 +649,7 @@ int main(void)
     TAP_DO(holds(&server));
     TAP_DO(writers(&server));
     TAP_DO(restart(&server));
+    TAP_DO(emptied_twice(&server));
     TAP_DO(refusals(&server));
     server_remove(&server);
     remove_folder(folder);

@@ -87,6 +87,7 @@ struct agent {
     double load;    /* part of its machine that others use (pace.c) */
     struct measure_look look;
     uint32_t node, life;
+    uint64_t attempt, asked; /* by which this life was begun; by which one was asked for */
 
     /* membership */
     enum agent_membership membership;

@@ -133,6 +133,7 @@ static void membership_joined(void *context, bool good, uint32_t node, uint32_t 
     char name[LINK_NAME];
     a->node = node;
     a->life = life;
+    a->attempt = a->asked;
     links_rename(a->links, link_agent_name(node, life, name));
     agent_change_membership(a, AGENT_JOINED);
     peer_at(a, node); /* the list covers our own number too */
@@ -147,12 +148,12 @@ static void membership_joined(void *context, bool good, uint32_t node, uint32_t 
  * heartbeat. */
 void agent_join(struct agent *a)
 {
-    uint64_t attempt; /* tells a request that is sent again from another one */
     a->sent = clock_seconds();
-    seal_random(&attempt, sizeof attempt);
+    seal_random(&a->asked,
+                sizeof a->asked); /* tells a request that is sent again from another one */
     board_join(a->board,
                &(struct board_joining){
-                   .identity = a->identity, .attempt = attempt, .lease = a->lease, .text = ""},
+                   .identity = a->identity, .attempt = a->asked, .lease = a->lease, .text = ""},
                membership_joined, a);
 }
 
@@ -247,7 +248,7 @@ static void membership_take_view(struct agent *a, const struct board_view *view,
     for (size_t i = 0; i < view->nmembers; i++) {
         const struct board_member *m = &view->members[i];
         if (m->node == a->node)
-            alive = m->life == a->life && !board_is_gone(m->state);
+            alive = m->life == a->life && m->attempt == a->attempt && !board_is_gone(m->state);
         peer_update(a, m, now - a->steady > a->lease);
     }
     for (uint32_t node = (uint32_t)view->nmembers; node < a->peers.n; node++)
@@ -306,6 +307,7 @@ void agent_send_heartbeat(struct agent *a)
     board_heartbeat(a->board,
                     &(struct board_pulse){.node = a->node,
                                           .life = a->life,
+                                          .attempt = a->attempt,
                                           .state = !agent_is_staying(a) ? BOARD_LEAVING
                                                    : a->aside.is        ? BOARD_ASIDE
                                                                         : BOARD_UP,

@@ -100,6 +100,13 @@ static void peer_drop_link(struct peer *p, const char *why)
     p->link = NULL; /* that it is closed will be reported later, and be nobody's */
 }
 
+/* Lives are numbered by the second: of a store that was emptied twice in one, two agents may have had the
+ * same number and life, and only the attempt to join tells them apart. */
+static bool peer_is_same_life(const struct peer *p, const struct board_member *m)
+{
+    return p->life == m->life && p->attempt == m->attempt;
+}
+
 /* It is new, or has begun another life: perhaps elsewhere, perhaps with another key. */
 static void peer_begin_life(struct agent *a, struct peer *p, const struct board_member *m)
 {
@@ -126,6 +133,7 @@ static void peer_begin_life(struct agent *a, struct peer *p, const struct board_
     peer_drop_link(p, "the agent there has a new life");
     p->refused = 0;
     p->life = m->life;
+    p->attempt = m->attempt;
 }
 
 static void peer_say_gone(struct agent *a, const struct peer *p, const struct board_member *m)
@@ -169,7 +177,7 @@ void peer_vanished(struct agent *a, uint32_t node)
  * it held is the new one's as soon as that works on the run; it may never do so. */
 static void peer_end_life(struct agent *a, struct peer *p, const struct board_member *m)
 {
-    if (!p->known || p->life == m->life || !p->up)
+    if (!p->known || peer_is_same_life(p, m) || !p->up)
         return;
     p->up = false;
     peer_changed(a, m->node);
@@ -186,7 +194,7 @@ void peer_update(struct agent *a, const struct board_member *m, bool steady)
         board_expire(a->board, m->node, m->life, agent_recorded, a);
     if (!m->n && !board_is_gone(m->state))
         return; /* it has just joined, and says who it is in a moment; or died in that moment */
-    bool news = !p->known || p->life != m->life;
+    bool news = !p->known || !peer_is_same_life(p, m);
     bool changed = news || p->leaving != (m->state == BOARD_LEAVING);
     if (news)
         peer_begin_life(a, p, m);

@@ -11,8 +11,9 @@ struct board_member;
 struct peer {
     /* facts, as the board showed them last */
     uint32_t life;
-    bool known; /* the board has shown it at all */
-    bool up;    /* it lives and has our key */
+    uint64_t attempt; /* by which it began that life */
+    bool known;       /* the board has shown it at all */
+    bool up;          /* it lives and has our key */
     bool leaving;
     bool aside;    /* others come before it (aside.h) */
     bool stranger; /* it has another key: we cannot speak to it, nor it to us */
