@@ -575,6 +575,10 @@ struct weft_experiment_figures {
 };
 bool weft_experiment_predict(struct weft_experiment *x, struct weft_experiment_figures *out,
                              struct weft_error *error);
+/* What one combination computes, as a workflow of its own: to look at, to change, to run. Its files are those of the
+ * merged workflow, so that what is computed already is not computed again. */
+struct weft_workflow *weft_experiment_workflow(struct weft_experiment *x, uint32_t combination,
+                                               struct weft_error *error);
 /* The merged workflow in any format that can be written, by the suffix of the name; "-" is standard
  * output. What the format cannot carry is remarked. */
 bool weft_experiment_write(struct weft_experiment *x, const char *path, struct weft_error *error);

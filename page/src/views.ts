@@ -1,10 +1,14 @@
 /* The views, a row each; what stands here is in the head, has an address (#NAME?...) and a key: g, then the letter. */
 import type { ComponentType } from "preact";
 import { Database } from "./database";
+import { Plans } from "./plan";
+import { Experiments } from "./experiments";
 import type { About } from "./server";
 
 export type View = { name: string; title: string; letter: string; component: ComponentType<{ about: About }> };
 
 export const views: View[] = [
+    { name: "plan", title: "Plan", letter: "p", component: Plans },
+    { name: "experiments", title: "Experiments", letter: "e", component: Experiments },
     { name: "database", title: "Database", letter: "d", component: Database },
 ];

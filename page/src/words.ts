@@ -1,12 +1,21 @@
 /* Numbers with their units, as the command line shows them. */
 export function seconds(value: number | null): string {
     if (value === null) return "–";
+    if (value === 0) return "0 s";
     if (value < 1e-3) return `${(value * 1e6).toPrecision(3)} µs`;
     if (value < 1) return `${(value * 1e3).toPrecision(3)} ms`;
     if (value < 120) return `${Number(value.toPrecision(3))} s`;
     const minutes = Math.floor(value / 60);
     if (minutes < 60) return `${minutes} min ${String(Math.floor(value % 60)).padStart(2, "0")} s`;
     return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+}
+
+export function bytes(value: number | null): string {
+    if (value === null || !Number.isFinite(value)) return "–";
+    const units = ["B", "kB", "MB", "GB", "TB", "PB"];
+    let unit = 0;
+    while (Math.abs(value) >= 1000 && unit < units.length - 1) (value /= 1000), unit++;
+    return `${Number(value.toPrecision(3))} ${units[unit]}`;
 }
 
 export function moment(since1970: number): string {

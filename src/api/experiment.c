@@ -4,6 +4,7 @@
 #include "api/run_handle.h"
 #include "base/mem.h"
 #include "formats/format.h"
+#include "model/select.h"
 #include "plan/planner.h"
 
 #include <stdlib.h>
@@ -167,6 +168,41 @@ EXPORT bool weft_experiment_predict(struct weft_experiment *x, struct weft_exper
                                                 .time_without = x->e.time_without};
     }
     return run_call_end(&call);
+}
+
+/* The leaves of the combination, and all that they need. */
+static struct workflow *experiment_part(const struct weft_experiment *x, uint32_t combination,
+                                        struct error *err)
+{
+    const struct merged *m = x->e.merged;
+    uint8_t *marks = mem_new_zero(uint8_t, m->workflow->ntasks + 1);
+    uint32_t leaves = m->reading[m->reading_of[combination]].nleaves;
+    for (uint32_t l = 0; l < leaves; l++) {
+        uint32_t task = m->instance[m->first[combination] + l];
+        if (task != NONE)
+            marks[task] = 1;
+    }
+    select_ancestors(m->workflow, marks);
+    struct workflow *part = workflow_part(m->workflow, marks, NULL, err);
+    free(marks);
+    return part;
+}
+
+EXPORT struct weft_workflow *weft_experiment_workflow(struct weft_experiment *x,
+                                                      uint32_t combination,
+                                                      struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        if (!experiment_is_whole(x, &call.err))
+            ;
+        else if (combination >= x->e.merged->ncombinations)
+            error_set(&call.err, ERROR_INPUT, "the experiment has %u combinations, numbered from 0",
+                      x->e.merged->ncombinations);
+        else
+            call.result = api_workflow(experiment_part(x, combination, &call.err));
+    }
+    return api_result(&call);
 }
 
 /* One remark for each kind of information that the format cannot carry. */

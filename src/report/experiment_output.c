@@ -328,6 +328,24 @@ void experiment_text(const struct expansion *e, bool list, bool colour, struct s
     }
 }
 
+/* How many of the results are there: how far it has come, for who shows a grid. */
+static void there_json(const struct expansion *e, const uint32_t *object, uint32_t n,
+                       struct json_writer *j)
+{
+    const struct workflow *w = e->merged->workflow;
+    struct strbuf path = {0};
+    char *folder = file_beside(e->x.workflow, ".");
+    uint32_t there = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct stat st;
+        path_in(folder, workflow_text(w, w->object_name[object[i]]), &path);
+        there += stat(path.at, &st) == 0;
+    }
+    json_put_integer(j, "there", there);
+    strbuf_free(&path);
+    free(folder);
+}
+
 /* One object a combination. An original choice is null: nothing was replaced there. */
 static void list_json(struct json_writer *j, const struct expansion *e)
 {
@@ -361,6 +379,7 @@ static void list_json(struct json_writer *j, const struct expansion *e)
             json_write_string(j,
                               workflow_object_label(m->workflow, object[i], label, sizeof label));
         json_write_end_array(j);
+        there_json(e, object, n, j);
         if (e->values)
             values_json(&f, c, j);
         json_write_end_object(j);

@@ -8,5 +8,10 @@ struct weft_error;
 extern const struct ui_route database_routes[];
 void database_look(const struct laboratory *lab);
 
+/* plan.c: plans made, judged, compared, simulated. experiments.c: combinations and what they gave. folder.c: files of the
+ * folder. */
+extern const struct ui_route plan_routes[], experiment_routes[], folder_routes[];
+void experiments_look(const struct laboratory *lab);
+
 /* The library's error, with the status of HTTP that fits. */
 void reply_error(struct reply *out, const struct weft_error *error);

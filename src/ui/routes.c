@@ -8,6 +8,9 @@
 
 const struct ui_view ui_views[] = {
     {database_routes, database_look},
+    {plan_routes, NULL},
+    {experiment_routes, experiments_look},
+    {folder_routes, NULL},
     {0},
 };
 

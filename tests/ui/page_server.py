@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 weft = os.path.abspath(os.environ["WEFT"])
 work = tempfile.TemporaryDirectory()
@@ -97,6 +98,48 @@ ok(json.loads(server.ask("/api/run/1")[2])["tasks"] == 2, "a run's figures")
 ok(server.ask("/api/run/7")[0] == 404 and server.ask("/api/frob")[0] == 404, "what is not there is not found")
 for path in ("/../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/api/run/1/page/../../../../etc/passwd", "/history.db", "/flow.yaml"):
     ok(server.ask(path)[0] == 404, f"{path} is no address")
+
+os.mkdir("sub")
+with open("sub/sweep.yaml", "w") as f:
+    f.write('weft: 1\ntasks:\n  a: {run: "echo score {n} > {out}", out: s.txt}\nparameters: {n: 1}\n')
+with open("sub/exp.yaml", "w") as f:
+    f.write("weft: 1\nexperiment: e\nworkflow: sweep.yaml\nsubstitute:\n  n: {parameter: n, by: [1, 2]}\n")
+with open("two.yaml", "w") as f:
+    f.write("weft: 1\nnodes:\n  - {name: n1, cores: 2}\n  - {name: n2, cores: 2}\n")
+with open("work.yaml", "w") as f:
+    f.write('weft: 1\nassert: |\n  assert relationship requirement ((select task-assigned-proc-id from task where task-name = "a") =\n'
+            '    (select proc-id from proc where proc-name = "n2"))\ntasks:\n  a: {work: 2, memory: 10, out: o}\n  b: {work: 3, memory: 20, in: o}\n')
+os.symlink("/etc/passwd", "sub/leak.yaml")
+sorts = {f["path"]: f["sort"] for f in json.loads(server.ask("/api/files")[2])}
+ok(sorts.get("sub/exp.yaml") == "experiment" and sorts.get("two.yaml") == "platform" and sorts.get("flow.yaml") == "workflow", "files of the folder")
+for path in ("../history.db", "/etc/passwd", "sub/leak.yaml", "sub", "nothing.yaml"):
+    ok(server.ask("/api/file?path=" + path)[0] == 404, f"{path} is not served")
+status, headers, text = server.ask("/api/file?path=b.txt")
+ok(status == 200 and "f1=0.9" in text and headers["Content-Type"] == "application/octet-stream" and "sandbox" in headers["Content-Security-Policy"], "a file is bytes")
+ok(len(json.loads(server.ask("/api/plan/planners")[2])) > 20, "planners")
+plan = json.loads(server.ask("/api/plan?flow=work.yaml&on=two.yaml&with=heft&simulate=1")[2])
+ok(plan["placements"]["name"] == ["a", "b"] and plan["placements"]["finish"] == [2, 5], "a plan")
+ok(plan["simulated"]["placements"]["finish"] == [2, 5] and plan["simulated"]["figures"]["makespan"] == 5, "in virtual time")
+ok(max(plan["memory"][0]["bytes"]) == 20, "with memory: tasks after each other are not added up")
+ok([c["held"] for c in plan["constraints"]] == [False], "and what breaks its constraints")
+plan = json.loads(server.ask("/api/plan?flow=work.yaml&on=two.yaml&with=constraints")[2])
+ok([c["held"] for c in plan["constraints"]] == [True], "or keeps them")
+status, _, text = server.ask("/api/plan?flow=work.yaml&with=frob")
+ok(status == 400 and "frob" in json.loads(text)["error"], "a planner that nobody knows is told")
+ok(server.ask("/api/plan?flow=../work.yaml")[0] == 404 and server.ask("/api/plan?flow=work.yaml&on=/etc/passwd")[0] == 404, "only files of the folder are planned")
+ok(json.loads(server.ask("/api/plan/compare?flow=work.yaml&on=two.yaml")[2])[0]["makespan"] == 5, "planners side by side")
+e = json.loads(server.ask("/api/experiment?file=sub/exp.yaml")[2])
+ok([r["there"] for r in e["rows"]] == [0, 0] and e["tasks_remaining"] == 2, "an experiment that was not run")
+ok(server.ask("/api/experiment/run", "POST", '{"file": "sub/exp.yaml"}', Origin=server.address)[0] == 200, "is started")
+for _ in range(600):
+    e = json.loads(server.ask("/api/experiment?file=sub/exp.yaml&values=s.txt")[2])
+    if [r["there"] for r in e["rows"]] == [1, 1]:
+        break
+    time.sleep(0.1)
+ok([r.get("values") for r in e["rows"]] == [{"score": "1"}, {"score": "2"}], "and gives a value a combination")
+status, _, text = server.ask("/api/experiment/open", "POST", '{"file": "sub/exp.yaml", "row": 1}', Origin=server.address)
+ok(status == 200 and json.loads(text)["flow"] == "sub/sweep-2.yaml" and "echo score 2" in open("sub/sweep-2.yaml").read(), "a row is a workflow")
+ok(server.ask("/api/experiment/open", "POST", '{"file": "sub/exp.yaml", "row": 7}', Origin=server.address)[0] == 400, "one that is not there is told")
 
 ok(server.ask("/api/runs", Host="evil.example")[0] == 421, "a name that was bent to this machine is refused")
 ok(server.ask("/api/runs", Origin="http://evil.example")[0] == 403, "another site's question is refused")

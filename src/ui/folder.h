@@ -1,0 +1,6 @@
+/* Files of the folder that the page is about, and no others: names come from the browser. */
+#pragma once
+#include "ui/request.h"
+
+/* The path of a file that is there and inside the folder, whatever links say. The caller frees; NULL: `out` says why not. */
+char *folder_file(const struct laboratory *lab, const char *name, struct reply *out);
