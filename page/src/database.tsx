@@ -1,25 +1,50 @@
 /* The Database view: every run on record, found by what is known of it, and one of them beside. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { address, go } from "./address";
+import { address, go, goTo, link } from "./address";
 import { type About, type Fact, type RunHead, ask, changes, tell } from "./server";
-import { moment, seconds, signs } from "./words";
+import { views } from "./views";
+import { bytes, moment, seconds, signs } from "./words";
+
+/* "2d", "3h" or a day: seconds since 1970, as the server wants them; "": any time. */
+function sinceOf(text: string): string {
+    const ago = /^\s*(\d+(?:\.\d+)?)\s*([smhdw])\s*$/.exec(text);
+    if (ago) return String(Date.now() / 1000 - Number(ago[1]) * { s: 1, m: 60, h: 3600, d: 86400, w: 604800 }[ago[2] as "s"]);
+    const day = Date.parse(text);
+    return Number.isNaN(day) ? "" : String(day / 1000);
+}
+
+/* A digest is asked for in the words of `weft history --where`; only letters of one get in. */
+function whereOf(where: string, digest: string): string {
+    const hex = digest.replace(/[^0-9a-fA-F]/g, "").toUpperCase();
+    return hex ? `SELECT DISTINCT id >> 32 FROM files WHERE hex(digest) LIKE '${hex}%'` : where;
+}
 
 function Search() {
-    const { where = "", workflow = "", failed = "" } = address.value.values;
+    const { where = "", words = "", workflow = "", since = "", digest = "", failed = "" } = address.value.values;
     const submit = (event: Event) => {
         event.preventDefault();
         const form = new FormData(event.target as HTMLFormElement);
-        go({ where: String(form.get("where")), workflow: String(form.get("workflow")), failed: form.get("failed") ? "1" : "" });
+        const text = (name: string) => String(form.get(name) ?? "").trim();
+        go({ where: text("where"), words: text("words"), workflow: text("workflow"), since: text("since"), digest: text("digest"), failed: form.get("failed") ? "1" : "" });
     };
     return (
         <form class="search" role="search" onSubmit={submit}>
-            <label>
-                Workflow <input name="workflow" key={workflow} defaultValue={workflow} placeholder="part of its name" />
+            <label class="wide">
+                Words <input name="words" key={words} defaultValue={words} placeholder="in names, commands, files, notes, labels" />
             </label>
             <label class="wide">
                 Where{" "}
                 <input name="where" key={where} defaultValue={where} placeholder="sigma > 1 and f1 > 0.9" spellcheck={false} />
+            </label>
+            <label>
+                Workflow <input name="workflow" key={workflow} defaultValue={workflow} placeholder="part of its name" />
+            </label>
+            <label>
+                Since <input name="since" size={9} key={since} defaultValue={since} placeholder="2d, 2026-11-15" />
+            </label>
+            <label>
+                Digest <input name="digest" size={12} key={digest} defaultValue={digest} placeholder="of a file's content" spellcheck={false} />
             </label>
             <label>
                 <input type="checkbox" name="failed" key={failed} defaultChecked={failed !== ""} /> not ended well
@@ -59,18 +84,18 @@ function Row({ head, chosen }: { head: RunHead; chosen: boolean }) {
 }
 
 function Runs() {
-    const { where = "", workflow = "", failed = "", run = "" } = address.value.values;
+    const { where = "", words = "", workflow = "", since = "", digest = "", failed = "", run = "" } = address.value.values;
     const runs = useSignal<RunHead[] | null>(null);
     const problem = useSignal("");
     const newest = changes.value;
     useEffect(() => {
         let current = true; /* an answer that comes after a newer question is not shown */
-        ask<{ runs: RunHead[] }>("/api/runs", { where, workflow, failed }).then(
+        ask<{ runs: RunHead[] }>("/api/runs", { where: whereOf(where, digest), words, workflow, since: sinceOf(since), failed }).then(
             (found) => current && ((runs.value = found.runs), (problem.value = "")),
             (error: Error) => current && ((runs.value = []), (problem.value = error.message)),
         );
         return () => void (current = false);
-    }, [where, workflow, failed, newest]);
+    }, [where, words, workflow, since, digest, failed, newest]);
     if (problem.value) return <p role="alert" class="problem">{problem.value}</p>;
     if (!runs.value) return <p>Looking …</p>;
     if (!runs.value.length) return <p>No such run. `weft run FLOW` makes one.</p>;
@@ -99,7 +124,7 @@ function Runs() {
     );
 }
 
-function Facts({ facts }: { facts: Fact[] }) {
+function Facts({ facts, unsay }: { facts: Fact[]; unsay: ((fact: Fact) => void) | null }) {
     if (!facts.length) return null;
     return (
         <dl class="facts">
@@ -109,6 +134,7 @@ function Facts({ facts }: { facts: Fact[] }) {
                     <dd>
                         {fact.value ?? fact.name}
                         {fact.task ? <small> of {fact.task}</small> : null}
+                        {unsay && /^(tag|note|name)$/.test(fact.sort) ? <button type="button" class="plain" aria-label={`take ${fact.sort} ${fact.value ?? ""} back`} onClick={() => unsay(fact)}> ✕</button> : null}
                     </dd>
                 </div>
             ))}
@@ -145,6 +171,168 @@ function Say({ run, said }: { run: string; said: () => void }) {
     );
 }
 
+/* What can be done with a run. */
+function Doings({ run, about }: { run: string; about: About }) {
+    const problem = useSignal(""), done = useSignal("");
+    const open = () => void tell<{ flow: string }>(`/api/run/${run}/open`, {}).then(({ flow }) => (views.some((view) => view.name === "workbench") ? goTo("workbench", { flow }) : (done.value = `It is ${flow} now.`)), (error: Error) => (problem.value = error.message));
+    const compare = (event: Event) => {
+        event.preventDefault();
+        const other = String(new FormData(event.target as HTMLFormElement).get("other") ?? "").trim();
+        if (/^\d+$/.test(other)) go({ before: other, after: run, run: "" });
+        else problem.value = "Say the number of the other run.";
+    };
+    return (
+        <div class="say">
+            {views.some((view) => view.name === "run") ? <a href={link("run", { run })}>Look at it as it ran</a> : null}
+            {about.read_only ? null : <button type="button" onClick={open}>Its graph to the workbench</button>}
+            <a href={`/api/run/${run}/csv`} download={`run-${run}.csv`}>CSV</a>
+            <a href={`/api/run/${run}`} download={`run-${run}.json`}>JSON</a>
+            <form class="say" onSubmit={compare}>
+                <label>beside run <input name="other" size={5} inputMode="numeric" /></label>
+                <button type="submit">Compare</button>
+            </form>
+            <span role="status">{done.value}</span>
+            {problem.value ? <span role="alert" class="problem">{problem.value}</span> : null}
+        </div>
+    );
+}
+
+type RunFiles = { folder: string | null; file: string | null; files: { path: string; maker: string | null; bytes: number | null; produced: boolean; digest: string }[] };
+
+/* Files of a run; each leads to where it comes from, and its digest to who else has it. */
+function Files({ run }: { run: string }) {
+    const found = useSignal<RunFiles | null>(null);
+    useEffect(() => {
+        let current = true;
+        ask<RunFiles>(`/api/run/${run}/files`).then((files) => current && (found.value = files), () => current && (found.value = null));
+        return () => void (current = false);
+    }, [run]);
+    if (!found.value?.files.length) return null;
+    const whole = (path: string) => (path.startsWith("/") || !found.value!.folder ? path : `${found.value!.folder}/${path}`);
+    return (
+        <details>
+            <summary>{found.value.files.length} {found.value.files.length === 1 ? "file" : "files"}</summary>
+            <table>
+                <thead><tr><th>file</th><th>made by</th><th>size</th><th>digest</th></tr></thead>
+                <tbody>
+                    {found.value.files.slice(0, 100).map((file) => (
+                        <tr>
+                            <td class="names"><a href={link("database", { lineage: whole(file.path) })}>{file.path}</a></td>
+                            <td class="names">{file.maker ?? <span class="soft">an input</span>}</td>
+                            <td class="number">{bytes(file.bytes)}</td>
+                            <td>{file.digest ? <a href={link("database", { digest: file.digest.slice(0, 16) })}><code>{file.digest.slice(0, 12)}</code></a> : "–"}</td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </details>
+    );
+}
+
+type Lineage = { lineage: string; whole: boolean; tasks: { side: "back" | "forward"; run: number; task: string; reads: string[]; makes: string[] }[] };
+
+/* Where a file comes from and what came of it, over all runs, as a graph and as a list. */
+function LineageOf({ path }: { path: string }) {
+    const found = useSignal<Lineage | null>(null), problem = useSignal("");
+    useEffect(() => {
+        let current = true;
+        ask<Lineage>("/api/lineage", { path }).then(
+            (lineage) => current && ((found.value = lineage), (problem.value = "")),
+            (error: Error) => current && ((found.value = null), (problem.value = error.message)),
+        );
+        return () => void (current = false);
+    }, [path]);
+    return (
+        <section class="run" aria-label={`lineage of ${path}`}>
+            <header>
+                <h2>Where {path.slice(path.lastIndexOf("/") + 1)} comes from</h2>
+                <button type="button" onClick={() => go({ lineage: "" })}>Close</button>
+            </header>
+            {problem.value ? <p role="alert" class="problem">{problem.value}</p> : null}
+            {found.value ? (
+                <>
+                    <img class="lineage" src={`/api/lineage?picture=1&path=${encodeURIComponent(path)}`} alt={`graph of ${found.value.tasks.length} tasks; the list below says the same`} />
+                    <table>
+                        <thead><tr><th>run</th><th>task</th><th>reads</th><th>makes</th></tr></thead>
+                        <tbody>
+                            {found.value.tasks.map((task) => (
+                                <tr>
+                                    <td><a href={link("database", { run: String(task.run) })}>{task.run}</a></td>
+                                    <td>{task.side === "back" ? "" : "→ "}{task.task}</td>
+                                    <td class="names">{task.reads.join(", ")}</td>
+                                    <td class="names">{task.makes.join(", ")}</td>
+                                </tr>
+                            ))}
+                        </tbody>
+                    </table>
+                    {found.value.whole ? null : <p class="soft">There is more: this is the part that is nearest.</p>}
+                </>
+            ) : null}
+        </section>
+    );
+}
+
+type ChangeRow = { name?: string; task?: string; kind?: string; before: number | null; after: number | null; };
+type Changes = { compare: RunHead[]; differences: { what: string; name: string; before: string | null; after: string | null }[]; kinds: ChangeRow[]; tasks: ChangeRow[] };
+
+/* Two runs beside each other: what was given, what it gave, what took how long, which tasks only one has. */
+function Compared({ before, after }: { before: string; after: string }) {
+    const found = useSignal<Changes | null>(null), problem = useSignal("");
+    useEffect(() => {
+        let current = true;
+        ask<Changes>("/api/compare", { before, after }).then(
+            (changes) => current && ((found.value = changes), (problem.value = "")),
+            (error: Error) => current && ((found.value = null), (problem.value = error.message)),
+        );
+        return () => void (current = false);
+    }, [before, after]);
+    const rows = (title: string, list: ChangeRow[]) => (
+        <table>
+            <caption>{title}</caption>
+            <thead><tr><th>name</th><th>run {before}</th><th>run {after}</th><th>change</th></tr></thead>
+            <tbody>
+                {list.slice(0, 40).map((row) => (
+                    <tr>
+                        <td class="names">{row.name ?? row.task ?? row.kind}</td>
+                        <td class="number">{row.before === null ? "did not run" : seconds(row.before)}</td>
+                        <td class="number">{row.after === null ? "did not run" : seconds(row.after)}</td>
+                        <td class="number">{row.before && row.after ? `${row.after >= row.before ? "+" : ""}${Math.round(100 * (row.after / row.before - 1))} %` : ""}</td>
+                    </tr>
+                ))}
+            </tbody>
+        </table>
+    );
+    return (
+        <section class="run" aria-label={`runs ${before} and ${after}`}>
+            <header>
+                <h2>Run {before} and run {after}</h2>
+                <button type="button" onClick={() => go({ before: "", after: "" })}>Close</button>
+            </header>
+            {problem.value ? <p role="alert" class="problem">{problem.value}</p> : null}
+            {found.value ? (
+                <>
+                    {rows("the runs", [{ name: "from start to end", before: found.value.compare[0]?.seconds ?? null, after: found.value.compare[1]?.seconds ?? null }])}
+                    <table>
+                        <caption>{found.value.differences.length ? "what differs: parameters, values, commands, contents" : "Parameters, values, commands and contents of files are the same."}</caption>
+                        <tbody>
+                            {found.value.differences.slice(0, 100).map((one) => (
+                                <tr>
+                                    <td>{one.what}</td>
+                                    <td class="names">{one.name}</td>
+                                    <td class="names"><code>{(one.before ?? "–").slice(0, one.what === "file" ? 12 : 200)}</code></td>
+                                    <td class="names"><code>{(one.after ?? "–").slice(0, one.what === "file" ? 12 : 200)}</code></td>
+                                </tr>
+                            ))}
+                        </tbody>
+                    </table>
+                    {rows("by kind, the mean of a task", found.value.kinds)}
+                    {rows("by task, most changed first", found.value.tasks)}
+                </>
+            ) : null}
+        </section>
+    );
+}
+
 function Run({ run, about }: { run: string; about: About }) {
     const facts = useSignal<Fact[]>([]);
     const again = useSignal(0);
@@ -164,22 +352,25 @@ function Run({ run, about }: { run: string; about: About }) {
                 <button type="button" onClick={() => go({ run: "" })}>Close</button>
             </header>
             {problem.value ? <p role="alert" class="problem">{problem.value}</p> : null}
-            <Facts facts={facts.value} />
+            <Facts facts={facts.value} unsay={about.read_only ? null : (fact) => void tell(`/api/run/${run}/say`, { sort: fact.sort, text: fact.value ?? fact.name, unsay: true }).then(() => again.value++)} />
             {about.read_only ? null : <Say run={run} said={() => again.value++} />}
+            {problem.value ? null : <Doings run={run} about={about} />}
+            <Files run={run} />
             {problem.value ? null : <iframe title={`report of run ${run}`} src={`/api/run/${run}/page`} sandbox="" />}
         </section>
     );
 }
 
 export function Database({ about }: { about: About }) {
-    const { run = "" } = address.value.values;
+    const { run = "", lineage = "", before = "", after = "" } = address.value.values;
+    const beside = run !== "" || lineage !== "" || (before !== "" && after !== "");
     return (
-        <main tabIndex={-1} class={run ? "database beside" : "database"}>
+        <main tabIndex={-1} class={beside ? "database beside" : "database"}>
             <section class="list" aria-label="runs">
                 <Search />
                 <Runs />
             </section>
-            {run ? <Run key={run} run={run} about={about} /> : null}
+            {lineage ? <LineageOf path={lineage} /> : before && after ? <Compared before={before} after={after} /> : run ? <Run key={run} run={run} about={about} /> : null}
         </main>
     );
 }

@@ -6,6 +6,7 @@ import { address, go, goTo, link } from "./address";
 import { Chart, number } from "./chart";
 import { Result } from "./result";
 import { type About, ask, changes, heard, tell } from "./server";
+import { views } from "./views";
 import { seconds } from "./words";
 
 type Row = { label: string; choices: (string | null)[]; results: string[]; there: number; values?: Record<string, string> };
@@ -266,7 +267,7 @@ export function Experiments({ about }: { about: About }) {
         return rows;
     }, [x, sort, descending]);
     const send = (row: number) =>
-        void tell<{ flow: string }>("/api/experiment/open", { file, row }).then(({ flow }) => goTo("workbench", { flow }), (error: Error) => (said.value = error.message));
+        void tell<{ flow: string }>("/api/experiment/open", { file, row }).then(({ flow }) => (views.some((view) => view.name === "workbench") ? goTo("workbench", { flow }) : (said.value = `It is ${flow} now.`)), (error: Error) => (said.value = error.message));
     const run = () =>
         void tell("/api/experiment/run", { file }).then(() => (said.value = "It runs; results appear as they come."), (error: Error) => (said.value = error.message));
     const show = (row: number) => document.getElementById(`row-${row}`)?.scrollIntoView({ block: "center" });
@@ -297,7 +298,7 @@ export function Experiments({ about }: { about: About }) {
                         <h2>{x.name}</h2>
                         <p class="soft">
                             {x.combinations} combinations of {x.substitutions.map((s) => `${s.name} (${s.target} ${s.what}: ${s.alternatives.length})`).join(", ")} in{" "}
-                            <a href={link("workbench", { flow: folderOf(file) + last(x.workflow) })}>{last(x.workflow)}</a>. {x.tasks} tasks instead of {x.tasks_without_reuse}
+                            <a href={link("plan", { flow: folderOf(file) + last(x.workflow) })}>{last(x.workflow)}</a>. {x.tasks} tasks instead of {x.tasks_without_reuse}
                             {x.makespan === null ? "" : `, about ${seconds(x.makespan)}`}.
                         </p>
                         <Grid x={x} best={best} pick={show} />

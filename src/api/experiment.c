@@ -188,17 +188,17 @@ static struct workflow *experiment_part(const struct weft_experiment *x, uint32_
     return part;
 }
 
-EXPORT struct weft_workflow *weft_experiment_workflow(struct weft_experiment *x,
-                                                      uint32_t combination,
-                                                      struct weft_error *error)
+EXPORT struct weft_workflow *
+weft_experiment_workflow(struct weft_experiment *x, uint32_t combination, struct weft_error *error)
 {
     API_CALL(call, error)
     {
         if (!experiment_is_whole(x, &call.err))
             ;
         else if (combination >= x->e.merged->ncombinations)
-            error_set(&call.err, ERROR_INPUT, "the experiment has %u combinations, numbered from 0",
-                      x->e.merged->ncombinations);
+            error_set(&call.err, ERROR_INPUT,
+                      "there is no combination %u: they are numbered from 0, and the last is %u",
+                      combination, x->e.merged->ncombinations - 1);
         else
             call.result = api_workflow(experiment_part(x, combination, &call.err));
     }

@@ -31,7 +31,7 @@ static void answer_about(const struct laboratory *lab, const struct request *r, 
     json_write_end_object(&j);
 }
 
-/* ?where=SQL&workflow=PART&failed=1&limit=N: what `weft history --json` prints. */
+/* ?where=SQL&words=WORDS&workflow=PART&since=SECONDS&failed=1&limit=N: what `weft history --json` prints. */
 static void answer_runs(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
     (void)lab;
@@ -40,6 +40,8 @@ static void answer_runs(const struct laboratory *lab, const struct request *r, s
     const char *limit = request_value(r, "limit");
     filter.where = request_value(r, "where");
     filter.workflow = request_value(r, "workflow");
+    filter.words = request_value(r, "words");
+    filter.since = request_value(r, "since") ? strtod(request_value(r, "since"), NULL) : 0;
     filter.failed = request_value(r, "failed") != NULL;
     filter.limit = limit ? strtoul(limit, NULL, 10) : 0;
     if (filter.limit == 0 || filter.limit > RUNS_AT_ONCE)

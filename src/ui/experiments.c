@@ -144,8 +144,9 @@ static void answer_experiment_run(const struct laboratory *lab, const struct req
     if (!name)
         reply_fail(out, 400, "expected {\"file\": \"experiment.yaml\"}");
     else if (path && !experiment_start(path))
-        reply_fail(out, 500, "the program weft is not beside this server, or too many of its runs "
-                             "go on");
+        reply_fail(out, 500,
+                   "the program weft is not beside this server, or too many of its runs "
+                   "go on");
     else if (path)
         strbuf_add(&out->body, "{}");
     free(path);
@@ -194,7 +195,8 @@ static void answer_experiment_open(const struct laboratory *lab, const struct re
     uint32_t row = numbered ? (uint32_t)json_number(&j, number) : 0;
     struct weft_workflow *w = x ? weft_experiment_workflow(x, row, &error) : NULL;
     struct strbuf path = {0};
-    if (x && (!w || !experiment_write_row(w, inside_experiment(x)->x.workflow, row, &path, &error))) {
+    if (x &&
+        (!w || !experiment_write_row(w, inside_experiment(x)->x.workflow, row, &path, &error))) {
         reply_error(out, &error);
     } else if (x) {
         struct json_writer answer;

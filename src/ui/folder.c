@@ -146,8 +146,8 @@ static const char *folder_type(const char *name)
 {
     static const struct {
         const char *suffix, *type;
-    } types[] = {{".png", "image/png"},  {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"},
-                 {".gif", "image/gif"},  {".webp", "image/webp"}, {".svg", "image/svg+xml"}};
+    } types[] = {{".png", "image/png"}, {".jpg", "image/jpeg"},  {".jpeg", "image/jpeg"},
+                 {".gif", "image/gif"}, {".webp", "image/webp"}, {".svg", "image/svg+xml"}};
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot && i < sizeof types / sizeof *types; i++)
         if (strcasecmp(dot, types[i].suffix) == 0)

@@ -8,6 +8,9 @@ struct weft_error;
 extern const struct ui_route database_routes[];
 void database_look(const struct laboratory *lab);
 
+/* lineage.c: files of runs and where they come from. */
+extern const struct ui_route lineage_routes[];
+
 /* plan.c: plans made, judged, compared, simulated. experiments.c: combinations and what they gave. folder.c: files of the
  * folder. */
 extern const struct ui_route plan_routes[], experiment_routes[], folder_routes[];

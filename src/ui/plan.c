@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAN_SECONDS = 10, FRONT_POINTS = 20 }; /* longest that anybody waits for a plan; its points */
+enum {
+    PLAN_SECONDS = 10,
+    FRONT_POINTS = 20
+}; /* longest that anybody waits for a plan; its points */
 
 /* What a request is about. */
 struct plan_question {
@@ -205,8 +208,7 @@ static void answer_plan_compare(const struct laboratory *lab, const struct reque
     o.budget = "300ms"; /* of each that searches: a first look */
     o.progress = plan_in_time;
     o.context = &q;
-    struct weft_compare *c =
-        weft_compare_new(q.problem.workflow, q.problem.platform, &o, &error);
+    struct weft_compare *c = weft_compare_new(q.problem.workflow, q.problem.platform, &o, &error);
     if (c) {
         struct json_writer j;
         json_write_start(&j, &out->body, false);
@@ -243,8 +245,9 @@ static void answer_plan_front(const struct laboratory *lab, const struct request
         return;
     const char *with = request_value(r, "with");
     struct weft_plan_options o = plan_options(&q);
-    struct weft_plan **plans = weft_plan_front(q.problem.workflow, q.problem.platform,
-                                               with ? with : "stream", FRONT_POINTS, &o, &n, &error);
+    struct weft_plan **plans =
+        weft_plan_front(q.problem.workflow, q.problem.platform, with ? with : "stream",
+                        FRONT_POINTS, &o, &n, &error);
     if (plans) {
         const struct plan **models = mem_new(const struct plan *, n + 1);
         for (size_t i = 0; i < n; i++)

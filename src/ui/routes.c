@@ -7,11 +7,8 @@
 #include <string.h>
 
 const struct ui_view ui_views[] = {
-    {database_routes, database_look},
-    {plan_routes, NULL},
-    {experiment_routes, experiments_look},
-    {folder_routes, NULL},
-    {0},
+    {database_routes, database_look},      {lineage_routes, NULL}, {plan_routes, NULL},
+    {experiment_routes, experiments_look}, {folder_routes, NULL},  {0},
 };
 
 static bool route_matches(const char *pattern, const char *path, int64_t *number)

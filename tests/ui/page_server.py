@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 
 weft = os.path.abspath(os.environ["WEFT"])
 work = tempfile.TemporaryDirectory()
@@ -140,6 +141,21 @@ ok([r.get("values") for r in e["rows"]] == [{"score": "1"}, {"score": "2"}], "an
 status, _, text = server.ask("/api/experiment/open", "POST", '{"file": "sub/exp.yaml", "row": 1}', Origin=server.address)
 ok(status == 200 and json.loads(text)["flow"] == "sub/sweep-2.yaml" and "echo score 2" in open("sub/sweep-2.yaml").read(), "a row is a workflow")
 ok(server.ask("/api/experiment/open", "POST", '{"file": "sub/exp.yaml", "row": 7}', Origin=server.address)[0] == 400, "one that is not there is told")
+
+runs = lambda query: [r["run"] for r in json.loads(server.ask("/api/runs?" + query)[2])["runs"]]
+files = json.loads(server.ask("/api/run/1/files")[2])
+digest = next(f["digest"] for f in files["files"] if f["path"] == "b.txt")
+ok(len(digest) == 64 and runs("where=" + urllib.parse.quote(f"SELECT DISTINCT id >> 32 FROM files WHERE hex(digest) LIKE '{digest[:16].upper()}%'")) == [1], "runs by the digest of a file")
+ok(1 in runs("words=alert") and runs("words=frobnicate") == [], "by words")
+ok(runs("since=4000000000") == [] and 1 in runs("since=1"), "by time")
+lineage = json.loads(server.ask("/api/lineage?path=" + os.path.realpath("b.txt"))[2])
+ok([t["task"] for t in lineage["tasks"]] == ["a", "<script>alert(1)</script>"], "where a file comes from")
+status, headers, text = server.ask("/api/lineage?picture=1&path=" + os.path.realpath("b.txt"))
+ok(status == 200 and headers["Content-Type"] == "image/svg+xml" and "<script" not in text and "sandbox" in headers["Content-Security-Policy"], "as a picture")
+ok(server.ask("/api/lineage?path=/nothing")[0] == 404, "of a file that no run knows nothing is told")
+ok(server.ask("/api/run/1/csv")[2].startswith("run,") or "task" in server.ask("/api/run/1/csv")[2].splitlines()[0], "a run as CSV")
+status, _, text = server.ask("/api/run/1/open", "POST", "{}", Origin=server.address)
+ok(status == 200 and "echo f1=0.9" in open(json.loads(text)["flow"]).read(), "the graph of a run is a file again")
 
 ok(server.ask("/api/runs", Host="evil.example")[0] == 421, "a name that was bent to this machine is refused")
 ok(server.ask("/api/runs", Origin="http://evil.example")[0] == 403, "another site's question is refused")
