@@ -5,7 +5,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { address, go } from "./address";
 import { Chart, number } from "./chart";
 import { kindFill } from "./colours";
-import { Gantt, type Part, Parts, type Placements, type PlanNode, type Transfer } from "./gantt";
+import { Gantt, type Part, Parts, type Placements, type PlanNode, type Transfer } from "./schedule";
 import { type About, ask } from "./server";
 import { bytes, seconds } from "./words";
 

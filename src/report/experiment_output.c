@@ -74,7 +74,7 @@ static const char *values_name(const struct expansion *e, uint32_t combination, 
  * file is asked once, with its first combination. */
 bool experiment_has_values(const struct expansion *e, struct error *err)
 {
-    const struct workflow *w = e->original;
+    const struct workflow *w;
     const struct merged *m = e->merged;
     struct strbuf name = {0};
     ARRAY(const char *) known = {0};
