@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Seconds without work after which an agent leaves that nobody tells to (its client was killed, and
@@ -182,6 +183,14 @@ void agents_wait_joined(struct remote *r)
     client_wait_agents(r->client, fleet_ready(r->fleet), JOINING);
 }
 
+/* Agents of this machine have hung up, and end their store and remove what is theirs; the last removes the
+ * folder that they stood in. It would find half of it if we removed that now, and leave the store's keeper. */
+static void agents_await_end(const char *folder)
+{
+    for (int i = 0; i < 1000 && file_exists(folder); i++) /* five seconds */
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+}
+
 /* Told to leave through the board; what the launch holds (Slurm's jobs) is let go after that. */
 void agents_release(struct remote *r)
 {
@@ -189,12 +198,15 @@ void agents_release(struct remote *r)
     const uint32_t *nodes = fleet_nodes(r->fleet, &n);
     bool own_store = !r->o.place.store;
     bool failed = r->session->state != SESSION_ENDED; /* it never began */
+    uint32_t stay = n;
     if (r->client && n) /* at a store of their own they have no other work, and no data to save */
-        client_shut_down(r->client, own_store ? NULL : nodes, n, r->stopped || failed || own_store,
-                         LEAVING);
+        stay = client_shut_down(r->client, own_store ? NULL : nodes, n,
+                                r->stopped || failed || own_store, LEAVING);
     remote_reachable(r, NULL, NULL);
     client_close(r->client);
     r->client = NULL;
+    if (n && !stay && r->target && strncmp(r->target, "local:", 6) == 0)
+        agents_await_end(r->fleet_state);
     fleet_end(r->fleet, ENDING);
     r->fleet = NULL;
 }
@@ -214,6 +226,19 @@ void agents_clear(const struct remote *r)
     agents_clear_folder(r->fleet_state);
 }
 
+/* Who has hung up still removes his folder; that takes moments, but for a machine that does much else. */
+static bool agents_have_left(const char *folder)
+{
+    for (int i = 0; i < 200; i++) { /* ten seconds */
+        if (rmdir(folder) == 0 || errno == ENOENT)
+            return true;
+        if (errno != ENOTEMPTY && errno != EEXIST)
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    return false;
+}
+
 /* Each agent removes its own folder, and the last the one that they stood in. */
 void agents_clear_others(const char *state)
 {
@@ -229,7 +254,7 @@ void agents_clear_others(const char *state)
         bool slurm = file_exists(path.at);
         path.at[path.n = n] = 0;
         strbuf_add(&path, "/agents");
-        bool gone = slurm && (rmdir(path.at) == 0 || errno == ENOENT);
+        bool gone = slurm && agents_have_left(path.at);
         path.at[path.n = n] = 0;
         if (gone)
             agents_clear_folder(path.at);
