@@ -6,7 +6,7 @@ CMAKE  := cmake -G Ninja -S .
 # What we build for ourselves treats warnings as errors; a stranger's newer compiler may warn of more.
 DEVELOPER := -DWEFT_WERROR=ON
 
-.PHONY: all help run test check asan tsan lint lint-quick format bench fuzz soak soak-real nightly abi install clean deps deps-build deps-test deps-bench
+.PHONY: all help run test check asan tsan lint lint-quick format bench fuzz soak soak-real wishes nightly abi install clean deps deps-build deps-test deps-bench
 
 all: ## build the program and the library (installs nothing; `make deps` does)
 	@tools/deps --check build
@@ -76,7 +76,15 @@ soak-real: deps-test ## real runs under faults, SOAK_ROUNDS here and as many on 
 	@WEFT=$(BUILD)/release/weft SOAK_FUNCTIONS=$(abspath $(BUILD))/release/tests/soak_functions.so SOAK_ROUNDS=$(SOAK_ROUNDS) tests/soak/soak_real.py
 	@WEFT=$(BUILD)/release/weft SOAK_FUNCTIONS=$(abspath $(BUILD))/release/tests/soak_functions.so SOAK_ROUNDS=$(SOAK_ROUNDS) tests/soak/soak_cluster.py
 
-nightly: tsan soak soak-real fuzz ## what is too long for every commit
+# Judged by brute force; those that are executed by what tasks note and where agents ran them.
+WISHES ?= 500
+WISHES_EXECUTED ?= 50
+wishes: deps-test ## WISHES random sets of constraints on small graphs, WISHES_EXECUTED of them executed
+	@$(CMAKE) -B $(BUILD)/release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@$(NINJA) $(BUILD)/release weft --quiet
+	@WEFT=$(abspath $(BUILD))/release/weft WISHES=$(WISHES) WISHES_EXECUTED=$(WISHES_EXECUTED) tests/issues/017_wishes_test.sh
+
+nightly: tsan soak soak-real fuzz wishes ## what is too long for every commit
 
 abi: all ## record the library's ABI, after a deliberate change (see CONTRIBUTING.md)
 	@tools/abi record $(BUILD)/release

@@ -100,6 +100,29 @@ bool weft_history_say(struct weft_history *h, int64_t run, const char *sort, con
 struct weft_workflow *weft_history_workflow(struct weft_history *h, int64_t run,
                                             struct weft_error *error);
 
+/* A run for other programs, by the format's name:
+ *     "crate"     a Workflow Run RO-Crate: a folder with its description (ro-crate-metadata.json), the
+ *                 graph as it was, and copies of what the run read and left, as far as that is still there
+ *                 or kept. A path that ends with ro-crate-metadata.json: without the copies
+ *     "wfformat"  the graph with its execution, in WfFormat; tasks that failed are left out
+ *     "csv", "json"  the attempts
+ *     any other   the graph alone, in that format of workflows (weft_format_for())
+ * NULL: by the path's suffix; one without, or that ends with a slash, is a crate. Nothing that is there is
+ * written over by a crate; files are. */
+struct weft_exported {
+    size_t size;      /* set by WEFT_EXPORTED_INIT: fields may be added at the end */
+    uint32_t files;   /* that it describes */
+    uint32_t missing; /* of them: wanted in the crate, and not to be had any more */
+    double bytes;     /* copied */
+};
+#define WEFT_EXPORTED_INIT                                                                         \
+    {                                                                                              \
+        .size = sizeof(struct weft_exported)                                                       \
+    }
+/* `out` may be NULL. */
+bool weft_history_export(struct weft_history *h, int64_t run, const char *path, const char *format,
+                         struct weft_exported *out, struct weft_error *error);
+
 struct weft_record; /* one run with everything that was recorded */
 struct weft_record *weft_history_run(struct weft_history *h, int64_t run, struct weft_error *error);
 void weft_record_free(struct weft_record *r);

@@ -30,6 +30,7 @@ EXPORT struct weft_history *weft_history_open(const char *path, struct weft_erro
     return api_result(&call);
 }
 
+/* The last one of a process folds the log into the database: it may take a moment. */
 EXPORT void weft_history_close(struct weft_history *h)
 {
     if (!h)
@@ -38,6 +39,7 @@ EXPORT void weft_history_close(struct weft_history *h)
     free(h);
 }
 
+/* Opens the standard history by itself: who imports may have none yet. */
 EXPORT bool weft_history_import(const char *path, struct weft_imported *out,
                                 struct weft_error *error)
 {
@@ -56,6 +58,7 @@ EXPORT bool weft_history_import(const char *path, struct weft_imported *out,
 
 /* ---- runs ---- */
 
+/* Texts stay the record's: valid as long as the handle that has it. */
 static void history_head_out(const struct run_record *r, struct weft_run_head *out)
 {
     *out = (struct weft_run_head){
@@ -82,6 +85,7 @@ static void history_head_out(const struct run_record *r, struct weft_run_head *o
     };
 }
 
+/* The list is whole before it is handed out: runs that end meanwhile change nothing in it. */
 EXPORT struct weft_runs *weft_history_runs(struct weft_history *h,
                                            const struct weft_runs_filter *filter,
                                            struct weft_error *error)
@@ -122,6 +126,7 @@ EXPORT bool weft_runs_get(const struct weft_runs *runs, size_t i, struct weft_ru
     return true;
 }
 
+/* Numbers are positive, so that -1 is free for "none". */
 EXPORT int64_t weft_history_find(struct weft_history *h, const char *text, struct weft_error *error)
 {
     API_CALL(call, error)
@@ -133,6 +138,7 @@ EXPORT int64_t weft_history_find(struct weft_history *h, const char *text, struc
     return api_end(&call) ? (int64_t)call.number : -1;
 }
 
+/* The sorts that people say come after those that runs state; what a run states cannot be said. */
 EXPORT bool weft_history_say(struct weft_history *h, int64_t run, const char *sort,
                              const char *text, bool unsay, struct weft_error *error)
 {
@@ -153,6 +159,7 @@ EXPORT bool weft_history_say(struct weft_history *h, int64_t run, const char *so
     return api_end(&call);
 }
 
+/* Read from its text each time: a caller that needs it twice keeps it. */
 EXPORT struct weft_workflow *weft_history_workflow(struct weft_history *h, int64_t run,
                                                    struct weft_error *error)
 {
@@ -167,6 +174,8 @@ EXPORT struct weft_workflow *weft_history_workflow(struct weft_history *h, int64
 
 /* ---- one run ---- */
 
+/* Everything at once, in memory: O(attempts + files). Names of tasks come apart from the events, as one
+ * workflow has them for all its runs. */
 EXPORT struct weft_record *weft_history_run(struct weft_history *h, int64_t run,
                                             struct weft_error *error)
 {
@@ -198,6 +207,7 @@ EXPORT void weft_record_head(const struct weft_record *r, struct weft_run_head *
     history_head_out(&r->run, out);
 }
 
+/* An event of a run that grew may name a task that the names do not have. */
 static const char *history_name_of(const struct history_tasks *t, uint32_t task)
 {
     return task < t->n ? history_task_name(t, task) : "";
@@ -231,6 +241,7 @@ EXPORT bool weft_record_attempt(const struct weft_record *r, size_t i, struct we
     return false;
 }
 
+/* The first failure of each cause stands for all of them; the others are counted. O(failures) each. */
 bool api_cause(const struct run_record *r, size_t i, struct weft_cause *out)
 {
     uint32_t count = 0;
@@ -260,6 +271,7 @@ EXPORT bool weft_record_cause(const struct weft_record *r, size_t i, struct weft
     return api_cause(&r->run, i, out);
 }
 
+/* In the order of the database: by sort, item and name. */
 EXPORT bool weft_record_fact(const struct weft_record *r, size_t i, struct weft_fact *out)
 {
     if (i >= r->run.facts.n)
@@ -275,6 +287,7 @@ EXPORT bool weft_record_fact(const struct weft_record *r, size_t i, struct weft_
     return true;
 }
 
+/* A digest of zeros is none: an empty text says so. */
 EXPORT bool weft_record_file(const struct weft_record *r, size_t i, struct weft_record_file *out)
 {
     if (i >= r->run.files.n)
@@ -294,6 +307,7 @@ EXPORT bool weft_record_file(const struct weft_record *r, size_t i, struct weft_
 
 /* ---- two runs ---- */
 
+/* Either may be older: what is asked first stands on the left. */
 EXPORT struct weft_changes *weft_history_compare(struct weft_history *h, int64_t before,
                                                  int64_t after, struct weft_error *error)
 {
@@ -318,6 +332,7 @@ EXPORT void weft_changes_free(struct weft_changes *c)
     free(c);
 }
 
+/* Tasks and kinds are told alike; kinds count how many tasks they have. */
 static bool history_change_out(const history_change_list *list, size_t i, struct weft_change *out)
 {
     if (i >= list->n)
@@ -425,6 +440,7 @@ static void story_add_inputs(struct history *h, struct file_origin *f)
     workflow_free(w);
 }
 
+/* Also one that was found in part. */
 static void story_free(struct file_story *s)
 {
     for (size_t i = 0; s->origins && i < s->found.n; i++) {
@@ -439,6 +455,8 @@ static void story_free(struct file_story *s)
     free(s->path);
 }
 
+/* By path first: that is one look into an index. Only a file that no run knows is read, whole, to be found
+ * by its content. */
 static bool story_find(struct history *h, const char *path, size_t limit, struct file_story *s,
                        struct error *err)
 {
@@ -487,6 +505,7 @@ EXPORT void weft_story_free(struct weft_story *s)
     free(s);
 }
 
+/* Newest first, as the history has them. */
 EXPORT bool weft_story_origin(const struct weft_story *s, size_t i, struct weft_origin *out)
 {
     if (i >= s->model.found.n)
@@ -515,6 +534,7 @@ EXPORT bool weft_story_input(const struct weft_story *s, size_t i, size_t k,
     return true;
 }
 
+/* The graph becomes a handle of its own, so that whoever draws workflows can draw it. */
 EXPORT struct weft_lineage *weft_history_lineage(struct weft_history *h, const char *path,
                                                  struct weft_error *error)
 {
@@ -555,6 +575,7 @@ EXPORT const struct weft_workflow *weft_lineage_graph(const struct weft_lineage 
     return l->graph;
 }
 
+/* Tasks that made the file come first: `nback` of them. */
 EXPORT bool weft_lineage_task(const struct weft_lineage *l, uint32_t i, int64_t *run, bool *before)
 {
     if (i >= l->model.run.n)

@@ -9,11 +9,13 @@ struct weft_kept {
     recorded_results list;
 };
 
+/* Looks at the first bytes alone. */
 EXPORT bool weft_history_is_database(const char *path)
 {
     return history_is_database(path);
 }
 
+/* In one transaction: other writers wait, and after an error nothing of it is there. */
 EXPORT bool weft_history_merge(const char *path, struct weft_merged *out, struct weft_error *error)
 {
     API_CALL(call, error)
@@ -29,6 +31,7 @@ EXPORT bool weft_history_merge(const char *path, struct weft_merged *out, struct
     return api_end(&call);
 }
 
+/* After an error the lines that were collected go with it: the error says what matters. */
 static struct weft_kept *kept_handle(bool good, struct weft_kept *k)
 {
     if (good)
@@ -38,6 +41,7 @@ static struct weft_kept *kept_handle(bool good, struct weft_kept *k)
     return NULL;
 }
 
+/* A number or a name of a run comes before a file that is called so. */
 EXPORT struct weft_kept *weft_history_keep(struct weft_history *h, const char *run_or_file,
                                            struct weft_error *error)
 {
@@ -49,6 +53,7 @@ EXPORT struct weft_kept *weft_history_keep(struct weft_history *h, const char *r
     return api_result(&call);
 }
 
+/* In place it needs the folder for itself, as a run does; into another folder it does not. */
 EXPORT struct weft_kept *weft_history_restore(struct weft_history *h, int64_t run, const char *name,
                                               const char *folder, struct weft_error *error)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The fits of all kinds of the workflow are made here, once; each task is then a look-up. */
 EXPORT struct weft_predictions *weft_workflow_predictions(const struct weft_workflow *w,
                                                           struct weft_error *error)
 {
@@ -34,6 +35,7 @@ EXPORT void weft_predictions_free(struct weft_predictions *f)
     free(f);
 }
 
+/* What is not known is NAN, never 0: a plan must not take it for quick. */
 EXPORT bool weft_predictions_task(const struct weft_predictions *f, uint32_t task,
                                   struct weft_prediction *out)
 {
@@ -72,11 +74,13 @@ EXPORT bool weft_predictions_usage(const struct weft_predictions *f, uint32_t ta
     return true;
 }
 
+/* By the quantile of the residuals that give the interval, too. */
 EXPORT double weft_predictions_seconds(const struct weft_predictions *f, uint32_t task, double risk)
 {
     return task < f->tasks ? forecast_seconds(f->model, task, risk) : NAN;
 }
 
+/* How far off a kind is, measured on its own past, each sample from the others. */
 EXPORT bool weft_predictions_kind(const struct weft_predictions *f, uint32_t i,
                                   struct weft_prediction_kind *out)
 {
@@ -97,6 +101,7 @@ EXPORT bool weft_predictions_kind(const struct weft_predictions *f, uint32_t i,
     return true;
 }
 
+/* Where the samples come from: whoever doubts a prediction looks here first. */
 EXPORT bool weft_predictions_host(const struct weft_predictions *f, uint32_t kind, uint32_t i,
                                   struct weft_prediction_host *out)
 {
@@ -116,6 +121,7 @@ struct weft_prediction_errors {
     history_errors model;
 };
 
+/* What was expected was recorded before each run: nothing is predicted again with hindsight. */
 EXPORT struct weft_prediction_errors *
 weft_history_prediction_errors(struct weft_history *h, size_t runs, struct weft_error *error)
 {
@@ -136,6 +142,7 @@ EXPORT void weft_prediction_errors_free(struct weft_prediction_errors *e)
     free(e);
 }
 
+/* A row for each run and kind. */
 EXPORT bool weft_prediction_errors_get(const struct weft_prediction_errors *e, size_t i,
                                        struct weft_prediction_error *out)
 {

@@ -15,6 +15,7 @@ static struct weft_record *record_handle(const struct run_record *run)
     return r;
 }
 
+/* Of the standard history, for reports: what was not kept is shown by names and kinds alone. */
 EXPORT struct weft_record *weft_record_load(const char *which, struct weft_error *error)
 {
     API_CALL(call, error)
@@ -26,6 +27,7 @@ EXPORT struct weft_record *weft_record_load(const char *which, struct weft_error
     return api_result(&call);
 }
 
+/* Traces come from simulations, too: such a run has no number and no files. */
 EXPORT struct weft_record *weft_record_of_trace(const char *path, const struct weft_workflow *w,
                                                 struct weft_error *error)
 {
@@ -40,6 +42,7 @@ EXPORT struct weft_record *weft_record_of_trace(const char *path, const struct w
     return api_result(&call);
 }
 
+/* One file, which needs no other: it can be sent by mail. */
 EXPORT bool weft_record_page(const struct weft_record *r, const char *path,
                              struct weft_error *error)
 {

@@ -5,7 +5,6 @@
 #include "base/plural.h"
 #include "base/quantity.h"
 #include "base/utf8.h"
-#include "base/plural.h"
 #include "cli/cli.h"
 #include "report/graph_svg.h"
 #include "report/human.h"
@@ -39,8 +38,10 @@ static const struct cli_option options[] = {
     {"output", 'o', "DIR", "restore: into this folder (default: where the run left it)"},
     {"export", 0, "FILE",
      "write to FILE.csv or FILE.json: the runs, or the attempts of RUN; to FILE.yaml, .dot ...: "
-     "the "
-     "graph of RUN as it was"},
+     "the graph of RUN as it was; to a folder DIR/: RUN as a Workflow Run RO-Crate"},
+    {"to", 0, "FORMAT",
+     "export RUN as crate, wfformat (with its execution), csv, json, or a format of workflows, "
+     "whatever the suffix says"},
     OPTION_JSON,
     OPTION_END,
 };
@@ -58,6 +59,8 @@ static const struct cli_rule history_rules[] = {
     {"file", NULL, "compare RUN"},
     {"import", NULL, "RUN compare file export workflow failed since limit json"},
     {"json", NULL, "export"}, /* the suffix says what is written */
+    {"to", "export", "compare file lineage"},
+    {"to", "RUN", NULL},
     RULES_END,
 };
 
@@ -83,25 +86,29 @@ static bool history_since(const struct arguments *a, double *out, struct error *
     return true;
 }
 
-enum { EXPORT_NONE = -1, EXPORT_CSV, EXPORT_JSON, EXPORT_GRAPH };
+enum { EXPORT_NONE = -1, EXPORT_CSV, EXPORT_JSON, EXPORT_RUN };
 
-/* By the suffix; of a run, any that a format of workflows has. */
+/* By the suffix; of a run, whatever the library knows. */
 static bool history_export_kind(const struct arguments *a, int *kind, struct error *err)
 {
     const char *path = arguments_value(a, "export");
     *kind = EXPORT_NONE;
     if (!path)
         return true;
-    const char *dot = strrchr(file_basename(path), '.');
-    if (dot && strcmp(dot, ".json") == 0)
+    const char *name = file_basename(path), *dot = strrchr(name, '.');
+    bool run = a->noperands == 1 && !arguments_flag(a, "compare");
+    if (run && (arguments_value(a, "to") || strcmp(name, "ro-crate-metadata.json") == 0))
+        *kind = EXPORT_RUN;
+    else if (dot && strcmp(dot, ".json") == 0)
         *kind = EXPORT_JSON;
     else if (dot && strcmp(dot, ".csv") == 0)
         *kind = EXPORT_CSV;
-    else if (dot && a->noperands == 1 && !arguments_flag(a, "compare"))
-        *kind = EXPORT_GRAPH;
+    else if (run)
+        *kind = EXPORT_RUN;
     else
         return error_set(err, ERROR_INPUT,
-                         "--export %s: expected a name in .csv or .json; of a RUN also .yaml",
+                         "--export %s: expected a name in .csv or .json; of a RUN also .yaml, or a "
+                         "folder",
                          path);
     return true;
 }
@@ -157,15 +164,21 @@ static int history_show_run(const struct arguments *a, struct weft_history *h, i
     return 0;
 }
 
-/* Written by the format's own rules: a suffix that none has is its error. */
-static int history_export_graph(const struct arguments *a, struct weft_history *h)
+/* What a crate lacks is said, and no failure: the description names it all the same. */
+static int history_export_run(const struct arguments *a, struct weft_history *h)
 {
     struct weft_error error;
+    struct weft_exported x = WEFT_EXPORTED_INIT;
+    char size[HUMAN_SIZE];
     int64_t run = weft_history_find(h, a->operand[0], &error);
-    struct weft_workflow *w = run >= 0 ? weft_history_workflow(h, run, &error) : NULL;
-    bool ok = w && weft_workflow_write(w, arguments_value(a, "export"), NULL, &error);
-    weft_workflow_free(w);
-    return ok ? 0 : cli_failed(&error);
+    if (run < 0 || !weft_history_export(h, run, arguments_value(a, "export"),
+                                        arguments_value(a, "to"), &x, &error))
+        return cli_failed(&error);
+    if (x.bytes > 0 || x.missing)
+        printf("%u of %u file%s copied (%s)%s\n", x.files - x.missing, x.files, plural(x.files),
+               human_bytes(size, x.bytes),
+               x.missing ? "; the others are not there as they were, nor kept" : "");
+    return 0;
 }
 
 static int history_show_changes(const struct arguments *a, struct weft_history *h, bool json,
@@ -292,6 +305,7 @@ static int history_answer(const struct arguments *a, struct weft_history *h, int
     return history_show_run(a, h, exported, out);
 }
 
+/* Hosts are named, so that a history of the wrong machine is noticed at once. */
 static int history_merge_other(const char *path)
 {
     struct weft_error error;
@@ -362,6 +376,7 @@ static int history_report_kept(const struct arguments *a, struct weft_kept *k, c
     return status ? status : failed ? WEFT_FAILED : 0;
 }
 
+/* What could not be kept is a line each, and status 1. */
 static int history_keep(const struct arguments *a, struct weft_history *h)
 {
     struct weft_error error;
@@ -411,6 +426,7 @@ static bool history_verb_good(const struct arguments *a, const char *verb, struc
     return true;
 }
 
+/* Verbs change something: they are no questions, and have no --json and no --export. */
 static int history_do(const struct arguments *a, const char *verb)
 {
     struct weft_error error;
@@ -440,10 +456,10 @@ static int history_command(const struct arguments *a)
     if (!history_export_kind(a, &exported, &err))
         return cli_fail(&err);
     struct weft_history *h = weft_history_open(NULL, &error);
-    int status = !h                         ? cli_failed(&error)
-                 : exported == EXPORT_GRAPH ? history_export_graph(a, h)
-                                            : history_answer(a, h, exported, &out);
-    if (exported == EXPORT_GRAPH)
+    int status = !h                       ? cli_failed(&error)
+                 : exported == EXPORT_RUN ? history_export_run(a, h)
+                                          : history_answer(a, h, exported, &out);
+    if (exported == EXPORT_RUN)
         ; /* is written */
     else if (!status && exported < 0)
         status = cli_print(&out);
@@ -477,6 +493,8 @@ const struct command command_history = {
         "  weft history --compare 3 last\n"
         "  weft history --file results/edges.pgm\n"
         "  weft history 3 --export attempts.csv\n"
+        "  weft history best --export best-run/\n"
+        "  weft history 3 --export run.json --to wfformat\n"
         "  weft history keep best\n"
         "  weft history restore best total.txt -o old\n"
         "  weft history import other/history.db\n",

@@ -27,6 +27,7 @@ static int error_sample_order(const void *a, const void *b)
     return (x->ratio > y->ratio) - (x->ratio < y->ratio);
 }
 
+/* Texts are copies: the database may change. */
 void history_errors_free(history_errors *errors)
 {
     for (size_t i = 0; i < errors->n; i++) {
@@ -97,6 +98,7 @@ static bool errors_read(struct history *h, sqlite3_stmt *s, const char *words, u
     return row == 0;
 }
 
+/* Runs of which nothing was predicted have no row: they would say nothing. */
 bool history_predicted(struct history *h, size_t runs, history_errors *out, struct error *err)
 {
     struct mem_guard outer, inner;

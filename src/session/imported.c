@@ -81,6 +81,7 @@ bool imported_add(const char *path, struct imported *out, struct error *err)
     return good;
 }
 
+/* As imported_add(): a history is made where there is none. */
 bool imported_merge(const char *path, struct history_merged *out, struct error *err)
 {
     *out = (struct history_merged){0};

@@ -12,11 +12,13 @@
 #include "session/retention.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- what a run left ---- */
 
@@ -29,6 +31,7 @@ void recorded_outputs_free(recorded_outputs *o)
     array_free(o);
 }
 
+/* By name: runs that are asked for have few outputs, or made all of them. */
 static bool outputs_have(const recorded_outputs *o, const char *path)
 {
     for (size_t i = 0; i < o->n; i++)
@@ -105,6 +108,7 @@ struct results_place {
     recorded_results *out;
 };
 
+/* A line for the user; the order is that of the files. */
 static void place_say(struct results_place *p, const char *path, bool good, double bytes,
                       const char *text)
 {
@@ -145,6 +149,7 @@ static bool place_open(struct results_place *p, const char *folder, bool writes,
     return p->memo != NULL;
 }
 
+/* Also one that was not opened, or in part. */
 static void place_close(struct results_place *p)
 {
     struct error ignored = {0}; /* what is not noted is read again */
@@ -156,6 +161,7 @@ static void place_close(struct results_place *p)
 
 /* ---- keeping ---- */
 
+/* What is gone may have been kept before; that is as good. */
 static void place_keep(struct results_place *p, const char *path, const struct digest *d)
 {
     struct error err = {0};
@@ -173,6 +179,7 @@ static void place_keep(struct results_place *p, const char *path, const struct d
                   strstr(err.text, ": ") ? strstr(err.text, ": ") + 2 : err.text);
 }
 
+/* After keeping, not before: what was just kept is the youngest, and stays. */
 static void place_bound(struct results_place *p)
 {
     struct objects_eviction e = {.age = p->keep.results.age, .size = p->keep.results.size};
@@ -185,6 +192,7 @@ static void place_bound(struct results_place *p)
         place_say(p, p->state.at, true, 0, text);
 }
 
+/* No lock: objects are made beside each other, and a run may go on in the folder. */
 static bool keep_run(struct history *h, int64_t run, recorded_results *out, struct error *err)
 {
     recorded_outputs outputs = {0};
@@ -239,6 +247,15 @@ bool recorded_keep(struct history *h, const char *run_or_file, recorded_results 
 
 /* ---- restoring ---- */
 
+/* "d/" is the folder d: what is made above it must not make it. */
+static const char *place_path(const char *folder, const char *name, struct strbuf *out)
+{
+    path_in(folder, name, out);
+    while (out->n > 1 && out->at[out->n - 1] == '/')
+        out->at[--out->n] = 0;
+    return out->at;
+}
+
 /* What stands there is put aside, unless its content is kept as well. */
 static bool put_aside(struct results_place *p, const char *path, struct error *err)
 {
@@ -274,6 +291,8 @@ static bool copy_standing(struct results_place *p, const char *from, const struc
            make_parents(to, err) && tree_copy(from, to, err);
 }
 
+/* In this order: it is there, it is kept, it stands where the run left it. Nothing of a user's is lost on
+ * the way: what is in the way is put aside, or it is left alone. */
 static void restore_one(struct results_place *p, const struct recorded_output *o, const char *into)
 {
     struct strbuf from = {0}, to = {0};
@@ -282,9 +301,9 @@ static void restore_one(struct results_place *p, const struct recorded_output *o
     struct stat s;
     double size;
     bool damaged = false;
-    path_in(p->folder, o->path, &from);
+    place_path(p->folder, o->path, &from);
     const char *name = o->path + (into ? strspn(o->path, "/") : 0);
-    path_in(into ? into : p->folder, name, &to);
+    place_path(into ? into : p->folder, name, &to);
     bool there = lstat(to.at, &s) == 0;
     if (there && memo_digest(p->memo, to.at, false, &now, &size, &err) &&
         digest_equal(&now, &o->digest)) {
@@ -336,6 +355,43 @@ bool recorded_restore(struct history *h, int64_t run, const char *name, const ch
     recorded_outputs_free(&outputs);
     free(folder);
     return good;
+}
+
+/* Where weft's own folder is gone nothing is kept, and no memo knows digests: files are read. */
+static void gather_standing(const char *folder, const struct recorded_output *o, const char *into,
+                            recorded_results *out)
+{
+    struct strbuf from = {0}, to = {0};
+    struct error err = {0};
+    struct digest now = {0};
+    struct stat s;
+    place_path(folder, o->path, &from);
+    place_path(into, o->path + strspn(o->path, "/"), &to);
+    int fd = open(from.at, O_RDONLY | O_CLOEXEC);
+    bool same = fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode) &&
+                digest_of_fd(fd, from.at, &now, &err) && digest_equal(&now, &o->digest);
+    if (fd >= 0)
+        close(fd);
+    bool good = same && make_parents(to.at, &err) && tree_copy(from.at, to.at, &err);
+    array_push(out, (struct recorded_result){mem_copy_string(to.at),
+                                             mem_copy_string(good ? "restored" : "is not there"),
+                                             good, good ? o->size : 0});
+    strbuf_free(&from);
+    strbuf_free(&to);
+}
+
+void recorded_gather(const char *folder, const recorded_outputs *files, const char *into,
+                     recorded_results *out)
+{
+    struct results_place p = {.out = out};
+    struct error ignored = {0};
+    bool open = place_open(&p, folder, false, &ignored);
+    for (size_t i = 0; i < files->n; i++)
+        if (open)
+            restore_one(&p, &files->at[i], into);
+        else
+            gather_standing(folder, &files->at[i], into, out);
+    place_close(&p);
 }
 
 void recorded_results_free(recorded_results *r)

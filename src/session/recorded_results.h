@@ -30,4 +30,8 @@ bool recorded_keep(struct history *h, const char *run_or_file, recorded_results 
                    struct error *err);
 bool recorded_restore(struct history *h, int64_t run, const char *name, const char *into,
                       recorded_results *out, struct error *err);
+/* Copies of these files of `folder`, as they were, into another: from what is kept, else as they stand
+ * if they are still that. A line each, in their order. */
+void recorded_gather(const char *folder, const recorded_outputs *files, const char *into,
+                     recorded_results *out);
 void recorded_results_free(recorded_results *r);

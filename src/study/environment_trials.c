@@ -364,8 +364,14 @@ static void add_order(struct strbuf *out, const char *importance, uint32_t first
                   importance, first + 1, second + 1);
 }
 
-/* The tasks without successors, in a random order. */
-static uint32_t draw_outputs(const struct workflow *w, uint64_t seed, uint32_t *outputs)
+void environment_add_orders(struct strbuf *out, const char *importance, const uint32_t *outputs,
+                            uint32_t count)
+{
+    for (uint32_t k = 1; k < count; k++)
+        add_order(out, importance, outputs[k - 1], outputs[k]);
+}
+
+uint32_t environment_outputs(const struct workflow *w, uint64_t seed, uint32_t *outputs)
 {
     struct rng rng;
     rng_seed_stream(&rng, seed, 3);
@@ -414,9 +420,9 @@ static bool run_ordered(struct environment_study *s, const char *importance, env
         struct strbuf more = {0};
         good = trial_begin(s, i, "orders of outputs", false, &t, err);
         uint32_t *outputs = good ? mem_new(uint32_t, t.w->ntasks) : NULL;
-        uint32_t count = good ? draw_outputs(t.w, s->shapes[i].seed, outputs) : 0;
-        for (uint32_t k = 1; k < count; k++)
-            add_order(&more, importance, outputs[k - 1], outputs[k]);
+        uint32_t count = good ? environment_outputs(t.w, s->shapes[i].seed, outputs) : 0;
+        if (good)
+            environment_add_orders(&more, importance, outputs, count);
         good = good && trial_run(s, i, NULL, strbuf_text(&more), &t, err);
         if (good) {
             judge_order(t.plan, &t.real, outputs, count, t.w->ntasks, &t.row);

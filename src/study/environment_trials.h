@@ -47,3 +47,14 @@ struct environment_study {
 bool environment_run(struct environment_study *s, const struct reproduction_options *o,
                      struct error *err);
 void environment_free(struct environment_study *s);
+
+/* ---- shared with environment_executed.c ---- */
+
+/* The tasks without successors, in a random order; `outputs` has room for all tasks. How many. */
+uint32_t environment_outputs(const struct workflow *w, uint64_t seed, uint32_t *outputs);
+/* A constraint between each and the next: "requirement" or "preference". */
+void environment_add_orders(struct strbuf *out, const char *importance, const uint32_t *outputs,
+                            uint32_t count);
+/* Some of the graphs, really executed by the runner of the options: a section of Markdown. The graphs are
+ * those of environment_run(), after it. */
+bool environment_execute(struct environment_study *s, struct strbuf *out, struct error *err);

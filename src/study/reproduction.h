@@ -17,6 +17,14 @@
 #include "model/replayer.h"
 #include <stdint.h>
 
+/* Runs a plan for real, on agents of this machine: what a study may not do by itself. */
+struct reproduction_runner {
+    /* The workflow's file, whose tasks are commands, by the plan's: one agent for each node, strictly. Of
+     * each task when it ended (seconds since the start) and on which agent; room for `ntasks`. */
+    bool (*run)(const char *workflow, const char *plan, uint32_t agents, uint32_t ntasks,
+                double *finish, uint32_t *agent, struct error *err);
+};
+
 struct reproduction_options {
     const char *folder; /* where report and pictures go; it exists */
     bool quick;         /* a small version that takes seconds, for tests */
@@ -25,6 +33,7 @@ struct reproduction_options {
     const char *data;                /* folders of instances, separated by colons; NULL: none */
     const struct progress *progress; /* NULL: nobody watches */
     const struct replayer *replayer; /* confirms the promises of stream planners; not NULL */
+    const struct reproduction_runner *runner; /* NULL: nothing is really executed */
 };
 
 struct reproduction {

@@ -38,6 +38,8 @@ history restore 1 -o "$work/old" && grep -q "3 already" "$work/out"
 ok $? "what is there is not written again"
 history restore 2 total.txt -o "$work/new" && [ "$(cat "$work/new/total.txt")" = 15 ] && [ "$(ls "$work/new")" = total.txt ]
 ok $? "one file, which still stands where the run left it"
+history restore 2 folder -o "$work/new" && [ "$(cat "$work/new/d/copy")" = "$(seq 5)" ]
+ok $? "and a folder"
 history restore 1 total && [ "$(cat "$work/f/total.txt")" = 6 ] && [ "$(cat "$work/f/total.txt.before-weft")" = 15 ]
 ok $? "in place, by the name of the task: what is not kept is put aside"
 history restore 2 total.txt

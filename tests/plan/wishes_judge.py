@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random sets of constraints on small graphs, planned by weft and judged by brute force.
 
-    wishes_judge.py WEFT FOLDER COUNT SEED
+    wishes_judge.py WEFT FOLDER COUNT SEED [EXECUTED]
 
 Every schedule that appends tasks in some order to some processors is built here, in words of its own:
 with and without the waiting that an order between ends asks for. What weft answers must agree:
@@ -10,6 +10,11 @@ with and without the waiting that an order between ends asks for. What weft answ
                         requirements and all wishes, this one does
     exit 3 (proved)     no schedule of ours meets the requirements
     exit 1 (not found)  the same: what we find, weft finds
+
+EXECUTED sets are run as well, on two agents of this machine (`--on local:2`), with tasks that wait their time.
+Tasks note when they begin and end, weft says on which agent each was: by that every requirement must hold, and
+weft must say that it did. Drawn are requirements that hold however late a task is (orders, places, counts): how
+long a task takes beside others on a busy machine is nobody's promise.
 
 Prints what went wrong, one line each, and a summary."""
 import collections, itertools, json, os, random, subprocess, sys
@@ -54,9 +59,9 @@ def time_of(task, what="finish"):
     return f"(select task-{what}-time from task where task-name = 't{task}')"
 
 
-def draw_constraint(rng, graph):
+def draw_constraint(rng, graph, kinds=range(7)):
     work, edges, nodes = graph
-    n, kind = len(work), rng.randint(0, 6)
+    n, kind = len(work), rng.choice(kinds)
     a, b = rng.sample(range(n), 2)
     x, y = rng.sample(range(nodes), 2)
     if kind == 0:
@@ -89,10 +94,10 @@ def draw_constraint(rng, graph):
         lambda s: all(s.finish[p] <= s.finish[q] + SLACK for p, q in pairs), [(p, q, False) for p, q in pairs]
 
 
-def draw_set(rng, graph):
+def draw_set(rng, graph, kinds=range(7)):
     out = []
     for _ in range(rng.choice([1, 1, 2, 2, 3])):
-        sort, text, keep, orders = draw_constraint(rng, graph)
+        sort, text, keep, orders = draw_constraint(rng, graph, kinds)
         need = rng.random() < 0.6
         statement = f"assert {sort} {'requirement' if need else 'preference'} ({text});"
         out.append((need, statement, keep, orders))
@@ -192,8 +197,87 @@ def judge(weft, folder, rng):
     return None
 
 
+# --- executed
+
+FIRM = [0, 1, 2, 5, 6]  # kinds of constraints that no late task breaks
+UNIT = 0.02  # seconds of a unit of work
+
+
+def write_run(graph, constraints, folder):
+    work, edges, _ = graph
+    with open(f"{folder}/run.yaml", "w") as f:
+        f.write("weft: 1\nname: drawn\nassert:\n")
+        for _, statement, _, _ in constraints:
+            # agents of local:2 are called n1 and n2
+            f.write("  - " + json.dumps(statement.replace("'p0'", "'n1'").replace("'p1'", "'n2'")) + "\n")
+        f.write("tasks:\n")
+        for t, units in enumerate(work):
+            ins = [f"e{a}_{t}" for (a, b) in edges if b == t]
+            outs = [f"e{t}_{b}" for (a, b) in edges if a == t] + [f"end{t}"]
+            note = f"date +%s%N > {folder}/begun{t}; sleep {units * UNIT:.3f}; touch {' '.join(outs)}; date +%s%N > {folder}/ended{t}"
+            f.write(f"  t{t}: {{ run: {json.dumps(note)}, work: {units * UNIT:.3f}, in: [{', '.join(ins)}], out: [{', '.join(outs)}] }}\n")
+
+
+def happened(lines, graph, folder):
+    """What ran when and where, as a schedule of ours."""
+    s = Schedule(([], {}, 2), [], [None] * len(graph[0]), [])
+    for e in lines:
+        if e.get("event") == "task" and e.get("outcome") == "done":
+            s.place[int(e["task"][1:])] = e["node"]
+    for t in range(len(graph[0])):
+        s.start[t], s.finish[t] = (int(open(f"{folder}/{what}{t}").read()) for what in ("begun", "ended"))
+    return s
+
+
+def execute(weft, folder, rng):
+    """None: well. A text: what is wrong. A number: nothing to run, and rightly so."""
+    work, edges, _ = draw_graph(rng)
+    graph = work, {e: 0 for e in edges}, 2
+    constraints = draw_set(rng, graph, FIRM)
+    write_run(graph, constraints, folder)
+    run = subprocess.run([weft, "run", f"{folder}/run.yaml", "--on", "local:2", "-j", "1", "--json"], capture_output=True, text=True)
+    text = "\n".join(c[1] for c in constraints)
+    what = f"{graph}\n{text}\n{run.stderr}\n{run.stdout}"
+    if run.returncode == 3 and not search(graph, constraints)[0]:
+        return 3
+    if run.returncode != 0:
+        return f"exit {run.returncode}: {what}"
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    s = happened(lines, graph, folder)
+    for a, b in edges:
+        if s.start[b] < s.finish[a]:
+            return f"t{b} began before its input was there: {what}"
+    for need, statement, keep, _ in constraints:
+        if need and not keep(s):
+            return f"broken in what happened: {statement}: {s.place} {s.finish} {what}"
+    said = lines[-1].get("constraints", [])
+    if len(said) != len(constraints) or any(c["required"] and not c["held"] for c in said):
+        return f"weft says something else: {said} {what}"
+    return None
+
+
+def execute_all(weft, folder, count, seed):
+    """Sets that no schedule fulfils are drawn anew: so many are run."""
+    bad = done = impossible = i = 0
+    while done + bad < count:
+        here = f"{folder}/run{i}"
+        os.mkdir(here)
+        wrong = execute(weft, here, random.Random(seed * 700001 + i))
+        i += 1
+        if wrong == 3:
+            impossible += 1
+        elif wrong:
+            bad += 1
+            print(f"executed {i - 1}: {wrong}", flush=True)
+        else:
+            done += 1
+    print(f"{impossible} sets that cannot be fulfilled were refused")
+    return done, bad
+
+
 def main():
     weft, folder, count, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    executed = int(sys.argv[5]) if len(sys.argv) > 5 else 0
     bad = 0
     for i in range(count):
         wrong = judge(weft, folder, random.Random(seed * 100003 + i))
@@ -202,7 +286,12 @@ def main():
             print(f"set {i}: {wrong}", flush=True)
     for (said, there), times in sorted(tally.items()):
         print(f"{times} sets: {said} where brute force fulfils {there}")
-    print(f"{count - bad} of {count} sets agree with brute force (seed {seed})")
+    if executed:
+        done, broken = execute_all(weft, folder, executed, seed)
+        print(f"{done} of {executed} sets executed on two agents hold in what happened (seed {seed})")
+        bad += broken
+    else:
+        print(f"{count - bad} of {count} sets agree with brute force (seed {seed})")
     sys.exit(bad > 0)
 
 

@@ -14,6 +14,7 @@
 #pragma once
 #include "base/json.h"
 #include "formats/format.h"
+#include "model/record.h"
 
 /* What the file says about the run it records. */
 struct wfformat_execution {
@@ -35,6 +36,9 @@ bool wfformat_read_execution(const struct format_source *source, const struct wo
                              const struct platform *p, struct wfformat_execution *out,
                              struct error *err);
 void wfformat_execution_free(struct wfformat_execution *x);
+
+/* A run, which has its workflow, as an execution: of each task its last attempt that ended well. */
+void wfformat_write_run(const struct run_record *r, struct strbuf *out);
 
 /* ---- shared by wfformat*.c ---- */
 

@@ -1,5 +1,6 @@
-/* WfFormat 1.6, written. What its schema has no place for goes into members called "weft"
- * (wfformat_own.c), so that reading gives the same workflow back. */
+/* WfFormat 1.6, written: a workflow, or a run with what happened. What its schema has no place for goes
+ * into members called "weft" (wfformat_own.c), so that reading gives the same workflow back. */
+#include "base/instant.h"
 #include "base/mem.h"
 #include "formats/dropped.h"
 #include "formats/registry.h"
@@ -17,6 +18,9 @@ struct wfformat_writer {
     struct json_writer j;
     uint32_t *mark; /* per task: last task + 1 whose list has it */
     struct strbuf scratch, expanded;
+    const struct run_record *run; /* what happened; NULL: nothing did */
+    uint32_t *last;               /* of a run, per task: its event that ended well; NONE: none */
+    bool several;                 /* it has machines beside the first */
 };
 
 /* Anonymous objects are named by their ends; valid until the next call. */
@@ -113,9 +117,13 @@ static void write_neighbours(struct wfformat_writer *s, const char *key, const u
     json_write_end_array(&s->j);
 }
 
-/* Does the task need an entry in the execution? */
-static bool has_record(const struct workflow *w, uint32_t t)
+/* Does the task need an entry in the execution? Of a run those that ran and ended well: the schema has no
+ * word for failures. */
+static bool has_record(const struct wfformat_writer *s, uint32_t t)
 {
+    const struct workflow *w = s->w;
+    if (s->run)
+        return s->last[t] != NONE;
     return w->work[t] != 0 || (w->flags[t] & TASK_HAS_WORK) || w->memory[t] > 0 ||
            w->cores[t] != 1 || wfformat_has_command(w, t) || (w->priority && w->priority[t] != 0);
 }
@@ -158,7 +166,7 @@ static void wfformat_write_task(struct wfformat_writer *s, uint32_t t)
     for (uint32_t o = w->object_off[t]; o < w->object_end[t]; o++)
         json_write_string(&s->j, object_id(s, w->out_object ? w->out_object[o] : o));
     json_write_end_array(&s->j);
-    wfformat_own_write(&s->j, w, t, has_record(w, t));
+    wfformat_own_write(&s->j, w, t, has_record(s, t));
     json_write_end_object(&s->j);
 }
 
@@ -170,9 +178,9 @@ static void write_execution(struct wfformat_writer *s)
     bool any = false;
     double total = 0, recorded = 0;
     for (uint32_t t = 0; t < w->ntasks; t++) {
-        any |= has_record(w, t);
+        any |= has_record(s, t);
         total += w->work[t];
-        recorded += has_record(w, t) ? w->work[t] : 0;
+        recorded += has_record(s, t) ? w->work[t] : 0;
     }
     if (!any)
         return;
@@ -183,7 +191,7 @@ static void write_execution(struct wfformat_writer *s)
     json_write_key(&s->j, "tasks");
     json_write_array(&s->j);
     for (uint32_t t = 0; t < w->ntasks; t++) {
-        if (!has_record(w, t))
+        if (!has_record(s, t))
             continue;
         json_write_object_inline(&s->j);
         json_put_string(&s->j, "id", workflow_task_name(w, t));
@@ -208,12 +216,158 @@ static void write_execution(struct wfformat_writer *s)
     json_write_end_object(&s->j);
 }
 
-/* The whole document in memory; a million tasks are some hundred megabytes of text. */
-bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
-                    struct error *err)
+/* ---- what happened ---- */
+
+/* Agents have no names on record. */
+static const char *machine_of(struct wfformat_writer *s, uint32_t node)
 {
-    (void)err;
+    const char *host = s->run->host && *s->run->host ? s->run->host : "localhost";
+    if (!s->several)
+        return host;
+    strbuf_clear(&s->scratch);
+    strbuf_printf(&s->scratch, "%s-agent%u", host, node + 1);
+    return s->scratch.at;
+}
+
+/* One entry of the execution. Share of processor, memory and bytes are left out where nothing was
+ * measured: a zero would be a claim. */
+static void write_happened(struct wfformat_writer *s, uint32_t t)
+{
+    const struct workflow *w = s->w;
+    const struct trace_event *e = &s->run->events.at[s->last[t]];
+    char when[INSTANT_TEXT];
+    double took = e->finish - e->start;
+    json_write_object_inline(&s->j);
+    json_put_string(&s->j, "id", workflow_task_name(w, t));
+    json_put_number(&s->j, "runtimeInSeconds", took);
+    json_put_string(&s->j, "executedAt", instant_text(s->run->started + e->start, when));
+    if (wfformat_has_command(w, t))
+        write_command(s, wfformat_command_of(s, t));
+    json_put_integer(&s->j, "coreCount", w->cores[t]);
+    if (e->cpu > 0 && took > 0)
+        json_put_number(&s->j, "avgCPU", 100 * e->cpu / took);
+    if (e->memory > 0)
+        json_put_number(&s->j, "memoryInBytes", e->memory);
+    json_put_number(&s->j, "readBytes", e->read);
+    json_put_number(&s->j, "writtenBytes", e->written);
+    json_write_key(&s->j, "machines");
+    json_write_array_inline(&s->j);
+    json_write_string(&s->j, machine_of(s, e->node));
+    json_write_end_array(&s->j);
+    json_write_end_object(&s->j);
+}
+
+/* Each machine that an entry names. Cores and memory are on record of a run on one. */
+static void write_machines(struct wfformat_writer *s)
+{
+    uint32_t most = 0;
+    for (uint32_t t = 0; t < s->w->ntasks; t++)
+        if (s->last[t] != NONE && s->run->events.at[s->last[t]].node + 1 > most)
+            most = s->run->events.at[s->last[t]].node + 1;
+    json_write_key(&s->j, "machines");
+    json_write_array(&s->j);
+    for (uint32_t n = 0; n < most; n++) {
+        json_write_object_inline(&s->j);
+        json_put_string(&s->j, "nodeName", machine_of(s, n));
+        if (!s->several && s->run->cores) {
+            json_write_key(&s->j, "cpu");
+            json_write_object_inline(&s->j);
+            json_put_integer(&s->j, "coreCount", s->run->cores);
+            json_write_end_object(&s->j);
+        }
+        if (!s->several && s->run->memory > 0 && isfinite(s->run->memory))
+            json_put_number(&s->j, "memoryInBytes", floor(s->run->memory));
+        json_write_end_object(&s->j);
+    }
+    json_write_end_array(&s->j);
+}
+
+/* The makespan is the run's own, with what it did beside its tasks; of a run that was lost the end of its
+ * last task. */
+static void write_run(struct wfformat_writer *s)
+{
+    const struct run_record *r = s->run;
+    char when[INSTANT_TEXT];
+    double sum = 0, read = 0, written = 0, end = 0;
+    uint32_t n = 0;
+    for (uint32_t t = 0; t < s->w->ntasks; t++) {
+        if (s->last[t] == NONE)
+            continue;
+        const struct trace_event *e = &r->events.at[s->last[t]];
+        n++;
+        sum += e->finish - e->start;
+        read += e->read;
+        written += e->written;
+        end = fmax(end, e->finish);
+    }
+    if (!n) /* an execution of nothing is not one */
+        return;
+    json_write_key(&s->j, "execution");
+    json_write_object(&s->j);
+    json_put_number(&s->j, "makespanInSeconds", isfinite(r->seconds) ? r->seconds : end);
+    json_put_string(&s->j, "executedAt", instant_text(r->started, when));
+    json_write_key(&s->j, "tasks");
+    json_write_array(&s->j);
+    for (uint32_t t = 0; t < s->w->ntasks; t++)
+        if (s->last[t] != NONE)
+            write_happened(s, t);
+    json_write_end_array(&s->j);
+    write_machines(s);
+    json_write_key(&s->j, "metrics");
+    json_write_object_inline(&s->j);
+    json_put_number(&s->j, "sumTaskRuntimesInSeconds", sum);
+    json_put_number(&s->j, "totalNumBytesRead", read);
+    json_put_number(&s->j, "totalNumBytesWritten", written);
+    json_write_end_object(&s->j);
+    json_write_end_object(&s->j);
+}
+
+/* The last attempt of each task that ended well counts. */
+static void wfformat_take_run(struct wfformat_writer *s, const struct run_record *r)
+{
+    s->run = r;
+    s->last = mem_new(uint32_t, (size_t)s->w->ntasks + 1);
+    for (uint32_t t = 0; t < s->w->ntasks; t++)
+        s->last[t] = NONE;
+    for (size_t i = 0; i < r->events.n; i++) {
+        const struct trace_event *e = &r->events.at[i];
+        if (e->kind != TRACE_TASK || e->outcome != TRACE_DONE || e->id >= s->w->ntasks)
+            continue;
+        s->last[e->id] = (uint32_t)i;
+        s->several |= e->node > 0;
+    }
+}
+
+/* ---- the document ---- */
+
+/* Sizes of a run are as they were; of a workflow as it states them. */
+static void write_files(struct wfformat_writer *s)
+{
+    const struct workflow *w = s->w;
+    json_write_key(&s->j, "files");
+    json_write_array(&s->j);
+    for (uint32_t o = 0; o < w->nobjects; o++) {
+        json_write_object_inline(&s->j);
+        json_put_string(&s->j, "id", object_id(s, o));
+        json_put_number(&s->j, "sizeInBytes", w->size[o]);
+        if (workflow_is_temporary(w, o)) {
+            json_write_key(&s->j, "weft");
+            json_write_object_inline(&s->j);
+            json_put_bool(&s->j, "temporary", true);
+            json_write_end_object(&s->j);
+        }
+        json_write_end_object(&s->j);
+    }
+    json_write_end_array(&s->j);
+}
+
+/* The whole document in memory; a million tasks are some hundred megabytes of text. */
+static void wfformat_write_document(const struct workflow *w, const struct run_record *r,
+                                    struct strbuf *out)
+{
     struct wfformat_writer s = {.w = w, .mark = mem_new_zero(uint32_t, (size_t)w->ntasks + 1)};
+    if (r)
+        wfformat_take_run(&s, r);
     json_write_start(&s.j, out, true);
     json_write_object(&s.j);
     const char *name = workflow_text(w, w->name);
@@ -229,29 +383,31 @@ bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf 
     for (uint32_t t = 0; t < w->ntasks; t++)
         wfformat_write_task(&s, t);
     json_write_end_array(&s.j);
-    json_write_key(&s.j, "files");
-    json_write_array(&s.j);
-    for (uint32_t o = 0; o < w->nobjects; o++) {
-        json_write_object_inline(&s.j);
-        json_put_string(&s.j, "id", object_id(&s, o));
-        json_put_number(&s.j, "sizeInBytes", w->size[o]);
-        if (workflow_is_temporary(w, o)) {
-            json_write_key(&s.j, "weft");
-            json_write_object_inline(&s.j);
-            json_put_bool(&s.j, "temporary", true);
-            json_write_end_object(&s.j);
-        }
-        json_write_end_object(&s.j);
-    }
-    json_write_end_array(&s.j);
+    write_files(&s);
     wfformat_metrics_write(&s.j, w);
     json_write_end_object(&s.j);
-    write_execution(&s);
+    if (r)
+        write_run(&s);
+    else
+        write_execution(&s);
     json_write_end_object(&s.j);
     json_write_end_object(&s.j);
-    dropped_report(w, format_wfformat.carries, dropped);
     strbuf_free(&s.scratch);
     strbuf_free(&s.expanded);
     free(s.mark);
+    free(s.last);
+}
+
+bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
+                    struct error *err)
+{
+    (void)err;
+    wfformat_write_document(w, NULL, out);
+    dropped_report(w, format_wfformat.carries, dropped);
     return true;
+}
+
+void wfformat_write_run(const struct run_record *r, struct strbuf *out)
+{
+    wfformat_write_document(r->workflow, r, out);
 }
