@@ -394,27 +394,21 @@ static struct digest story_digest(const char *path)
     return d;
 }
 
-/* The newest record of the file that is not newer than the run that read it. */
+/* The newest record of the file that is not newer than the run that read it: one look into an index,
+ * however many runs have the file. */
 static void story_add_input(struct history *h, struct file_origin *f, const char *name)
 {
     const struct history_origin *o = f->origin;
-    struct strbuf whole = {0};
-    if (*name != '/')
-        strbuf_printf(&whole, "%s/", o->folder ? o->folder : "");
-    strbuf_add(&whole, name);
     struct file_input in = {.path = mem_copy_string(name)};
-    history_origins found;
-    if (history_file(h, strbuf_text(&whole), 0, &found, NULL)) {
-        for (size_t i = 0; i < found.n; i++)
-            if (found.at[i].run <= o->run) {
-                in.run = found.at[i].run;
-                in.maker = found.at[i].maker ? mem_copy_string(found.at[i].maker) : NULL;
-                in.digest = found.at[i].file.digest;
-                break;
-            }
-        history_origins_free(&found);
+    struct history_origin found;
+    if (history_file_at(h, o->folder, name, o->run, &found, NULL) > 0) {
+        in.run = found.run;
+        in.maker = found.maker; /* taken over */
+        in.digest = found.file.digest;
+        free(found.name);
+        free(found.folder);
+        free(found.file.path);
     }
-    strbuf_free(&whole);
     array_push(&f->inputs, in);
 }
 
@@ -422,7 +416,8 @@ static void story_add_input(struct history *h, struct file_origin *f, const char
 static void story_add_inputs(struct history *h, struct file_origin *f)
 {
     const struct history_origin *o = f->origin;
-    struct workflow *w = o->file.task != NONE ? recorded_workflow(h, o->run) : NULL;
+    struct workflow *w =
+        o->file.task != NONE && o->maker ? recorded_task(h, o->run, o->maker) : NULL;
     uint32_t task = w && o->maker ? workflow_find_task(w, o->maker) : NONE;
     if (task != NONE) {
         char buffer[512];
@@ -457,8 +452,8 @@ static void story_free(struct file_story *s)
 
 /* By path first: that is one look into an index. Only a file that no run knows is read, whole, to be found
  * by its content. */
-static bool story_find(struct history *h, const char *path, size_t limit, struct file_story *s,
-                       struct error *err)
+static bool story_find(struct history *h, const char *path, size_t limit, bool inputs,
+                       struct file_story *s, struct error *err)
 {
     s->path = recorded_path(path);
     if (!history_file(h, s->path, limit, &s->found, err))
@@ -476,7 +471,8 @@ static bool story_find(struct history *h, const char *path, size_t limit, struct
         struct file_origin *f = &s->origins[i];
         f->origin = &s->found.at[i];
         f->current = !digest_is_zero(&s->now) && digest_equal(&s->now, &f->origin->file.digest);
-        story_add_inputs(h, f);
+        if (inputs)
+            story_add_inputs(h, f);
     }
     return true;
 }
@@ -487,7 +483,7 @@ EXPORT struct weft_story *weft_history_file(struct weft_history *h, const char *
     API_CALL(call, error)
     {
         struct weft_story *s = mem_new_zero(struct weft_story, 1);
-        if (story_find(h->model, path, limit, &s->model, &call.err)) {
+        if (story_find(h->model, path, limit, true, &s->model, &call.err)) {
             call.result = s;
         } else {
             story_free(&s->model);
@@ -543,7 +539,7 @@ EXPORT struct weft_lineage *weft_history_lineage(struct weft_history *h, const c
         struct file_story story = {0};
         struct weft_lineage *l = mem_new_zero(struct weft_lineage, 1);
         /* of the runs that left something at this path: the newest, unless the file is an older one's */
-        bool ok = story_find(h->model, path, 0, &story, &call.err);
+        bool ok = story_find(h->model, path, 0, false, &story, &call.err);
         size_t at = 0;
         while (ok && at + 1 < story.found.n && !story.origins[at].current)
             at++;

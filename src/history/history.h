@@ -124,6 +124,9 @@ bool history_ended_well_since(struct history *h, const char *folder, const char 
 /* The text given to history_begin(), followed by a NUL that is not counted; the caller frees.
  * NULL with err->kind ERROR_NONE: it was not kept. */
 char *history_workflow_text(struct history *h, int64_t run, size_t *n, struct error *err);
+/* Runs of equal workflows have the same number, and the same text: who reads it need not read it again.
+ * 0: not known. */
+int64_t history_workflow_number(struct history *h, int64_t run);
 
 /* Names and kinds of a run's tasks, by task number. */
 struct history_tasks {

@@ -35,7 +35,7 @@ struct lineage_walk {
     struct intern files, tasks, edges; /* edges: of the forward side */
     ARRAY(struct lineage_file) file;   /* beside files */
     struct {
-        int64_t run;
+        int64_t number; /* history_workflow_number() */
         struct workflow *w;
     } parsed[PARSED_MOST];
 };
@@ -48,13 +48,17 @@ static void origin_free(struct history_origin *o)
     free(o->file.path);
 }
 
-/* The workflow of a run; NULL: its text was not kept. One cell each, by number. */
+/* The workflow of a run; NULL: its text was not kept. One cell each, by number: runs of one workflow, of
+ * which a study has hundreds, read it once. */
 static const struct workflow *walk_workflow(struct lineage_walk *k, int64_t run)
 {
-    size_t at = (size_t)run % PARSED_MOST;
-    if (k->parsed[at].run != run) {
+    int64_t number = history_workflow_number(k->h, run);
+    size_t at = (size_t)number % PARSED_MOST;
+    if (!number)
+        return NULL;
+    if (k->parsed[at].number != number) {
         workflow_free(k->parsed[at].w);
-        k->parsed[at].run = run;
+        k->parsed[at].number = number;
         k->parsed[at].w = recorded_workflow(k->h, run);
     }
     return k->parsed[at].w;
@@ -174,7 +178,8 @@ static bool walk_input(struct lineage_walk *k, const struct history_origin *make
         origin_free(&o);
         return false;
     }
-    builder_consumes(k->b, task, k->file.at[walk_file(k, &o)].object, 0);
+    uint32_t n = walk_file(k, &o); /* first: the array moves */
+    builder_consumes(k->b, task, k->file.at[n].object, 0);
     return true;
 }
 

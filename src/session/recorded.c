@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "formats/format.h"
+#include "formats/yaml/yaml.h"
 #include "history/changes.h"
 #include "model/builder.h"
 #include "model/command.h"
@@ -67,17 +68,92 @@ bool recorded_number(struct history *h, const char *text, int64_t *run, struct e
                      text);
 }
 
-/* Errors are of no interest: a run without its workflow can still be shown. */
+/* Errors are of no interest: a run without its workflow can still be shown. The text is used up. */
+static struct workflow *recorded_read(char *text, size_t n)
+{
+    struct format_source source = {.path = "history", .text = text, .length = n};
+    const struct format *native = format_find("native");
+    return native ? native->read_workflow(&source, NULL) : NULL;
+}
+
 struct workflow *recorded_workflow(struct history *h, int64_t run)
 {
     size_t n = 0;
     char *text = history_workflow_text(h, run, &n, NULL);
-    const struct format *native = format_find("native");
-    struct workflow *w = NULL;
-    if (text && native) {
-        struct format_source source = {.path = "history", .text = text, .length = n};
-        w = native->read_workflow(&source, NULL);
+    struct workflow *w = text ? recorded_read(text, n) : NULL;
+    free(text);
+    return w;
+}
+
+/* The lines of a text from `at` on that are indented deeper than `indent`. Where they end. */
+static const char *recorded_block_end(const char *at, size_t indent)
+{
+    while (*at) {
+        size_t blanks = strspn(at, " ");
+        if (at[blanks] != '\n' && blanks <= indent)
+            break;
+        const char *line = strchr(at, '\n');
+        if (!line)
+            return at + strlen(at);
+        at = line + 1;
     }
+    return at;
+}
+
+/* Histories have texts of weft's own writer, in which a task is a key of two blanks and what is deeper:
+ *
+ *     parameters:                     kept, commands use them
+ *     tasks:
+ *       NAME:                         the one that is wanted
+ *         in: [...]
+ *         after: [...]                left out: other tasks are not there
+ *
+ * False: it is laid out otherwise. */
+static bool recorded_cut(const char *text, const char *task, struct strbuf *out)
+{
+    struct strbuf key = {0};
+    strbuf_add(&key, "\n  ");
+    bool plain = yaml_write_string(&key, task, YAML_IN_BLOCK);
+    strbuf_add(&key, ":\n");
+    const char *tasks = strstr(text, "\ntasks:\n"), *at = NULL;
+    if (plain && tasks)
+        at = strstr(tasks, key.at);
+    size_t head = key.n - 1; /* the line's end is that of the block's first line */
+    strbuf_free(&key);
+    if (!at)
+        return false;
+    strbuf_add(out, "weft: 1\n");
+    const char *parameters = strstr(text, "\nparameters:\n");
+    if (parameters && parameters < tasks) {
+        const char *end = recorded_block_end(parameters + strlen("\nparameters:\n"), 0);
+        strbuf_add_bytes(out, parameters + 1, (size_t)(end - parameters) - 1);
+    }
+    strbuf_add(out, "tasks:\n");
+    const char *body = at + head + 1, *end = recorded_block_end(body, 2);
+    strbuf_add_bytes(out, at + 1, head);
+    while (body < end) {
+        const char *next = recorded_block_end(strchr(body, '\n') + 1, 4);
+        if (strncmp(body, "    after:", 10) != 0)
+            strbuf_add_bytes(out, body, (size_t)(next - body));
+        body = next;
+    }
+    return true;
+}
+
+struct workflow *recorded_task(struct history *h, int64_t run, const char *task)
+{
+    size_t n = 0;
+    char *text = history_workflow_text(h, run, &n, NULL);
+    struct strbuf part = {0};
+    struct workflow *w =
+        text && recorded_cut(text, task, &part) ? recorded_read(part.at, part.n) : NULL;
+    if (w && workflow_find_task(w, task) == NONE) {
+        workflow_free(w);
+        w = NULL;
+    }
+    if (!w && text)
+        w = recorded_read(text, n);
+    strbuf_free(&part);
     free(text);
     return w;
 }

@@ -113,6 +113,20 @@ PY
 ok $? "forward to every result of every run, also elsewhere, and to nothing that was only found"
 say history --lineage "$work/g/taken.txt" --svg "$work/l.svg" && grep -q "score (run 5)" "$work/l.svg"
 ok $? "as a picture"
+# a chain of 40: arrays that moved gave files of other tasks, and cycles
+mkdir "$work/chain" && {
+    echo "weft: 1"
+    echo "name: chain"
+    echo "tasks:"
+    echo "  t0: { run: 'echo 0 > {out}', out: c0 }"
+    for i in $(seq 39); do echo "  t$i: { run: 'cat {in} > {out}; echo $i >> {out}', in: c$((i - 1)), out: c$i, after: t$((i - 1)) }"; done
+} >"$work/chain/flow.yaml"
+export WEFT_HISTORY=$work/chain.db
+say run "$work/chain/flow.yaml" -q && say history --lineage "$work/chain/c20" && [ "$(grep -cE '^  t[0-9]+ \(run' "$work/out")" = 40 ] && grep -q "t20 (run [0-9]*): c19 -> c20" "$work/out" && grep -q "t39 (run [0-9]*): c38 -> c39" "$work/out"
+ok $? "of a long chain"
+say history "$work/chain/c20" && grep -q "from c19 (run [0-9]*, task t19)" "$work/out"
+ok $? "and what one of its tasks read"
+export WEFT_HISTORY=$work/history.db
 
 # ---- an old graph again ----
 sed -i 's/seq 20/seq 30/' "$flow"
