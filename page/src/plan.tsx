@@ -150,7 +150,7 @@ function Constraints({ plan }: { plan: Plan }) {
     if (plan.constraints_problem) return <p role="alert" class="problem">{plan.constraints_problem}</p>;
     if (!plan.constraints?.length) return null;
     return (
-        <section aria-label="constraints">
+        <section aria-label={`constraints and ${plan.planner}`}>
             <h3>Constraints</h3>
             <ul class="constraints">
                 {plan.constraints.map((one) => (
@@ -172,7 +172,7 @@ function Memory({ shape, end, cursor }: { shape: Shape; end: number; cursor?: nu
     if (!shape.memory?.length) return null;
     const shown = open.value ? shape.memory : shape.memory.slice(0, 4);
     return (
-        <section aria-label="memory by node">
+        <section aria-label={`memory by node, ${shape.planner ?? "simulated"}`}>
             <h3>Memory by node: what runs at the same time, added up</h3>
             <div class="two">
                 {shown.map((row) => {
@@ -258,7 +258,7 @@ function Film({ shape, end, at }: { shape: Shape; end: number; at: Signal<number
     }, [playing.value, end]);
     return (
         <section class="film" aria-label="virtual time as a film">
-            <h3>Virtual time</h3>
+            <h2>Virtual time</h2>
             <div class="reel">
                 <button type="button" onClick={() => { if (at.value >= end) at.value = 0; playing.value = !playing.value; }}>{playing.value ? "❚❚ Pause" : "▶ Play"}</button>
                 <input type="range" min="0" max="1000" value={Math.round((1000 * at.value) / (end || 1))} aria-label="moment" aria-valuetext={seconds(at.value)} onInput={(event) => { playing.value = false; at.value = (Number((event.target as HTMLInputElement).value) / 1000) * end; }} />

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    PLAN_SECONDS = 10,
+    PLAN_SECONDS = 20,
     FRONT_POINTS = 20
 }; /* longest that anybody waits for a plan; its points */
 
@@ -262,9 +262,9 @@ static void answer_plan_front(const struct laboratory *lab, const struct request
 }
 
 const struct ui_route plan_routes[] = {
-    {false, "/api/plan", answer_plan},
+    {false, "~/api/plan", answer_plan},
     {false, "/api/plan/planners", answer_planners},
-    {false, "/api/plan/compare", answer_plan_compare},
-    {false, "/api/plan/front", answer_plan_front},
+    {false, "~/api/plan/compare", answer_plan_compare},
+    {false, "~/api/plan/front", answer_plan_front},
     {0},
 };

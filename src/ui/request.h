@@ -36,9 +36,13 @@ typedef void (*route_handler)(const struct laboratory *lab, const struct request
 /* Which handler answers which address. */
 struct ui_route {
     bool post; /* it changes something: not with --read-only, and only for the page itself */
-    const char *pattern; /* "/api/run/#/page": "#" stands for a number; NULL: the end of the rows */
+    /* "/api/run/#/page": "#" stands for a number. "~" before it: it may take seconds, and touches nothing but the
+     * library and its reply; it is answered on a thread of its own (slow.h). NULL: the end of the rows */
+    const char *pattern;
     route_handler handler;
 };
+/* The row that answers a request, the number of its path filled in; NULL: nobody does, and `out` says so. */
+const struct ui_route *route_of(bool post, struct request *r, struct reply *out);
 
 /* What the server knows of a view: its addresses, and what it looks at. */
 struct ui_view {

@@ -60,7 +60,7 @@ static const struct ui_route *route_find(bool post, struct request *r, bool *kno
 {
     for (const struct ui_view *view = ui_views; view->routes; view++) {
         for (const struct ui_route *at = view->routes; at->pattern; at++) {
-            if (!route_matches(at->pattern, r->path, &r->run))
+            if (!route_matches(at->pattern + (*at->pattern == '~'), r->path, &r->run))
                 continue;
             *known = true;
             if (at->post == post)
@@ -70,16 +70,23 @@ static const struct ui_route *route_find(bool post, struct request *r, bool *kno
     return NULL;
 }
 
-void route_request(const struct laboratory *lab, bool post, struct request *r, struct reply *out)
+const struct ui_route *route_of(bool post, struct request *r, struct reply *out)
 {
     bool known = false;
     const struct ui_route *found = route_find(post, r, &known);
     if (!found) {
         reply_fail(out, known ? 405 : 404,
                    known ? "this address is asked in another way" : "there is no such address");
-        return;
+        return NULL;
     }
     out->status = 200;
     out->type = "application/json";
-    found->handler(lab, r, out);
+    return found;
+}
+
+void route_request(const struct laboratory *lab, bool post, struct request *r, struct reply *out)
+{
+    const struct ui_route *found = route_of(post, r, out);
+    if (found)
+        found->handler(lab, r, out);
 }

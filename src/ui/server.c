@@ -7,7 +7,9 @@
  *                                                       └─ refused: a sentence and a status, nothing else
  *
  * I1. Everything happens in one thread, so nothing is locked: a handler that is slow holds up every page, and is written so
- *     that it is not (it asks for a part, with a limit).
+ *     that it is not (it asks for a part, with a limit). Those that cannot be (plans) say so in their row and have threads of
+ *     their own (slow.h), which see a copy of the request and nothing of the server; their connections sleep meanwhile, and
+ *     wake only when the answer is there.
  * I2. Nothing of a request is used before its verdict: neither its path nor its body.
  * I3. A listener whose connection is suspended has been told everything; it is woken when the hub has more, and only then.
  * I4. The body of a request is bounded (REQUEST_BODY), and so are connections and values of an address: a stranger with the
@@ -21,6 +23,7 @@
 #include "ui/asset.h"
 #include "ui/events.h"
 #include "ui/request.h"
+#include "ui/slow.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
@@ -54,6 +57,8 @@ struct server {
 
 /* A request on its way in. */
 struct incoming {
+    struct MHD_Connection *connection;
+    struct slow_job *job; /* that answers it; NULL: none */
     struct strbuf body;
     bool too_long;
 };
@@ -234,7 +239,17 @@ static enum MHD_Result incoming_answer(struct server *s, struct MHD_Connection *
     strbuf_add(&in->body, "");
     struct request request = {.path = path, .body = in->body.at, .nbody = in->body.n};
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, incoming_value, &request);
-    route_request(&s->lab, post, &request, &reply);
+    const struct ui_route *route = route_of(post, &request, &reply);
+    if (route && *route->pattern == '~') { /* the connection sleeps until the answer is there */
+        in->connection = connection;
+        in->job = slow_begin(&s->lab, route, &request, in);
+        if (in->job) {
+            MHD_suspend_connection(connection);
+            return MHD_YES;
+        }
+    }
+    if (route)
+        route->handler(&s->lab, &request, &reply);
     listeners_wake(s, false); /* who asked may have changed something that others see */
     return answer_reply(connection, &reply);
 }
@@ -258,6 +273,12 @@ static enum MHD_Result server_handle(void *context, struct MHD_Connection *conne
         *ndata = 0;
         return MHD_YES;
     }
+    if (in->job) {
+        struct reply reply;
+        slow_take(in->job, &reply);
+        in->job = NULL;
+        return answer_reply(connection, &reply);
+    }
     struct access_request asked = {
         .method = method,
         .host = incoming_header(connection, "Host"),
@@ -277,6 +298,12 @@ static void server_forget(void *context, struct MHD_Connection *connection, void
 {
     (void)context, (void)connection, (void)how;
     struct incoming *in = *state;
+    struct reply unread;
+    if (in &&
+        in->job) { /* who asked has gone; connections wake only when their answers are there */
+        slow_take(in->job, &unread);
+        strbuf_free(&unread.body);
+    }
     if (in)
         strbuf_free(&in->body);
     free(in);
@@ -324,20 +351,29 @@ static void views_look(struct server *s)
     }
 }
 
+/* Connections whose answers are there wake up. `all`: also those that are still to come. */
+static void server_wake_answered(bool all)
+{
+    for (struct incoming *in; (in = slow_ended(all));)
+        MHD_resume_connection(in->connection);
+}
+
 /* Until a signal: what came over the network, what the views find changed, beats. */
 static void server_loop(struct server *s, int signals)
 {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     struct pollfd polled[] = {{.fd = info->epoll_fd, .events = POLLIN},
-                              {.fd = signals, .events = POLLIN}};
+                              {.fd = signals, .events = POLLIN},
+                              {.fd = slow_open(), .events = POLLIN}};
     double looked = 0, beat = clock_seconds();
     for (;;) {
         MHD_UNSIGNED_LONG_LONG timeout = 1000;
         if (MHD_get_timeout(s->daemon, &timeout) != MHD_YES || timeout > 1000)
             timeout = 1000;
-        poll(polled, 2, (int)timeout);
+        poll(polled, 3, (int)timeout);
         if (polled[1].revents)
             return;
+        server_wake_answered(false);
         double now = clock_seconds();
         if (s->listeners && now - looked >= 1) { /* nobody listens, nobody looks */
             looked = now;
@@ -397,6 +433,7 @@ bool ui_serve(const struct ui_options *o, struct error *err)
     fflush(stdout);
     server_loop(&s, signals);
     listeners_wake(&s, true);
+    server_wake_answered(true);
     MHD_stop_daemon(s.daemon);
     event_hub_end(&s.hub);
     return true;

@@ -129,6 +129,14 @@ status, _, text = server.ask("/api/plan?flow=work.yaml&with=frob")
 ok(status == 400 and "frob" in json.loads(text)["error"], "a planner that nobody knows is told")
 ok(server.ask("/api/plan?flow=../work.yaml")[0] == 404 and server.ask("/api/plan?flow=work.yaml&on=/etc/passwd")[0] == 404, "only files of the folder are planned")
 ok(json.loads(server.ask("/api/plan/compare?flow=work.yaml&on=two.yaml")[2])[0]["makespan"] == 5, "planners side by side")
+# many at once, some of whom go away before their answer: the others are answered, and so is everybody else
+lost = [http.client.HTTPConnection(server.host, timeout=30) for _ in range(4)]
+for one in lost:
+    one.request("GET", "/api/plan/compare?flow=work.yaml&on=two.yaml", headers={"Cookie": server.cookie})
+ok(server.ask("/api/about")[0] == 200, "the server answers while plans are made")
+for one in lost[:2]:
+    one.close()
+ok([json.loads(one.getresponse().read())[0]["makespan"] for one in lost[2:]] == [5, 5], "and each of them gets its own")
 e = json.loads(server.ask("/api/experiment?file=sub/exp.yaml")[2])
 ok([r["there"] for r in e["rows"]] == [0, 0] and e["tasks_remaining"] == 2, "an experiment that was not run")
 ok(server.ask("/api/experiment/run", "POST", '{"file": "sub/exp.yaml"}', Origin=server.address)[0] == 200, "is started")
