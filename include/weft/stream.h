@@ -69,11 +69,16 @@ struct weft_stream_options {
     const char *program;     /* of agents that are started: weft [the one in PATH] */
     const char
         *listen; /* "HOST:PORT" where helpers find this program [all addresses of its machine] */
+    /* Without a plan, and here: the first items are measured, then the stream goes on by a plan for this many
+     * items a second ("25", "0.5Tmax"), or this most latency ("40ms"); and by another, which a remark says,
+     * when times have left those. No item is lost [it has no plan]. */
+    const char *throughput, *latency;
+    const struct weft_platform *platform; /* of these plans */
 };
 #define WEFT_STREAM_INIT                                                                           \
     {                                                                                              \
         sizeof(struct weft_stream_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0,     \
-            false, false, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL                     \
+            false, false, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL   \
     }
 
 /* Keeps the workflow, and the plan with its own workflow and platform if there is one (`w` may be NULL

@@ -2,6 +2,7 @@
  * (stream/flow_private.h): opening alone is inside the boundary. */
 #include "api/api.h"
 #include "api/stream_agents.h"
+#include "api/stream_handle.h"
 #include "base/file.h"
 #include "formats/format.h"
 #include "model/check.h"
@@ -11,19 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-struct weft_stream {
-    struct weft_stream_options options; /* its texts are the caller's, and not looked at later */
-    struct weft_workflow *workflow;     /* references of its own */
-    struct weft_platform *platform;
-    struct plan *plan; /* a copy; NULL: none */
-    struct flow *flow;
-    uint32_t helpers; /* on agents; 0: filters run here */
-    struct seal_key key;
-    char *folder;
-    char *text;     /* the workflow, as helpers read it */
-    char *texts[5]; /* on, store, key, program, listen: agents are started later */
-};
 
 /* A plan that breaks its own rules would stand still somewhere in the middle. */
 static bool stream_plan_good(const struct weft_plan *plan, struct error *err)
@@ -50,8 +38,9 @@ static char *stream_folder(const struct workflow *w, const char *stated)
 /* What a run of helpers needs when the stream begins; the caller's texts may be gone by then. */
 static void stream_keep_texts(struct weft_stream *s)
 {
-    const char **at[] = {&s->options.on, &s->options.store, &s->options.key, &s->options.program,
-                         &s->options.listen};
+    const char **at[] = {&s->options.on,      &s->options.store,  &s->options.key,
+                         &s->options.program, &s->options.listen, &s->options.throughput,
+                         &s->options.latency};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         if (*at[i])
             *at[i] = s->texts[i] = mem_copy_string(*at[i]);
@@ -97,8 +86,24 @@ static bool stream_prepare_helpers(struct weft_stream *s, const struct weft_work
     return good;
 }
 
+/* Its user's functions have a context of their own. */
+static void stream_on_remark(void *context, const char *text)
+{
+    struct weft_stream *s = context;
+    s->options.remark(s->options.context, text);
+}
+
+static void stream_on_tick(void *context)
+{
+    struct weft_stream *s = context;
+    stream_planned_tick(s);
+    if (s->options.tick)
+        s->options.tick(s->options.context);
+}
+
 static void stream_free(struct weft_stream *s)
 {
+    stream_planned_free(s);
     plan_free(s->plan);
     for (size_t i = 0; i < sizeof s->texts / sizeof *s->texts; i++)
         free(s->texts[i]);
@@ -136,17 +141,20 @@ static struct weft_stream *stream_make(const struct weft_workflow *w, const stru
         .tries = o.tries,
         .unordered = o.unordered,
         .flood = o.flood,
-        .remark = o.remark,
-        .tick = o.tick,
-        .context = o.context,
+        .remark = o.remark ? stream_on_remark : NULL,
+        .tick = stream_on_tick,
+        .context = s,
     };
     bool ready = !o.on || stream_prepare_helpers(s, of, &f, &text, err);
     s->text = strbuf_steal(&text);
     f.helper_text = s->text;
-    s->flow = ready ? flow_open(&f, err) : NULL;
-    if (s->flow) { /* after the last allocation: api_plan_unkept() says why */
+    struct flow *flow = ready && stream_planned_check(s, plan, err) ? flow_open(&f, err) : NULL;
+    atomic_store(&s->flow, flow);
+    if (flow) { /* after the last allocation: api_plan_unkept() says why */
         s->workflow = api_workflow_keep(of);
-        s->platform = plan ? api_platform_keep(plan->platform) : NULL;
+        s->platform = plan         ? api_platform_keep(plan->platform)
+                      : s->planned ? api_platform_keep(o.platform)
+                                   : NULL;
         return s;
     }
     stream_free(s);
@@ -175,7 +183,8 @@ EXPORT bool weft_stream_run(struct weft_stream *s, struct weft_error *error)
     struct stream_agents *agents =
         s->helpers ? stream_agents_start(&s->options, s->folder, s->helpers, &s->key, s->flow, &err)
                    : NULL;
-    bool good = (agents || !s->helpers) && flow_run(s->flow, &err);
+    bool good = (agents || !s->helpers) &&
+                (s->planned ? stream_planned_run(s, &err) : flow_run(s->flow, &err));
     stream_agents_end(agents);
     api_error_out(&err, error);
     return good;
@@ -224,7 +233,8 @@ EXPORT void weft_stream_figures(const struct weft_stream *s, struct weft_stream_
 {
     struct flow_figures f;
     flow_figures(s->flow, &f);
-    double paced = s->plan ? plan_objective(s->plan, "steady_latency") : NAN;
+    const struct plan *plan = flow_plan(s->flow);
+    double paced = plan ? plan_objective(plan, "steady_latency") : NAN;
     *out = (struct weft_stream_figures){
         .taken = f.taken,
         .done = f.done,
@@ -238,8 +248,8 @@ EXPORT void weft_stream_figures(const struct weft_stream *s, struct weft_stream_
         .latency_95 = f.latency_95,
         .latency_99 = f.latency_99,
         .latency_max = f.latency_max,
-        .promised_throughput = s->plan ? plan_objective(s->plan, "throughput") : NAN,
-        .promised_latency = s->plan && isnan(paced) ? plan_objective(s->plan, "latency") : paced,
+        .promised_throughput = plan ? plan_objective(plan, "throughput") : NAN,
+        .promised_latency = plan && isnan(paced) ? plan_objective(plan, "latency") : paced,
     };
 }
 
@@ -262,8 +272,9 @@ EXPORT bool weft_stream_worker(const struct weft_stream *s, size_t i,
     if (i > UINT32_MAX || !flow_worker(s->flow, (uint32_t)i, &f))
         return false;
     *out = (struct weft_stream_worker){
-        f.cluster, f.replica, s->plan ? platform_node_name(s->platform->model, f.node) : NULL,
-        f.items, f.busy};
+        f.cluster, f.replica,
+        flow_plan(s->flow) ? platform_node_name(s->platform->model, f.node) : NULL, f.items,
+        f.busy};
     return true;
 }
 

@@ -21,8 +21,8 @@ static const struct cli_option options[] = {
      "unix:PATH, tcp:HOST:PORT, listen:HOST:PORT, call:LIB:FUNCTION (default: nowhere)"},
     {"items", 0, "N", "stop after so many (default: when the source ends)"},
     {"plan", 0, "FILE", "a plan of kind stream: its clusters, replicas and pace"},
-    {"throughput", 0, "T", "plan first, for so many items a second, or a share as 0.5Tmax"},
-    {"latency", 0, "TIME", "plan first, for the most throughput within this latency"},
+    {"throughput", 0, "T", "measure, then plan for so many items a second, or a share as 0.5Tmax"},
+    {"latency", 0, "TIME", "measure, then plan for the most throughput within this latency"},
     {"on", 0, "WHERE",
      "filters run on agents: local:N, ssh:HOST,HOST..., slurm, or cluster (at --store). Anything "
      "else is what is planned for: a platform file, a number of equal nodes, a generator "
@@ -170,10 +170,21 @@ static bool stream_options(const struct arguments *a, struct weft_stream_options
     return true;
 }
 
+/* Something that takes the time that it takes: the stream measures it. */
+static bool stream_has_commands(const struct weft_workflow *w)
+{
+    struct weft_task_info task;
+    for (uint32_t i = 0; i < weft_workflow_tasks(w); i++)
+        if (weft_workflow_task(w, i, &task) && task.command)
+            return true;
+    return false;
+}
+
 /* The plan of --plan, or one that is made for --throughput or --latency; without either there is none,
  * and that is fine. */
 static bool stream_plan(const struct arguments *a, const struct weft_read_options *read,
-                        struct weft_problem *problem, struct weft_error *error)
+                        struct weft_stream_options *o, struct weft_problem *problem,
+                        struct weft_error *error)
 {
     const char *file = arguments_value(a, "plan"), *on = arguments_value(a, "on");
     const char *throughput = arguments_value(a, "throughput");
@@ -197,13 +208,20 @@ static bool stream_plan(const struct arguments *a, const struct weft_read_option
     p.platform = on ? on : cores;
     if (!weft_problem_read(a->operand[0], &p, problem, error))
         return false;
+    if (!stream_on_agents(a) && stream_has_commands(problem->workflow)) {
+        o->throughput = throughput;
+        o->latency = latency;
+        o->platform = problem->platform;
+        return true;
+    }
     struct strbuf setting = {0};
     strbuf_printf(&setting, "%s=%s", throughput ? "throughput" : "latency",
                   throughput ? throughput : latency);
-    struct weft_plan_options o = WEFT_PLAN_INIT;
+    struct weft_plan_options options_of_plan = WEFT_PLAN_INIT;
     const char *set[] = {setting.at, NULL};
-    o.options = set;
-    problem->plan = weft_plan_make(problem->workflow, problem->platform, "stream", &o, error);
+    options_of_plan.options = set;
+    problem->plan =
+        weft_plan_make(problem->workflow, problem->platform, "stream", &options_of_plan, error);
     strbuf_free(&setting);
     return problem->plan;
 }
@@ -307,7 +325,7 @@ static int stream_command(const struct arguments *a)
         return cli_fail(&err);
     read.options = list;
     int status;
-    if (stream_plan(a, &read, &problem, &error)) {
+    if (stream_plan(a, &read, &o, &problem, &error)) {
         cli_warnings(a, problem.workflow);
         status = stream_of(a, &problem, &o);
     } else {

@@ -174,7 +174,8 @@ static bool carrier_fill(struct carrier *c, struct batch *b)
     b->n = b->duty = 0;
     b->worked = 0;
     while (b->n < size && !ended) {
-        if (f->o.items && c->number >= f->o.items) {
+        f->paused = c->number >= atomic_load_explicit(&f->pause_at, memory_order_relaxed);
+        if (f->paused || (f->o.items && c->number >= f->o.items)) {
             ended = true;
             break;
         }

@@ -224,7 +224,7 @@ static void flow_end_lanes(struct flow *f)
 }
 
 /* Filters that stay learn that there is no more, and may have something to say about it. */
-static void flow_end_stations(struct flow *f)
+void flow_end_stations(struct flow *f)
 {
     if (f->troop)
         flow_end_lanes(f);
@@ -270,6 +270,7 @@ bool flow_run(struct flow *f, struct error *err)
     if (f->began)
         return error_set(err, ERROR_INPUT, "a stream runs once");
     f->began = true;
+    f->began_at = clock_seconds();
     flow_start_all(f, &source, &sourcing, &ferries, &linking, &started);
     flow_watch(f);
     for (uint32_t i = 0; i < started; i++)
@@ -278,6 +279,8 @@ bool flow_run(struct flow *f, struct error *err)
         pthread_join(source, NULL);
     if (linking)
         pthread_join(ferries, NULL);
+    if (flow_paused(f))
+        return true;
     flow_end_stations(f);
     if (f->troop)
         troop_dismiss(f->troop);
@@ -344,7 +347,7 @@ static bool flow_open_ends(struct flow *f, struct error *err)
 }
 
 /* A filter with state has one station for all workers, others one for each. */
-static void flow_open_workers(struct flow *f)
+void flow_open_workers(struct flow *f)
 {
     const struct lineup *l = &f->lineup;
     f->workers = mem_new_zero(struct worker, l->nworkers + 1);
@@ -428,12 +431,13 @@ static bool flow_fill(struct flow *f, struct error *err)
     return !o->helpers || flow_open_troop(f, err); /* last: it has a thread */
 }
 
-struct flow *flow_open(const struct flow_options *o, struct error *err)
+struct flow *flow_blank(const struct flow_options *o, struct error *err)
 {
     struct flow *f = mem_new_zero(struct flow, 1);
     pthread_condattr_t monotonic;
     f->o = *o;
     f->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    atomic_init(&f->pause_at, UINT64_MAX);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&f->lock, NULL);
@@ -442,8 +446,17 @@ struct flow *flow_open(const struct flow_options *o, struct error *err)
     pthread_cond_init(&f->freed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     atomic_init(&f->total, UINT64_MAX);
-    bool good = f->wake >= 0 || error_set(err, ERROR_FAILED, "no descriptor: %s", strerror(errno));
-    if (good && flow_fill(f, err))
+    if (f->wake >= 0)
+        return f;
+    error_set(err, ERROR_FAILED, "no descriptor: %s", strerror(errno));
+    flow_close(f);
+    return NULL;
+}
+
+struct flow *flow_open(const struct flow_options *o, struct error *err)
+{
+    struct flow *f = flow_blank(o, err);
+    if (!f || flow_fill(f, err))
         return f;
     flow_close(f);
     return NULL;
@@ -456,6 +469,7 @@ void flow_close(struct flow *f)
     struct error ignored = {0};
     troop_close(f->troop);
     free(f->serial_lane);
+    free(f->before);
     carrier_free(f->carrier);
     posts_free(f);
     source_close(f->source);
@@ -533,7 +547,7 @@ void flow_figures(const struct flow *f, struct flow_figures *out)
 }
 
 /* Sums over copies and workers, each of whom writes its own numbers alone. */
-void flow_task(const struct flow *f, uint32_t task, struct flow_task_figures *out)
+void flow_task_now(const struct flow *f, uint32_t task, struct flow_task_figures *out)
 {
     const struct lineup *l = &f->lineup;
     *out = (struct flow_task_figures){0};
@@ -549,10 +563,19 @@ void flow_task(const struct flow *f, uint32_t task, struct flow_task_figures *ou
             out->seconds += atomic_load_explicit(&t->seconds, memory_order_relaxed);
         }
         out->items += items;
-        uint64_t released = atomic_load_explicit(&f->released, memory_order_relaxed);
+        uint64_t released = atomic_load_explicit(&f->released, memory_order_relaxed) - f->base;
         out->waiting += f->carrier         ? carrier_waiting(f->carrier, d)
                         : released > items ? released - items
                                            : 0;
+    }
+}
+
+void flow_task(const struct flow *f, uint32_t task, struct flow_task_figures *out)
+{
+    flow_task_now(f, task, out);
+    if (f->before) {
+        out->items += f->before[task].items;
+        out->seconds += f->before[task].seconds;
     }
 }
 
@@ -576,7 +599,9 @@ bool flow_worker(const struct flow *f, uint32_t i, struct flow_worker_figures *o
         busy += atomic_load_explicit(&w->tallies[d].seconds, memory_order_relaxed);
         out->items = items > out->items ? items : out->items;
     }
-    out->busy = all.seconds > 0 ? fmin(1, busy / all.seconds) : 0;
+    double since = atomic_load_explicit(&f->last_out, memory_order_relaxed) - f->began_at;
+    double seconds = f->base ? since : all.seconds;
+    out->busy = seconds > 0 ? fmin(1, busy / seconds) : 0;
     return true;
 }
 

@@ -58,6 +58,15 @@ struct flow_worker_figures {
 };
 
 struct flow;
+/* A flow may pause and another go on with what is behind it: other clusters, the same ends. Nothing is lost:
+ * items in work leave first. */
+void flow_pause_at(struct flow *f, uint64_t item); /* before it is taken; 0: the next. Any thread */
+bool flow_paused(const struct flow *f); /* after flow_run(): it did, and the source goes on */
+void flow_end_paused(struct flow *f);   /* nothing goes on behind it */
+/* By this plan, which must outlive it. The old one is good for nothing but figures and closing it; filters
+ * that keep state go on, others are started anew. NULL: an error, and the old one is as it was. */
+struct flow *flow_next(struct flow *old, const struct plan *plan, const struct platform *platform,
+                       struct error *err);
 struct flow *flow_open(const struct flow_options *o, struct error *err);
 /* Until the source has ended and all items have left. False: the error says what failed first. */
 bool flow_run(struct flow *f, struct error *err);
@@ -70,11 +79,15 @@ void flow_remark(struct flow *f, const char *text);
 void flow_helpers_failed(struct flow *f, const struct error *err);
 /* Once: no more items are taken. Twice: all ends. From any thread and from signal handlers. */
 void flow_stop(struct flow *f);
-void flow_close(struct flow *f); /* NULL is fine; not while it runs */
+bool flow_stopped(const struct flow *f);
+const struct plan *flow_plan(const struct flow *f); /* NULL: none */
+void flow_close(struct flow *f);                    /* NULL is fine; not while it runs */
 
 /* While it runs, too, from any thread. */
 void flow_figures(const struct flow *f, struct flow_figures *out);
 void flow_task(const struct flow *f, uint32_t task, struct flow_task_figures *out);
+/* Since the flow before it paused. */
+void flow_task_now(const struct flow *f, uint32_t task, struct flow_task_figures *out);
 bool flow_worker(const struct flow *f, uint32_t i, struct flow_worker_figures *out);
 
 /* An item that was given up. False: there are no more; the first 1,000 are kept. After flow_run(). */

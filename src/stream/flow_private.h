@@ -78,7 +78,12 @@ struct flow {
     atomic_int stopping; /* I2 */
     int wake;            /* eventfd: readable from the first flow_stop() on */
     bool began, is_over;
-    pthread_mutex_t lock; /* of what follows */
+    uint64_t base;             /* its first item; above 0: another flow had those before */
+    _Atomic uint64_t pause_at; /* no item from this on is taken */
+    bool paused;               /* written by who is with the source, read after all threads */
+    double began_at;           /* when it began to run */
+    struct flow_task_figures *before; /* by task: of flows before it; NULL: none */
+    pthread_mutex_t lock;             /* of what follows */
     pthread_cond_t over;
     struct error error; /* the first */
     ARRAY(struct flow_failure) failures;
@@ -110,6 +115,10 @@ void flow_say(struct flow *f, const char *fmt, ...) __attribute__((format(printf
 void flow_give_up(struct flow *f, struct record *r, uint32_t task, const char *why);
 void flow_wake(struct flow *f); /* whoever waits looks again */
 bool flow_halted(const struct flow *f);
+/* flow.c, for flow_phases.c */
+struct flow *flow_blank(const struct flow_options *o, struct error *err);
+void flow_open_workers(struct flow *f);
+void flow_end_stations(struct flow *f);
 /* The next item from the source into a record whose slots are empty. */
 enum source_answer flow_take(struct flow *f, bool wait, uint64_t number, struct record *r);
 /* Its results into the sink; slots are empty afterwards. Under `leaving`. */

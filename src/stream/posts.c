@@ -38,6 +38,8 @@ static uint32_t posts_window(const struct flow *f)
 void posts_open(struct flow *f)
 {
     bool travel = false;
+    atomic_init(&f->released, f->base);
+    f->next_out = f->base;
     f->window = posts_window(f);
     f->ring = mem_new_zero(struct record, f->window);
     struct berth *slots = mem_new_zero(struct berth, (size_t)f->window * f->lineup.nholdings + 1);
@@ -225,7 +227,8 @@ void *posts_work(void *worker)
     struct flow *f = w->flow;
     const struct post *p = &f->lineup.posts.at[w->post];
     prctl(PR_SET_TIMERSLACK, 1); /* nanosecond: sleeps end when they should, not 50 us later */
-    for (uint64_t n = w->replica; posts_await_item(w, n); n += p->workers)
+    uint64_t first = f->base + (w->replica + p->workers - f->base % p->workers) % p->workers;
+    for (uint64_t n = first; posts_await_item(w, n); n += p->workers)
         for (uint32_t i = 0; i < p->duties.n && !flow_halted(f); i++)
             posts_do(w, p->duties.first + i, &f->ring[n % f->window]);
     flow_thread_ends(f);
@@ -263,10 +266,14 @@ void *posts_source(void *flow)
     struct flow *f = flow;
     double origin = clock_seconds() + 0.01; /* every worker is at its post by then */
     double period = f->o.flood ? 0 : f->lineup.period;
-    uint64_t n = 0;
+    uint64_t n = f->base;
     prctl(PR_SET_TIMERSLACK, 1);
     for (; !f->o.items || n < f->o.items; n++) {
         struct record *r = &f->ring[n % f->window];
+        if (n >= atomic_load_explicit(&f->pause_at, memory_order_relaxed)) {
+            f->paused = true;
+            break;
+        }
         if (!posts_await_room(f, r))
             break;
         for (uint32_t h = 0; h < f->lineup.nholdings; h++)

@@ -19,6 +19,7 @@ int total(struct weft_item *item);
 int total_state(struct weft_item *item);
 int breaks(struct weft_item *item);
 int slowly(struct weft_item *item);
+int tires(struct weft_item *item);
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
 {
@@ -125,5 +126,12 @@ int breaks(struct weft_item *item)
 int slowly(struct weft_item *item)
 {
     usleep(20000);
+    return item->pass(item, 0, 0);
+}
+
+/* Ten times as slow from item 100 on. */
+int tires(struct weft_item *item)
+{
+    usleep(item->number < 100 ? 2000 : 20000);
     return item->pass(item, 0, 0);
 }
