@@ -185,7 +185,9 @@ function Doings({ run, about }: { run: string; about: About }) {
         <div class="say">
             {views.some((view) => view.name === "run") ? <a href={link("run", { run })}>Look at it as it ran</a> : null}
             {about.read_only ? null : <button type="button" onClick={open}>Its graph to the workbench</button>}
-            <a href={`/api/run/${run}/csv`} download={`run-${run}.csv`}>CSV</a>
+            <a href={`/api/run/${run}/export?format=csv`} download={`run-${run}.csv`}>CSV</a>
+            <a href={`/api/run/${run}/export?format=wfformat`} download={`run-${run}.wfformat.json`}>WfFormat</a>
+            <a href={`/api/run/${run}/export?format=crate`} download="ro-crate-metadata.json">RO-Crate</a>
             <a href={`/api/run/${run}`} download={`run-${run}.json`}>JSON</a>
             <form class="say" onSubmit={compare}>
                 <label>beside run <input name="other" size={5} inputMode="numeric" /></label>

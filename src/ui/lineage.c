@@ -1,11 +1,10 @@
 /* More of the Database view's answers: files of a run, where a file comes from, a graph as it was, runs for other programs. */
 #include "api/inside.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "report/graph_svg.h"
-#include "report/history_view.h"
 #include "report/lineage_view.h"
-#include "ui/folder.h"
 #include "ui/handlers.h"
 #include "ui/laboratory.h"
 #include "weft/weft.h"
@@ -125,24 +124,72 @@ static void answer_run_open(const struct laboratory *lab, const struct request *
     weft_history_close(h);
 }
 
-/* GET /api/run/#/csv: the attempts, as `weft history RUN --export FILE.csv` writes them. */
-static void answer_run_csv(const struct laboratory *lab, const struct request *r, struct reply *out)
+/* Formats that a page takes home as one file, and how each is called there. */
+static const struct lineage_format {
+    const char *name, *file, *type;
+} lineage_formats[] = {
+    {"csv", "run.csv", "text/csv; charset=utf-8"},
+    {"wfformat", "run.json", "application/json"},
+    {"crate", "ro-crate-metadata.json",
+     "application/json"}, /* the description, without copies of files */
+};
+
+/* The library writes files: one in a folder of its own, which is read and removed. */
+static void lineage_export(struct weft_history *h, int64_t run, const struct lineage_format *format,
+                           struct reply *out)
+{
+    struct weft_error error;
+    struct error err = {0};
+    struct text text;
+    const char *place = getenv("TMPDIR");
+    struct strbuf folder = {0}, path = {0};
+    strbuf_printf(&folder, "%s/weft-export-XXXXXX", place && *place ? place : "/tmp");
+    if (!mkdtemp(folder.at)) {
+        reply_fail(out, 500, "there is no place for a temporary file; TMPDIR says where");
+        strbuf_free(&folder);
+        return;
+    }
+    strbuf_printf(&path, "%s/%s", folder.at, format->file);
+    if (!weft_history_export(h, run, path.at, format->name, NULL, &error)) {
+        reply_error(out, &error);
+    } else if (!file_read(path.at, &text, &err)) {
+        reply_fail(out, 500, err.text);
+    } else {
+        strbuf_add_bytes(&out->body, text.at, text.n);
+        out->type = format->type;
+        text_free(&text);
+    }
+    unlink(path.at);
+    rmdir(folder.at);
+    strbuf_free(&folder);
+    strbuf_free(&path);
+}
+
+/* GET /api/run/#/export?format=csv|wfformat|crate: a run for other programs. */
+static void answer_run_export(const struct laboratory *lab, const struct request *r,
+                              struct reply *out)
 {
     (void)lab;
-    struct weft_history *h;
-    struct weft_record *record;
-    if (!lineage_open(r, &h, &record, out))
+    struct weft_error error;
+    const char *name = request_value(r, "format");
+    for (size_t i = 0; name && i < sizeof lineage_formats / sizeof *lineage_formats; i++) {
+        if (strcmp(lineage_formats[i].name, name) != 0)
+            continue;
+        struct weft_history *h = weft_history_open(NULL, &error);
+        if (h)
+            lineage_export(h, r->run, &lineage_formats[i], out);
+        else
+            reply_error(out, &error);
+        weft_history_close(h);
         return;
-    history_view_run_csv(&record->run, &record->tasks, &out->body);
-    out->type = "text/csv; charset=utf-8";
-    weft_record_free(record);
-    weft_history_close(h);
+    }
+    reply_fail(out, 400, "say in which format: ?format=csv, wfformat or crate");
 }
 
 const struct ui_route lineage_routes[] = {
     {false, "/api/run/#/files", answer_run_files},
     {false, "/api/lineage", answer_lineage},
     {true, "/api/run/#/open", answer_run_open},
-    {false, "/api/run/#/csv", answer_run_csv},
+    {false, "~/api/run/#/export", answer_run_export},
     {0},
 };

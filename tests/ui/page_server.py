@@ -161,7 +161,10 @@ ok([t["task"] for t in lineage["tasks"]] == ["a", "<script>alert(1)</script>"], 
 status, headers, text = server.ask("/api/lineage?picture=1&path=" + os.path.realpath("b.txt"))
 ok(status == 200 and headers["Content-Type"] == "image/svg+xml" and "<script" not in text and "sandbox" in headers["Content-Security-Policy"], "as a picture")
 ok(server.ask("/api/lineage?path=/nothing")[0] == 404, "of a file that no run knows nothing is told")
-ok(server.ask("/api/run/1/csv")[2].startswith("run,") or "task" in server.ask("/api/run/1/csv")[2].splitlines()[0], "a run as CSV")
+ok("task" in server.ask("/api/run/1/export?format=csv")[2].splitlines()[0], "a run as CSV")
+ok("execution" in json.loads(server.ask("/api/run/1/export?format=wfformat")[2])["workflow"], "as WfFormat with its execution")
+ok("@graph" in json.loads(server.ask("/api/run/1/export?format=crate")[2]), "as the description of an RO-Crate")
+ok(server.ask("/api/run/1/export?format=frob")[0] == 400 and server.ask("/api/run/99/export?format=csv")[0] in (400, 404, 500), "and otherwise not")
 status, _, text = server.ask("/api/run/1/open", "POST", "{}", Origin=server.address)
 ok(status == 200 and "echo f1=0.9" in open(json.loads(text)["flow"]).read(), "the graph of a run is a file again")
 
