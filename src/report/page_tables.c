@@ -151,8 +151,8 @@ static void page_cause(struct page *p, const struct failure_group *g)
     strbuf_free(&text);
 }
 
-/* What is to be mended, each thing once. */
-static void page_causes(struct page *p)
+/* What is to be mended, each thing once. How many there are. */
+static size_t page_causes(struct page *p)
 {
     struct failure_groups g;
     char a[HUMAN_SIZE];
@@ -162,7 +162,9 @@ static void page_causes(struct page *p)
     if (g.group.n > CAUSES)
         svg_printf(p->out, "<p class=\"note\">and %s more causes</p>\n",
                    human_count(a, g.group.n - CAUSES));
+    size_t n = g.group.n;
     failure_groups_free(&g);
+    return n;
 }
 
 /* First on the page when there are any. */
@@ -178,7 +180,12 @@ void page_failures(struct page *p)
                "<section id=\"failures\" class=\"bad\" aria-labelledby=\"failures-h\"><h2 "
                "id=\"failures-h\">%s</h2>\n",
                n == 1 ? "One task failed" : "Tasks that failed");
-    page_causes(p);
+    /* tasks of one cause are told once, with the command and its last lines; the list of them opens */
+    size_t causes = page_causes(p);
+    bool folded = causes && n > 4 && n > causes;
+    if (folded)
+        svg_printf(p->out, "<details><summary>all %s failed tasks, one by one</summary>\n",
+                   human_count(a, n));
     strbuf_add(p->out, "<p class=\"note\">The last attempt of each. ");
     if (p->r->run > 0)
         strbuf_add(p->out, "Logs are in <code>.weft/logs</code> of its folder; ");
@@ -202,6 +209,7 @@ void page_failures(struct page *p)
         strbuf_free(&words);
     }
     close_table(p, n, FAILURES, "failed tasks");
+    strbuf_add(p->out, folded ? "</details>\n" : "");
     page_section_end(p);
 }
 

@@ -207,6 +207,12 @@ watched = Server("--read-only")
 watched.enter()
 ok(watched.ask("/api/run/1/say", "POST", say, Origin=watched.address)[0] == 403, "--read-only: nothing is changed")
 ok(json.loads(watched.ask("/api/about")[2])["read_only"], "and the page knows")
+with open("bad.yaml", "w") as f:
+    f.write("weft: 1\ntasks:\n" + "".join(f'  t{i}: {{run: "frobnicate {i} > {{out}}", out: x{i}}}\n' for i in range(9)))
+run("run", "bad.yaml", "-k", "-q")
+last = json.loads(watched.ask("/api/runs?workflow=bad")[2])["runs"][0]["run"]
+report = watched.ask(f"/api/run/{last}/page")[2]
+ok(report.count('class="cause"') == 1 and "<details><summary>all 9 failed tasks" in report, "equal failures are one row, which opens")
 taken = run("ui", "--port", watched.host.split(":")[1])
 ok(taken.returncode == 2 and "--port" in taken.stderr, "a port that is taken is told, with what to do")
 watched.end()
