@@ -179,6 +179,9 @@ struct weft_run_options {
     /* Predicted times are taken so long that a task stays below with this probability: above 0 and
      * below 1 [0: as predicted, the middle] */
     double risk;
+    /* Here: the folder is in memory, so that files between tasks take of `memory`, too, from when the task
+     * that makes them starts until they are gone [they take of the disk] */
+    bool in_memory;
 };
 #define WEFT_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \

@@ -188,6 +188,7 @@ struct session_options run_handle_session(struct weft_run *run, const struct wef
         .has = run_keep_text(run, mine.has),
         .resources = run->resources,
         .disk = mine.disk,
+        .in_memory = mine.in_memory,
         .retry_first = mine.retry_delay,
         .force = mine.force,
         .resume = mine.resume,

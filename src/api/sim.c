@@ -174,7 +174,7 @@ static bool sim_run_replay(struct weft_sim *s, const struct plan *given, struct 
     s->metrics = sim_replay_metrics;
     s->nmetrics = 6;
     if (plan->kind == PLAN_PARTITION && !plan->placements.n) {
-        s->sequences = replay_from_partition(plan, s->workflow->model, s->platform->model, err);
+        s->sequences = plan_of_parts(plan, s->workflow->model, s->platform->model, err);
         if (!s->sequences)
             return false;
         plan = s->sequences;

@@ -43,6 +43,7 @@ static const struct cli_rule run_rules[] = {
     {"nodes", "on=slurm", NULL},
     {"shared no-shared", NULL, "shared no-shared"},
     {"disk", NULL, "on"},                               /* agents have --cache */
+    {"in-memory", NULL, "on disk"},                     /* --memory bounds files, too */
     {"keep-failed", NULL, "on no-sandbox dry-run why"}, /* sandboxes of this machine */
     {"keep-results", NULL, "dry-run why"},              /* they keep nothing */
     {"jobs memory has resources", NULL, "on=cluster"},  /* its agents are there already */

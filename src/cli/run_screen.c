@@ -53,6 +53,7 @@ static bool screen_machine_options(const struct arguments *a, struct weft_run_op
         !screen_size_option(a, "memory", &o->memory, err) ||
         !screen_size_option(a, "disk", &o->disk, err))
         return false;
+    o->in_memory = arguments_flag(a, "in-memory");
     o->cores = (uint32_t)jobs;
     o->nodes = (uint32_t)nodes;
     return true;

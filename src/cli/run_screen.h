@@ -55,6 +55,8 @@ struct run_screen {
          "things of this machine that tasks may hold: gpu=0,1 licence=4, gpu=auto; may be "        \
          "repeated"},                                                                              \
         {"disk", 0, "SIZE", "most bytes of intermediate files alive at once"},                     \
+        {"in-memory", 0, NULL,                                                                     \
+         "the folder is in memory: files between tasks count in --memory, too"},                   \
         {"directory", 'C', "DIR", "where the files are (default: where the workflow's file is)"},  \
         {"keep-going", 'k', NULL, "after a failure, run what does not depend on it"},              \
         {"force", 'f', NULL, "run the targets again, done or not; without targets, everything"},   \

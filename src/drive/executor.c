@@ -151,7 +151,7 @@ static void executor_prepare_order(struct executor *x)
         return;
     x->task_disk = mem_new(double, w->ntasks);
     for (uint32_t t = 0; t < w->ntasks; t++)
-        x->task_disk[t] = n && !need_runs(n, t) ? 0 : disk_expected(w, t);
+        x->task_disk[t] = n && !need_runs(n, t) ? 0 : executor_room_needed(x, t);
 }
 
 struct sched_config executor_sched_config(const struct executor *x)

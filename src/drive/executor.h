@@ -54,6 +54,8 @@ void executor_grow(struct executor *x, uint32_t first, const double *priority);
 /* What its next attempt gets. An attempt that ran out of memory elsewhere tells how much that is; not
  * while the task runs here. */
 double executor_task_memory(const struct executor *x, uint32_t task);
+/* Bytes of intermediate files that it will leave, and where files are in memory its own, too. */
+double executor_room_needed(const struct executor *x, uint32_t task);
 void executor_set_task_memory(struct executor *x, uint32_t task, double memory);
 
 /* Start a task. True: it is a command and runs now, on a lane. False: it has ended already, which

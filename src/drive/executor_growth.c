@@ -73,7 +73,7 @@ void executor_grow(struct executor *x, uint32_t first, const double *priority)
         if (x->retries)
             x->retries[t] = retries > rungs ? retries : rungs;
         if (x->task_disk)
-            x->task_disk[t] = done ? 0 : disk_expected(w, t);
+            x->task_disk[t] = done ? 0 : executor_room_needed(x, t);
         has_calls |= w->flags[t] & TASK_CALL;
     }
     executor_grow_decisions(x);

@@ -14,9 +14,19 @@ static double executor_next_memory(const struct executor *x, uint32_t task)
     return w->more_memory[w->more_off[task] + (x->rung[task] < rungs ? x->rung[task] : rungs - 1)];
 }
 
+/* Where files are in memory a task takes its own and what it leaves; its inputs are there already, and counted
+ * (model/residence.h is the rule). */
+double executor_room_needed(const struct executor *x, uint32_t task)
+{
+    double own = !x->o->in_memory ? 0 : x->memory ? x->memory[task] : x->w->memory[task];
+    return disk_expected(x->w, task) + own;
+}
+
 static void executor_more_memory(struct executor *x, uint32_t task)
 {
     x->memory[task] = executor_next_memory(x, task);
+    if (x->task_disk && x->o->in_memory)
+        x->task_disk[task] = executor_room_needed(x, task);
     x->rung[task] += x->rung[task] < UINT8_MAX;
 }
 

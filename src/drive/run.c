@@ -291,7 +291,15 @@ static void run_look(struct run *r, double wait)
 static void run_stalled(struct run *r)
 {
     struct error err = {0};
-    if (isfinite(r->o.disk) && r->o.disk > 0)
+    if (r->o.in_memory)
+        error_set(&err, ERROR_FAILED,
+                  "no task fits into memory any more: %.0f bytes of intermediate files are alive, "
+                  "and there "
+                  "are %.0f for them and the tasks; give it more (-m), declare files `temporary: "
+                  "true`, or "
+                  "leave out --in-memory",
+                  disk_live(r->disk), r->o.disk);
+    else if (isfinite(r->o.disk) && r->o.disk > 0)
         error_set(
             &err, ERROR_FAILED,
             "no task fits on the disk any more: %.0f bytes of intermediate files are alive, "

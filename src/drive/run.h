@@ -90,6 +90,7 @@ struct run_options {
     struct holding
         *holding;           /* who holds them, shared with other runs [its own, from `resources`] */
     double disk;            /* bytes of intermediate files alive at once [no limit] */
+    bool in_memory;         /* files are in memory: `disk` bounds them and running tasks together */
     const double *priority; /* larger first [depth first] */
     bool ordered; /* of functions, too: among all that are ready, not among a thread's own */
     const double *task_disk; /* expected bytes of a task's outputs [as stated in the workflow] */

@@ -138,6 +138,12 @@ double plan_objective(const struct plan *p, const char *name);
 void plan_set_option(struct plan *p, const char *name, const char *value);
 void plan_note(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The parts of a tree as a static plan: each in its order (else topological) on core 0 of its node,
+ * with the place in that order as start and finish. Results of a replay of such a partition are
+ * numbered by these placements; a run follows them. The caller frees it. */
+struct plan *plan_of_parts(const struct plan *plan, const struct workflow *w,
+                           const struct platform *p, struct error *err);
+
 /* Per task the constraint that pinned it, 0: none; the caller frees. NULL: the plan has no pins. */
 uint32_t *plan_pins_by_task(const struct plan *p, uint32_t ntasks);
 

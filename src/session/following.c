@@ -94,25 +94,41 @@ static bool following_can_grow(const struct session *s, const struct following *
         "prefers tasks in the plan's order");
 }
 
+/* A plan of parts becomes one of rows, a part a row. Files that it writes to disk: this machine has its files there anyway,
+ * unless they are in memory, and then nobody writes them out. NULL: it cannot be; the plan is freed either way. */
+static struct plan *following_rows(const struct session *s, struct plan *plan,
+                                   const struct platform *platform, struct error *err)
+{
+    struct plan *rows = NULL;
+    if (plan->kind != PLAN_PARTITION || plan->placements.n)
+        return plan;
+    if (s->o.in_memory && plan->evictions.n)
+        error_set(err, ERROR_INFEASIBLE,
+                  "the plan writes files to disk, and this run keeps them in memory: run it "
+                  "without --in-memory");
+    else
+        rows = plan_of_parts(plan, s->w, platform, err);
+    plan_free(plan);
+    return rows;
+}
+
 bool following_take(struct session *s, struct plan *plan, struct platform *platform, bool lent,
                     enum plan_follow follow, struct error *err)
 {
     struct following *f = mem_new_zero(struct following, 1);
+    plan = following_rows(s, plan, platform, err);
     f->plan = plan;
     f->lent = lent;
     f->platform = platform;
-    f->follow = follow != FOLLOW_DEFAULT         ? follow
-                : following_is_constrained(plan) ? FOLLOW_STRICT
-                                                 : FOLLOW_ORDER;
-    if (!following_check_kind(s, f, err) || !guide_of_plan(&f->guide, s->w, plan, f->follow, err) ||
-        !following_can_grow(s, f, err) || !following_check_here(s, f, err)) {
+    f->follow = follow != FOLLOW_DEFAULT                 ? follow
+                : plan && following_is_constrained(plan) ? FOLLOW_STRICT
+                                                         : FOLLOW_ORDER;
+    if (!plan || !following_check_kind(s, f, err) ||
+        !guide_of_plan(&f->guide, s->w, plan, f->follow, err) || !following_can_grow(s, f, err) ||
+        !following_check_here(s, f, err)) {
         following_free(f);
         return false;
     }
-    if (plan->kind == PLAN_PARTITION)
-        remark(&s->o.remarks, REMARK_WARNING,
-               "the plan says where parts of a tree live, and no order: tasks start as they do "
-               "without it");
     following_free(s->following);
     s->following = f;
     session_follow(s, plan);

@@ -6,10 +6,9 @@
  *
  * I1. The session owns the workflow; record and result point into it and into s->predicted, and
  *     take nothing of it along: session_close() cuts them loose before it frees the record.
- * I2. The memo stays open (and locked) from session_open() to session_close(): nobody else runs in
- *     the folder meanwhile.
- * I3. Every session_prepare() is followed by a session_finish(), also when session_go() failed: the
- *     mark of a run that goes on and the record in the history are closed there. */
+ * I2. The memo stays open (and locked) from session_open() to session_close(): nobody else runs in the folder meanwhile.
+ * I3. Every session_prepare() is followed by a session_finish(), also when session_go() failed: the mark
+ *     of a run that goes on and the record in the history are closed there. */
 #include "session/skipped_targets.h"
 #include "session/session.h"
 
@@ -27,8 +26,9 @@
 #include "model/select.h"
 #include "session/following.h"
 #include "session/growing.h"
-#include "session/place.h"
 #include "session/hooks.h"
+#include "session/place.h"
+#include "session/in_memory.h"
 #include "session/kept_results.h"
 #include "session/machine.h"
 #include "session/recording.h"
@@ -164,8 +164,7 @@ static bool session_take_again(struct session *s, struct workflow *w, struct err
     return session_find_needs(s, err);
 }
 
-/* Whoever runs it gets the workflow as a text, and reads its own numbers of tasks and files out of
- * it: so do we. */
+/* Whoever runs it gets the workflow as a text, and reads its own numbers of tasks and files out of it: so do we. */
 static bool session_take_as_text(struct session *s, struct error *err)
 {
     const struct format *native = format_find("native");
@@ -338,8 +337,8 @@ static void session_close_history(void *session)
 }
 
 /* The children first: nothing of ours may write into the folder once others may run there. The mark
- * of a run that goes on stays, and the next run says that this one was cut off: it was. The record's
- * last rows need memory, and are lost when there is none. */
+ * of a run that goes on stays, and the next run says that this one was cut off: it was. The record's last
+ * rows need memory, and are lost when there is none. */
 void session_abandon(struct session *s)
 {
     size_t asked;
@@ -575,7 +574,7 @@ struct run_options session_run_options(const struct session *s)
 bool session_fits(const struct session *s, struct error *err)
 {
     struct run_options o = session_run_options(s);
-    return run_fits(&o, 0, err);
+    return run_fits(&o, 0, err) && in_memory_fits(s, err);
 }
 
 /* The run's heartbeat for displays. Never asks for a stop: that is session_stop(). */
@@ -599,6 +598,7 @@ bool session_go(struct session *s, struct error *err)
     o.label = s->label;
     o.disk = isfinite(s->disk) ? s->disk : 0;
     o.priority = s->priority, o.ordered = s->planner != NULL;
+    in_memory_begin(s, &o);
     o.keep_going = s->o.keep_going;
     o.unlimited = s->o.unlimited;
     o.no_sandbox = s->o.no_sandbox;

@@ -15,7 +15,7 @@
  * waits for a subset of what the plan made it wait for); under `kport` and `fair` it may.
  *
  * Partition plans without placements are replayed as one sequence per part on core 0 of its node:
- * replay_from_partition(). */
+ * plan_of_parts(). */
 #pragma once
 #include "base/progress.h"
 #include "model/plan.h"
@@ -123,8 +123,3 @@ void replay_result_free(struct replay_result *r);
 
 /* Which network a replay of this plan uses when the options name none. */
 const char *replay_network(const struct plan *plan, const struct platform *p);
-/* The parts of a tree as a static plan: each in its order (else topological) on core 0 of its node,
- * with the place in that order as start and finish. Results of a replay of such a partition are
- * numbered by these placements. The caller frees it. */
-struct plan *replay_from_partition(const struct plan *plan, const struct workflow *w,
-                                   const struct platform *p, struct error *err);

@@ -46,51 +46,6 @@ static bool replay_check_options(const struct replay_options *o, const struct pl
     return true;
 }
 
-/* A partition of a tree says which node and (perhaps) in which order, not when. Placements get
- * their place in the order as planned time, which is all that lanes_build() wants of it. */
-struct plan *replay_from_partition(const struct plan *given, const struct workflow *w,
-                                   const struct platform *p, struct error *err)
-{
-    uint32_t *rank = mem_new(uint32_t, w->ntasks);
-    for (uint32_t i = 0; i < w->ntasks; i++)
-        rank[w->topo[i]] = i;
-    struct plan *plan = plan_new(PLAN_STATIC);
-    if (given->planner)
-        plan->planner = mem_copy_string(given->planner);
-    if (!isnan(plan_objective(given, "makespan")))
-        plan_set_objective(plan, "makespan", plan_objective(given, "makespan"));
-    plan->ports = given->ports;
-    for (size_t i = 0; i < given->evictions.n; i++)
-        array_push(&plan->evictions, given->evictions.at[i]);
-    bool good = true;
-    for (size_t i = 0; i < given->parts.n && good; i++) {
-        const struct part *part = &given->parts.at[i];
-        uint32_t first = part->order != NONE ? part->order : part->tasks;
-        if (part->node >= p->nnodes || first > given->tasks.n ||
-            part->count > given->tasks.n - first)
-            good = error_set(err, ERROR_INPUT, "part %zu of the plan does not fit the platform", i);
-        for (uint32_t k = 0; k < part->count && good; k++) {
-            uint32_t t = given->tasks.at[first + k];
-            if (t >= w->ntasks)
-                good = error_set(err, ERROR_INPUT,
-                                 "the plan does not belong to this workflow: part %zu holds task "
-                                 "number %u of %u",
-                                 i, t, w->ntasks);
-            else {
-                double place = part->order != NONE ? k : rank[t];
-                array_push(&plan->placements,
-                           (struct placement){
-                               .task = t, .node = part->node, .start = place, .finish = place});
-            }
-        }
-    }
-    free(rank);
-    if (good)
-        return plan;
-    plan_free(plan);
-    return NULL;
-}
-
 /* The disk is the node's own and the part runs one task after the other, so nobody else waits for it:
  * files that a part writes to its disk hold up the task before which they go, and the one that reads them
  * again. */
@@ -268,7 +223,7 @@ bool replay_prepare(struct replay *r, const struct workflow *w, const struct pla
     if (!replay_check_options(options, p, err) || !plan_can_place(w, err))
         return false;
     if (plan->kind == PLAN_PARTITION && !plan->placements.n) {
-        r->own_plan = replay_from_partition(plan, w, p, err);
+        r->own_plan = plan_of_parts(plan, w, p, err);
         if (!r->own_plan)
             return false;
         r->plan = r->own_plan;
