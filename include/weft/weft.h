@@ -40,5 +40,6 @@
 #include "weft/stream.h"
 #include "weft/history.h"
 #include "weft/edit.h"
+#include "weft/watch.h"
 #include "weft/task.h"
 #endif

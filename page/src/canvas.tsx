@@ -28,6 +28,7 @@ export type Pick = { text: string; box?: Box; click?: () => void };
 export type PictureProps = {
     label: string; /* for those who do not see it: say what it shows */
     world: Box; /* what "all" is */
+    margin?: number; /* pixels at the left that are no part of the world: names of rows */
     axes?: "x" | "both"; /* what is zoomed and panned; "x": the height is always all */
     most?: number; /* greatest zoom beyond "all" [1e7] */
     largest?: number; /* pixels a unit at most when all is shown, so that two boxes do not fill the page */
@@ -55,9 +56,14 @@ class Surface {
 
     constructor(readonly canvas: HTMLCanvasElement) {}
 
+    /* Pixels that show the world. */
+    private room(): number {
+        return Math.max(1, this.canvas.clientWidth - (this.props.margin ?? 0));
+    }
+
     private scales(): { sx: number; sy: number } {
         const { world, axes, largest = Infinity } = this.props;
-        const all = { x: this.canvas.clientWidth / (world.width || 1), y: this.canvas.clientHeight / (world.height || 1) };
+        const all = { x: this.room() / (world.width || 1), y: this.canvas.clientHeight / (world.height || 1) };
         if (axes === "x") return { sx: all.x * this.zoom, sy: all.y };
         const s = Math.min(all.x, all.y, largest) * this.zoom;
         return { sx: s, sy: s };
@@ -65,9 +71,9 @@ class Surface {
 
     pen(): Pen {
         const { sx, sy } = this.scales();
-        const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
-        const seen = { x: this.left, y: this.top, width: width / sx, height: height / sy };
-        return { context: this.canvas.getContext("2d")!, width, height, seen, sx, sy, x: (v) => (v - seen.x) * sx, y: (v) => (v - seen.y) * sy };
+        const width = this.canvas.clientWidth, height = this.canvas.clientHeight, margin = this.props.margin ?? 0;
+        const seen = { x: this.left, y: this.top, width: this.room() / sx, height: height / sy };
+        return { context: this.canvas.getContext("2d")!, width, height, seen, sx, sy, x: (v) => margin + (v - seen.x) * sx, y: (v) => (v - seen.y) * sy };
     }
 
     /* Show all, in the middle. */
@@ -76,7 +82,7 @@ class Surface {
         this.touched = false;
         const { world, axes } = this.props;
         const { sx, sy } = this.scales();
-        this.left = world.x - (axes === "x" ? 0 : (this.canvas.clientWidth / sx - world.width) / 2);
+        this.left = world.x - (axes === "x" ? 0 : (this.room() / sx - world.width) / 2);
         this.top = world.y - (axes === "x" ? 0 : (this.canvas.clientHeight / sy - world.height) / 2);
         this.changed();
     }
@@ -99,6 +105,7 @@ class Surface {
     /* What is at this pixel stays there. */
     zoomAt(factor: number, px: number, py: number): void {
         const before = this.scales();
+        px -= this.props.margin ?? 0;
         this.touched = true;
         this.zoom = Math.min(Math.max(this.zoom * factor, this.props.axes === "x" ? 1 : 0.2), this.props.most ?? 1e7);
         const after = this.scales();
@@ -112,7 +119,7 @@ class Surface {
     private keepInside(): void {
         const { world, axes } = this.props;
         const { sx, sy } = this.scales();
-        const w = this.canvas.clientWidth / sx, h = this.canvas.clientHeight / sy;
+        const w = this.room() / sx, h = this.canvas.clientHeight / sy;
         if (axes === "x") {
             this.left = Math.min(Math.max(this.left, world.x), world.x + world.width - w);
         } else {
@@ -149,7 +156,7 @@ class Surface {
         const rectangle = this.canvas.getBoundingClientRect();
         const px = event.clientX - rectangle.left, py = event.clientY - rectangle.top;
         const pen = this.pen();
-        return { x: pen.seen.x + px / pen.sx, y: pen.seen.y + py / pen.sy, px, py, pen };
+        return { x: pen.seen.x + (px - (this.props.margin ?? 0)) / pen.sx, y: pen.seen.y + py / pen.sy, px, py, pen };
     }
 
     end(): void {

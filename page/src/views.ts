@@ -3,11 +3,13 @@ import type { ComponentType } from "preact";
 import { Database } from "./database";
 import { Plans } from "./plan";
 import { Experiments } from "./experiments";
+import { Run } from "./run";
 import type { About } from "./server";
 
 export type View = { name: string; title: string; letter: string; component: ComponentType<{ about: About }> };
 
 export const views: View[] = [
+    { name: "run", title: "Run", letter: "r", component: Run },
     { name: "plan", title: "Plan", letter: "p", component: Plans },
     { name: "experiments", title: "Experiments", letter: "e", component: Experiments },
     { name: "database", title: "Database", letter: "d", component: Database },

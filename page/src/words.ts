@@ -18,6 +18,10 @@ export function bytes(value: number | null): string {
     return `${Number(value.toPrecision(3))} ${units[unit]}`;
 }
 
+export function plural(n: number, noun: string): string {
+    return `${n} ${noun}${n === 1 ? "" : "s"}`;
+}
+
 export function moment(since1970: number): string {
     const date = new Date(since1970 * 1000);
     const two = (n: number) => String(n).padStart(2, "0");
@@ -32,4 +36,7 @@ export const signs: Record<string, string> = {
     failed: "✕",
     cancelled: "■",
     lost: "○",
+    waiting: "·",
+    reused: "◉",
+    skipped: "–",
 };

@@ -53,8 +53,12 @@ static int ui_command(const struct arguments *a)
                   "`make` again");
         return cli_fail(&err);
     }
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = 0;
     snprintf(number, sizeof number, "%lld", (long long)port);
-    execl(program, "weft-ui", folder, number, read_only ? "read-only" : "read-write", (char *)NULL);
+    execl(program, "weft-ui", folder, number, read_only ? "read-only" : "read-write", self,
+          (char *)NULL);
     error_set(&err, ERROR_INPUT, "%s cannot be started: %s", program, strerror(errno));
     free(program);
     return cli_fail(&err);

@@ -16,6 +16,7 @@
 #include "base/tree.h"
 #include "exec/health.h"
 #include "exec/sandbox.h"
+#include "model/record.h"
 #include "model/command.h"
 #include "model/environment.h"
 
@@ -28,7 +29,6 @@
 enum {
     NOT_FOUND = 127, /* the status a shell gives to a command that is not there */
     REFUSED = 1,     /* what is given to all else that could not be started */
-    LOG_NAME = 180,  /* bytes of a task's name in its log's: a file's name holds 255 */
 };
 
 void executor_report(struct executor *x, uint32_t task, uint32_t slot, double start, double finish,
@@ -607,19 +607,11 @@ static enum trace_outcome outcome_in(const struct child_result *c, bool limited)
     return limited && c->end == CHILD_EXITED && c->status == KILLED ? TRACE_MEMORY : outcome_of(c);
 }
 
-/* The name of a task as a file's: what a folder cannot hold becomes '_'. */
 void executor_log_path(const struct executor *x, uint32_t task, uint32_t attempt,
                        struct strbuf *out)
 {
     strbuf_printf(out, "%s/", x->logs.at);
-    const char *name = workflow_task_name(x->w, task);
-    for (size_t i = 0; name[i] && i < LOG_NAME; i++)
-        strbuf_add_char(out, name[i] == '/' || (unsigned char)name[i] < 32 ? '_' : name[i]);
-    if (strlen(name) > LOG_NAME || strchr(name, '/'))
-        strbuf_printf(out, "-%u", task); /* two names may have become one */
-    if (attempt > 1)
-        strbuf_printf(out, ".%u", attempt);
-    strbuf_add(out, ".log");
+    record_log_name(workflow_task_name(x->w, task), task, attempt, out);
 }
 
 /* The log first: it goes with the failure, and the slot's next task must not write into it. The

@@ -104,6 +104,33 @@ bool history_load(struct history *h, int64_t run, struct run_record *out, struct
 /* Its head only. */
 bool history_head(struct history *h, int64_t run, struct run_record *out, struct error *err);
 
+/* ---- following a run while it goes on, from another process ---- */
+
+/* An attempt as the record has it, in half of the room of an event. */
+struct history_attempt {
+    double start, finish, cpu, memory;
+    uint32_t task, node, lane, attempt;
+    int outcome, status; /* enum trace_outcome */
+};
+typedef ARRAY(struct history_attempt) history_attempts;
+
+/* How far a run has been read. */
+struct history_place {
+    uint32_t attempts, reused, events; /* rows */
+};
+/* What was written since: attempts are appended; `reused` and `skipped` (tasks bytes each) get a 1 for each task that is. Costs
+ * what is new. */
+bool history_follow(struct history *h, int64_t run, struct history_place *at, history_attempts *out,
+                    uint8_t *reused, uint8_t *skipped, uint32_t tasks, struct error *err);
+/* Its head, without what counting its rows tells: ran, failed and reused of a run without an end are 0. */
+bool history_follow_head(struct history *h, int64_t run, struct run_record *out, struct error *err);
+/* r->predicted, of r->run and its tasks; it stays NULL when nothing was predicted. */
+bool history_predictions(struct history *h, struct run_record *r, struct error *err);
+/* The process that began it, if that runs here; 0: it does not, or the run is over. */
+int64_t history_process(struct history *h, int64_t run, struct error *err);
+/* Changes whenever one of the newest runs begins or ends. Costs less than a millisecond. */
+bool history_stamp(struct history *h, uint64_t *stamp, struct error *err);
+
 /* A task that failed for good in an earlier run, newest first. */
 struct history_past {
     int64_t run;

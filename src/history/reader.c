@@ -30,14 +30,15 @@
     " untaken, excused, version, system"
 
 /* A run without an end on this host, whose process is gone. On another host nobody can tell. */
-static bool is_lost(sqlite3_stmt *s, const char *host)
+bool reader_is_lost(sqlite3_stmt *s, int from, const char *host)
 {
     char here[256] = "";
     gethostname(here, sizeof here - 1);
     if (!host || strcmp(host, here) != 0)
         return false;
-    struct process p = {.pid = sqlite3_column_int64(s, 22), .born = sqlite3_column_int64(s, 23)};
-    const char *boot = (const char *)sqlite3_column_text(s, 24);
+    struct process p = {.pid = sqlite3_column_int64(s, from),
+                        .born = sqlite3_column_int64(s, from + 1)};
+    const char *boot = (const char *)sqlite3_column_text(s, from + 2);
     strncpy(p.boot, boot ? boot : "", sizeof p.boot - 1);
     return !process_may_live(&p);
 }
@@ -117,7 +118,7 @@ static void reader_read_head(sqlite3_stmt *s, struct run_record *r)
     int64_t outcome = sqlite3_column_int64(s, 11);
     r->outcome =
         outcome >= 0 && outcome <= RECORD_LOST ? (enum record_outcome)outcome : RECORD_LOST;
-    if (r->outcome == RECORD_RUNNING && is_lost(s, r->host))
+    if (r->outcome == RECORD_RUNNING && reader_is_lost(s, 22, r->host))
         r->outcome = RECORD_LOST;
     if (r->outcome == RECORD_RUNNING || r->outcome == RECORD_LOST)
         r->seconds = NAN;
@@ -193,7 +194,7 @@ void history_runs_free(history_runs *runs)
     array_free(runs);
 }
 
-bool history_head(struct history *h, int64_t run, struct run_record *out, struct error *err)
+bool history_follow_head(struct history *h, int64_t run, struct run_record *out, struct error *err)
 {
     *out = (struct run_record){0};
     struct mem_guard guard;
@@ -213,12 +214,26 @@ bool history_head(struct history *h, int64_t run, struct run_record *out, struct
                   (long long)run);
     else if (row == 0)
         error_set(err, ERROR_INPUT, "%s: no run is recorded yet", h->path);
-    if (row == 1 && (out->outcome == RECORD_LOST || out->outcome == RECORD_RUNNING) &&
+    if (row == 1 && out->tasks <= TASKS_MOST)
+        return true;
+    if (row == 1) {
+        error_set(err, ERROR_FAILED, "%s: run %lld is damaged: it has too many tasks", h->path,
+                  (long long)run);
+        record_free(out);
+    }
+    return false;
+}
+
+bool history_head(struct history *h, int64_t run, struct run_record *out, struct error *err)
+{
+    if (!history_follow_head(h, run, out, err))
+        return false;
+    if ((out->outcome == RECORD_LOST || out->outcome == RECORD_RUNNING) &&
         !count_attempts(h, out, err)) {
         record_free(out);
         return false;
     }
-    return row == 1;
+    return true;
 }
 
 /* ---- one run ---- */
@@ -375,7 +390,7 @@ static bool load_files(struct history *h, struct run_record *r, struct error *er
 }
 
 /* Five words a task, as head.c wrote them. */
-static bool load_predictions(struct history *h, struct run_record *r, struct error *err)
+bool history_predictions(struct history *h, struct run_record *r, struct error *err)
 {
     struct mem_guard guard;
     sqlite3_stmt *s = database_query(h, &guard, "SELECT tasks FROM predictions WHERE run = ?", err);
@@ -422,13 +437,8 @@ bool history_load(struct history *h, int64_t run, struct run_record *out, struct
 {
     if (!history_head(h, run, out, err))
         return false;
-    if (out->tasks > TASKS_MOST) {
-        record_free(out);
-        return error_set(err, ERROR_FAILED, "%s: run %lld is damaged: it has too many tasks",
-                         h->path, (long long)run);
-    }
     if (load_attempts(h, out, err) && load_reused(h, out, err) && load_events(h, out, err) &&
-        load_files(h, out, err) && load_predictions(h, out, err) && failures_load(h, out, err) &&
+        load_files(h, out, err) && history_predictions(h, out, err) && failures_load(h, out, err) &&
         facts_load(h, out, 0, err)) {
         if (out->events.n)
             qsort(out->events.at, out->events.n, sizeof *out->events.at, reader_by_time);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void record_free(struct run_record *r)
 {
@@ -143,4 +144,19 @@ uint32_t record_critical_path(const struct run_record *r, uint32_t *out)
     free(lane);
     free(before);
     return count;
+}
+
+enum { LOG_NAME = 180 }; /* bytes of a task's name in its log's: a file's name holds 255 */
+
+/* What a folder cannot hold becomes '_'. */
+void record_log_name(const char *task_name, uint32_t task, uint32_t attempt, struct strbuf *out)
+{
+    for (size_t i = 0; task_name[i] && i < LOG_NAME; i++)
+        strbuf_add_char(
+            out, task_name[i] == '/' || (unsigned char)task_name[i] < 32 ? '_' : task_name[i]);
+    if (strlen(task_name) > LOG_NAME || strchr(task_name, '/'))
+        strbuf_printf(out, "-%u", task); /* two names may have become one */
+    if (attempt > 1)
+        strbuf_printf(out, ".%u", attempt);
+    strbuf_add(out, ".log");
 }

@@ -2,6 +2,7 @@
  * look alike. */
 #pragma once
 #include "base/array.h"
+#include "base/strbuf.h"
 #include "model/predictor.h"
 #include "model/trace.h"
 #include "model/workflow.h"
@@ -94,6 +95,9 @@ const char *record_outcome_name(enum record_outcome outcome); /* "running", "don
  * "not-started". */
 const char *trace_outcome_name(int outcome);
 const char *trace_trouble_text(int trouble); /* enum trace_trouble, for people */
+
+/* The name of an attempt's log, in the folder of the run's logs. Appends. */
+void record_log_name(const char *task_name, uint32_t task, uint32_t attempt, struct strbuf *out);
 
 /* The path that really happened: from the task that ended last back along the input (or the core)
  * that each waited for. Task numbers, first to last, into `out` (room for ntasks). Every hop is a

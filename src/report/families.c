@@ -268,7 +268,7 @@ static void family_add_box(const struct families *f, const struct workflow *w, u
         strbuf_printf(out, " · %s", human_bytes(text, x->bytes));
 }
 
-static struct workflow *families_as_workflow(const struct families *f, const struct workflow *w)
+struct workflow *families_as_workflow(const struct families *f, const struct workflow *w)
 {
     struct builder *b = builder_new(workflow_text(w, w->file), "families");
     struct strbuf name = {0};

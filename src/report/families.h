@@ -46,6 +46,8 @@ void families_add_label(const struct workflow *w, uint32_t first, uint32_t more,
 
 /* The kind; of a kind that is one task and no family, the task. */
 const char *families_name(const struct families *f, const struct workflow *w, uint32_t family);
+/* A task each, in the same order, with the links between them; NULL: they are a cycle. The caller frees. */
+struct workflow *families_as_workflow(const struct families *f, const struct workflow *w);
 /* Tables of both; a picture, a box each. Append. */
 void families_text(const struct families *f, const struct workflow *w, bool colour,
                    struct strbuf *out);

@@ -236,7 +236,7 @@ bool recorded_compare(struct history *h, int64_t first, int64_t second, struct h
 
 /* Names and kinds, when the text of the workflow was not kept: no edges, but better than numbers.
  */
-static struct workflow *recorded_bare_workflow(struct history *h, const struct run_record *r)
+struct workflow *recorded_names(struct history *h, const struct run_record *r)
 {
     struct history_tasks tasks;
     if (!history_tasks(h, r->run, &tasks, NULL))
@@ -264,7 +264,7 @@ bool recorded_show(const char *which, struct run_record *out, struct error *err)
     mem_guard_enter(&guard, recorded_abandon, h);
     bool good = h && recorded_number(h, which, &run, err) && recorded_load(h, run, out, err);
     if (good && !out->workflow)
-        out->workflow = recorded_bare_workflow(h, out);
+        out->workflow = recorded_names(h, out);
     mem_guard_leave(&guard);
     history_close(h);
     return good;

@@ -20,6 +20,8 @@ struct workflow *recorded_workflow(struct history *h, int64_t run);
 /* A workflow in which the task is, with all it reads and makes: that task alone where its text can be cut
  * out, which costs a thousandth of reading the graph of 10,000 tasks, else the whole. NULL: none. */
 struct workflow *recorded_task(struct history *h, int64_t run, const char *task);
+/* Names and kinds of its tasks alone: quick. NULL: they are not all on record. */
+struct workflow *recorded_names(struct history *h, const struct run_record *r);
 /* The graph of a run as it was, to be run again: an error when its text was not kept. `folder` is where it
  * ran, which the caller frees. */
 struct workflow *recorded_graph(struct history *h, int64_t run, char **folder, struct error *err);

@@ -109,6 +109,9 @@ void recording_begin(struct session *s)
         strbuf_free(&text);
         if (s->record.run) {
             listeners_add(&s->listeners, history_sink(s->history));
+            s->now = now_begin(s->ws.state, s->record.run, s->w->ntasks, s->needs.task);
+            if (s->now)
+                listeners_add(&s->listeners, now_sink(s->now));
         } else {
             remark(&s->o.remarks, REMARK_WARNING, "this run is not recorded: %s", err.text);
             history_close(s->history);
@@ -248,6 +251,8 @@ void recording_end(struct session *s, bool good)
                                   : RECORD_FAILED;
     recording_failures(s);
     recording_grown(s);
+    now_end(s->now);
+    s->now = NULL;
     struct error err = {0};
     if (!r->run || !s->history)
         return;

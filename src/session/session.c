@@ -305,6 +305,7 @@ void session_close(struct session *s)
     run_result_free(&s->result);
     listeners_free(&s->listeners);
     hooks_abandon(s->hooks);
+    now_end(s->now);
     growing_free(s);
     needs_free(&s->needs);
     kept_results_free(s);
@@ -312,7 +313,6 @@ void session_close(struct session *s)
     workspace_close(&s->ws, &s->o.remarks);
     forecast_free(s->forecast);
     history_close(s->history);
-    s->history = NULL;
     workflow_free(s->w);
     image_free(&s->image);
     session_drop_prediction(s);

@@ -27,6 +27,7 @@
 #include "model/record.h"
 #include "session/image.h"
 #include "session/listeners.h"
+#include "session/now.h"
 #include "session/remark.h"
 #include "session/retention.h"
 #include "session/run_forecast.h"
@@ -125,6 +126,8 @@ struct session {
     const struct trace_sink *fan_at;
     void (*tick)(void *context, int stopping); /* ten times a second; may be NULL */
     void *tick_context;
+    struct now
+        *now; /* what it does, for who looks from outside (session/now.h); NULL: nobody can */
     struct hooks *hooks; /* of the workflow; NULL: it has none, or nothing runs */
     char label[32];      /* of its logs */
     char *logs;          /* where they are */

@@ -16,5 +16,8 @@ extern const struct ui_route lineage_routes[];
 extern const struct ui_route plan_routes[], experiment_routes[], folder_routes[];
 void experiments_look(const struct laboratory *lab);
 
+/* run.c: a run that goes on, or is over. */
+extern const struct ui_route run_routes[];
+
 /* The library's error, with the status of HTTP that fits. */
 void reply_error(struct reply *out, const struct weft_error *error);

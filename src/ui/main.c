@@ -1,7 +1,7 @@
 /* weft-ui: the page's server, a program of its own, started by `weft ui`. Apart from weft, so that a weft
  * that is copied to a cluster needs no HTTP library there, and starts as fast as before.
  *
- *   weft-ui FOLDER PORT [read-only]
+ *   weft-ui FOLDER PORT read-only|read-write WEFT
  *
  * Nothing of this line is checked here beyond what is needed to be safe: `weft ui` has read the user's options, told of mistakes
  * in them, and gone to the folder. Who starts this program by hand gets what he asks for. */
@@ -13,7 +13,7 @@
 
 int main(int argc, char **argv)
 {
-    if (argc < 3) {
+    if (argc < 5) {
         fputs("weft-ui is started by `weft ui`\n", stderr);
         return 2;
     }
@@ -24,9 +24,10 @@ int main(int argc, char **argv)
         return 2;
     }
     struct error err = {0};
-    struct ui_options o = {
-        .lab = {.folder = argv[1], .read_only = argc > 3 && strcmp(argv[3], "read-only") == 0},
-        .port = (uint16_t)strtoul(argv[2], NULL, 10)};
+    struct ui_options o = {.lab = {.folder = argv[1],
+                                   .program = argv[4],
+                                   .read_only = strcmp(argv[3], "read-only") == 0},
+                           .port = (uint16_t)strtoul(argv[2], NULL, 10)};
     if (ui_serve(&o, &err))
         return 0;
     fprintf(stderr, "weft: %s\n", err.text);

@@ -2,13 +2,19 @@
 #include "base/json.h"
 #include "ui/handlers.h"
 #include "ui/request.h"
+#include "ui/starting.h"
 #include "weft/weft.h"
 #include <stdlib.h>
 #include <string.h>
 
 const struct ui_view ui_views[] = {
-    {database_routes, database_look},      {lineage_routes, NULL}, {plan_routes, NULL},
-    {experiment_routes, experiments_look}, {folder_routes, NULL},  {0},
+    {database_routes, database_look},
+    {lineage_routes, NULL},
+    {plan_routes, NULL},
+    {experiment_routes, experiments_look},
+    {folder_routes, NULL},
+    {run_routes, starting_look},
+    {0},
 };
 
 static bool route_matches(const char *pattern, const char *path, int64_t *number)

@@ -182,6 +182,71 @@ ok(server.ask("/api/run/1/say", "POST", "x" * (2 << 20), Origin=server.address)[
 ok(server.ask("/api/runs", "POST", "", Origin=server.address)[0] == 405, "an address is asked in its own way")
 ok(server.ask("/api/runs", "DELETE")[0] == 405, "other methods are not answered")
 
+
+def until(look, seconds=60):
+    """What look() gives, once it is true."""
+    end = time.monotonic() + seconds
+    while not (found := look()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return found
+
+
+def live(number):
+    return json.loads(server.ask(f"/api/run/{number}/live")[2])
+
+
+# ---- the Run view ----
+one = live(1)
+ok(one["outcome"] == "done" and one["done"] == 2 and one["tasks"] == 2 and one["now"] == [], "a run that is over")
+ok(sorted(f["name"] for f in one["families"]) == ["<script>alert(1)</script>", "a"], "by family")
+gantt = json.loads(server.ask("/api/run/1/gantt?from=0&to=100&columns=500")[2])
+ok(len(gantt["boxes"]) == 2 and len(gantt["load"]) == 240, "its Gantt and its load")
+graph = json.loads(server.ask("/api/run/1/graph")[2])
+ok(len(graph["boxes"]) == 2 and len(graph["lines"]) == 1 and graph["boxes"][0]["states"][2] == 1, "its graph, with states")
+tasks = json.loads(server.ask("/api/run/1/tasks?words=script&state=done")[2])
+ok(tasks["found"] == 1 and tasks["tasks"][0]["reason"] is not None, "tasks by name and state, and why they ran")
+ok(json.loads(server.ask("/api/run/1/task?task=0")[2])["command"] == "echo f1=0.9 > a.txt", "one task's command")
+ok(server.ask("/api/run/1/task?task=99")[0] == 404 and server.ask("/api/run/99/live")[0] == 404, "not of others")
+ok(server.ask("/api/run/1/task?task=nan")[0] == 404 and server.ask("/api/run/1/gantt?from=inf&to=-1&columns=1e99")[0] == 200, "nor by wrong numbers")
+
+with open("slow.yaml", "w") as f:
+    f.write('weft: 1\ntasks:\n  s: {run: "echo begun; for i in $(seq 600); do [ -f gate ] && break; sleep 0.1; done; echo x > {out}", out: s.txt, sandbox: false}\n  t: {run: "cat {in} > {out}", in: s.txt, out: t.txt}\n')
+os.makedirs("sub", exist_ok=True)
+os.symlink("/etc/hostname", "out.yaml")
+flows = json.loads(server.ask("/api/flows")[2])
+ok("flow.yaml" in flows and "slow.yaml" in flows and "out.yaml" not in flows, "workflows of the folder")
+dry = json.loads(server.ask("/api/dry?flow=slow.yaml")[2])
+ok(dry["to_run"] == 2 and dry["needs"][0]["reason"] == "new", "what would run, and why")
+for name in ("../x.yaml", "/etc/passwd", "out.yaml", "sub", "--help", "", "nothing.yaml"):
+    ok(server.ask("/api/dry?flow=" + name)[0] == 404, f"'{name}' is no file of the folder")
+    ok(server.ask("/api/start", "POST", json.dumps({"flow": name}), Origin=server.address)[0] == 404, "and is not run")
+ok(server.ask("/api/start", "POST", json.dumps({"flow": "slow.yaml"}))[0] == 403, "only the page itself starts something")
+before = json.loads(server.ask("/api/runs?limit=1")[2])["runs"][0]["run"]
+mine = before + 1
+status, _, text = server.ask("/api/start", "POST", json.dumps({"flow": "slow.yaml", "jobs": "1"}), Origin=server.address)
+ok(status == 200, "the page starts a run")
+ok(until(lambda: server.ask(f"/api/run/{mine}/live")[0] == 200 and live(mine)["running"] == 1), "which is seen while it goes on")
+two = live(mine)
+ok(two["outcome"] == "running" and two["now"][0]["name"] == "s" and two["waiting"] == 1, "with what runs and what waits")
+ok(until(lambda: json.loads(server.ask(f"/api/run/{mine}/log?task=0")[2])["text"] == "begun\n"), "and what a task has written so far")
+ok(json.loads(server.ask(f"/api/run/{mine}/task?task=1")[2])["waits"] == ["s"], "and for what another waits")
+second = Server()
+second.enter()
+ok(json.loads(second.ask(f"/api/run/{mine}/live")[2])["running"] == 1, "another server sees the same")
+second.end()
+ok(server.ask(f"/api/run/{mine}/stop", "POST", "{}")[0] == 403, "only the page stops a run")
+ok(server.ask(f"/api/run/{mine}/stop", "POST", "{}", Origin=server.address)[0] == 200, "it is stopped: nothing new starts")
+with open("gate", "w") as f:
+    f.write("x\n")
+ok(until(lambda: live(mine)["outcome"] == "cancelled"), "and what ran may end")
+ok(live(mine)["done"] == 1 and live(mine)["skipped"] == 1, "one is done, one was not taken")
+ok(until(lambda: json.loads(server.ask("/api/started")[2])[0]["over"]), "the process is waited for")
+ok(server.ask(f"/api/run/{mine}/stop", "POST", "{}", Origin=server.address)[0] == 400, "what is over cannot be stopped")
+server.ask("/api/start", "POST", json.dumps({"flow": "slow.yaml", "on": "nowhere:3"}), Origin=server.address)
+ok(until(lambda: json.loads(server.ask("/api/started")[2])[0]["over"]), "a run that cannot begin")
+told = json.loads(server.ask("/api/started")[2])[0]
+ok(told["status"] == 2 and "nowhere" in told["said"], "says why")
+
 link = http.client.HTTPConnection(server.host, timeout=30)
 link.request("GET", "/api/events", headers={"Cookie": server.cookie})
 events = link.getresponse()
@@ -206,6 +271,7 @@ ok(server.end() == 0, "it ends in order while pages listen")
 watched = Server("--read-only")
 watched.enter()
 ok(watched.ask("/api/run/1/say", "POST", say, Origin=watched.address)[0] == 403, "--read-only: nothing is changed")
+ok(watched.ask("/api/start", "POST", json.dumps({"flow": "flow.yaml"}), Origin=watched.address)[0] == 403, "nor started")
 ok(json.loads(watched.ask("/api/about")[2])["read_only"], "and the page knows")
 with open("bad.yaml", "w") as f:
     f.write("weft: 1\ntasks:\n" + "".join(f'  t{i}: {{run: "frobnicate {i} > {{out}}", out: x{i}}}\n' for i in range(9)))

@@ -1,0 +1,493 @@
+/* The Run view: start, watch, stop; what ran, runs and waits, and one task with its log. */
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { address, go, goTo, link } from "./address";
+import { kindFill } from "./colours";
+import { Gantt } from "./gantt";
+import { Graph, stateNames } from "./graph";
+import { type About, type RunHead, ask, changes, heard, tell } from "./server";
+import { bytes, moment, plural, seconds, signs } from "./words";
+
+type Family = { name: string; family: number; colour: number; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; seconds: number | null; predicted: number | null };
+export type Task = { task: number; name: string; state: string; colour: number; attempt: number; start: number | null; finish: number | null; node: number; core: number; status: number; cpu: number | null; memory: number | null; predicted: number | null; low: number | null; high: number | null; reason: string | null };
+type Live = { run: number; workflow: string | null; file: string | null; folder: string | null; outcome: string; started: number; seconds: number; expected: number | null; predicted: number | null; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; cores: number; families: Family[]; now: Task[] };
+type Started = { started: number; flow: string; over: boolean; status: number; said: string | null };
+type Dry = { tasks: number; to_run: number; done: number; seconds: number | null; memory: number | null; cores: number; needs: { name: string; reason: string | null; seconds: number | null }[] };
+
+/* ---- starting ---- */
+
+/* After a start: the run that appears is shown; a process that ended without one says why. */
+async function follow(number: number, before: number, say: (text: string) => void): Promise<void> {
+    for (let turn = 0; turn < 600; turn++) {
+        await new Promise((wake) => setTimeout(wake, turn < 10 ? 150 : 500));
+        const { runs } = await ask<{ runs: RunHead[] }>("/api/runs", { limit: "1" });
+        if (runs.length && runs[0].run > before) return goTo("run", { run: String(runs[0].run) });
+        const mine = (await ask<Started[]>("/api/started")).find((s) => s.started === number);
+        if (mine?.over) return say(mine.said ?? (mine.status === 0 ? "Everything is up to date: nothing had to run." : `It ended with status ${mine.status}.`));
+    }
+}
+
+export async function startRun(options: Record<string, unknown>, say: (text: string) => void): Promise<void> {
+    try {
+        const { runs } = await ask<{ runs: RunHead[] }>("/api/runs", { limit: "1" });
+        const { started } = await tell<{ started: number }>("/api/start", options);
+        say("Starting …");
+        await follow(started, runs.length ? runs[0].run : 0, say);
+    } catch (error) {
+        say((error as Error).message);
+    }
+}
+
+function DryRun({ dry }: { dry: Dry }) {
+    return (
+        <div class="dry">
+            <p>
+                <b>{dry.to_run} of {plural(dry.tasks, "task")} would run</b>
+                {dry.seconds !== null && dry.to_run ? `, about ${seconds(dry.seconds)} on ${plural(dry.cores, "core")}` : null}
+                {dry.memory !== null && dry.to_run ? `, ${bytes(dry.memory)} at once` : null}.
+            </p>
+            <ul>
+                {dry.needs.map((need) => (
+                    <li key={need.name}>
+                        <b>{need.name}</b> {need.reason}
+                        {need.seconds !== null ? <small> {seconds(need.seconds)}</small> : null}
+                    </li>
+                ))}
+                {dry.to_run > dry.needs.length ? <li>and {dry.to_run - dry.needs.length} more</li> : null}
+            </ul>
+        </div>
+    );
+}
+
+function Start() {
+    const flows = useSignal<string[] | null>(null);
+    const said = useSignal("");
+    const dry = useSignal<Dry | null>(null);
+    useEffect(() => {
+        ask<string[]>("/api/flows").then((found) => (flows.value = found), () => (flows.value = []));
+    }, []);
+    const options = (form: HTMLFormElement) => {
+        const values = new FormData(form);
+        const targets = String(values.get("targets") ?? "").split(/\s+/).filter(Boolean);
+        return { flow: values.get("flow"), on: values.get("on"), jobs: values.get("jobs"), force: values.get("force") !== null, keep_going: values.get("keep_going") !== null, targets };
+    };
+    const submit = (event: Event) => {
+        event.preventDefault();
+        dry.value = null;
+        startRun(options(event.target as HTMLFormElement), (text) => (said.value = text));
+    };
+    const look = (event: Event) => {
+        const { flow, force } = options((event.target as HTMLButtonElement).form!);
+        said.value = "";
+        ask<Dry>("/api/dry", { flow: String(flow), force: force ? "1" : "" }).then(
+            (found) => (dry.value = found),
+            (error: Error) => ((dry.value = null), (said.value = error.message)),
+        );
+    };
+    if (!flows.value) return <p>Looking …</p>;
+    if (!flows.value.length) return <p class="note">No workflow (*.yaml) stands in this folder. The workbench makes one.</p>;
+    return (
+        <form class="start" onSubmit={submit}>
+            <label>
+                Workflow{" "}
+                <select name="flow">
+                    {flows.value.map((flow) => (
+                        <option key={flow}>{flow}</option>
+                    ))}
+                </select>
+            </label>
+            <label>
+                Where <input name="on" list="places" placeholder="here" size={14} />
+                <datalist id="places">
+                    <option value="local:2" />
+                    <option value="ssh:HOST,HOST" />
+                    <option value="slurm" />
+                    <option value="cluster" />
+                </datalist>
+            </label>
+            <label>
+                Cores <input name="jobs" inputMode="numeric" pattern="[0-9]*" size={4} placeholder="all" />
+            </label>
+            <label>
+                Only <input name="targets" placeholder="tasks or files" size={16} />
+            </label>
+            <label>
+                <input type="checkbox" name="force" /> again, done or not
+            </label>
+            <label>
+                <input type="checkbox" name="keep_going" /> go on after failures
+            </label>
+            <span class="buttons">
+                <button type="submit" class="main">▶ Run</button>
+                <button type="button" onClick={look}>What would run?</button>
+            </span>
+            <p role="status" class="said">{said.value}</p>
+            {dry.value ? <DryRun dry={dry.value} /> : null}
+        </form>
+    );
+}
+
+function Recent() {
+    const runs = useSignal<RunHead[]>([]);
+    const newest = changes.value;
+    useEffect(() => {
+        ask<{ runs: RunHead[] }>("/api/runs", { limit: "30" }).then((found) => (runs.value = found.runs), () => {});
+    }, [newest]);
+    if (!runs.value.length) return <p class="note">No run is on record yet.</p>;
+    return (
+        <ul class="recent">
+            {runs.value.map((head) => (
+                <li key={head.run}>
+                    <a href={link("run", { run: String(head.run) })}>
+                        <b>Run {head.run}</b> {head.workflow}
+                    </a>
+                    <span class={`state ${head.outcome}`}>
+                        {signs[head.outcome]} {head.outcome}
+                    </span>
+                    <span class="note">
+                        {moment(head.started)}, {plural(head.tasks, "task")}
+                        {head.seconds !== null ? `, ${seconds(head.seconds)}` : ""}
+                    </span>
+                </li>
+            ))}
+        </ul>
+    );
+}
+
+/* ---- one run ---- */
+
+function Counts({ live }: { live: Live }) {
+    const over = live.done + live.reused + live.failed + live.skipped;
+    const left = live.expected !== null ? Math.max(0, live.expected - live.seconds) : null;
+    return (
+        <p class="counts">
+            <span class={`state ${live.outcome}`}>
+                {signs[live.outcome]} {live.outcome}
+            </span>{" "}
+            {live.outcome === "running" ? `${live.running} at once, ${over} of ${plural(live.tasks, "task")} over` : plural(live.tasks, "task")}
+            {live.done ? `, ${live.done} done` : ""}
+            {live.reused ? `, ${live.reused} reused` : ""}
+            {live.failed ? <b class="bad">, {live.failed} failed</b> : ""}
+            {live.skipped ? `, ${live.skipped} not taken` : ""} · {seconds(live.seconds)}
+            {left !== null ? ` · about ${seconds(left)} left` : ""}
+            {live.predicted !== null ? ` · predicted ${seconds(live.predicted)}` : ""}
+        </p>
+    );
+}
+
+function Bars({ live, chosen, choose }: { live: Live; chosen: string; choose: (family: string) => void }) {
+    return (
+        <ul class="bars" aria-label="families">
+            {live.families.map((family) => (
+                <li key={family.family}>
+                    <button type="button" aria-pressed={chosen === String(family.family)} onClick={() => choose(chosen === String(family.family) ? "" : String(family.family))}>
+                        <i class="swatch" ref={(i) => void (i && (i.style.background = kindFill(family.colour)))} />
+                        <span class="name">{family.name}</span>
+                        <span class="bar" aria-hidden="true">
+                            {(["done", "reused", "running", "failed", "skipped"] as const).map((state) => (
+                                <i key={state} class={state} ref={(i) => void (i && (i.style.width = `${(100 * family[state]) / family.tasks}%`))} />
+                            ))}
+                        </span>
+                        <span class="number">
+                            {family.failed ? `✕ ${family.failed} ` : ""}
+                            {family.running ? `◐ ${family.running} ` : ""}
+                            {family.done + family.reused}/{family.tasks}
+                        </span>
+                        <small title="in the mean, and as predicted">
+                            {family.seconds !== null ? seconds(family.seconds) : ""}
+                            {family.predicted !== null ? ` (${seconds(family.predicted)})` : ""}
+                        </small>
+                    </button>
+                </li>
+            ))}
+        </ul>
+    );
+}
+
+function TaskRow({ task, chosen, choose }: { task: Task; chosen: boolean; choose: () => void }) {
+    return (
+        <tr class={chosen ? "chosen" : ""}>
+            <td>
+                <button type="button" class="plain" aria-current={chosen ? "true" : undefined} onClick={choose}>{task.name}</button>
+            </td>
+            <td class={`state ${task.state}`}>
+                {signs[task.state]} {task.state}
+            </td>
+            <td class="number">{task.start !== null ? seconds(task.start) : ""}</td>
+            <td class="number">{task.start !== null && task.finish !== null ? seconds(task.finish - task.start) : ""}</td>
+            <td class="number">{task.predicted !== null ? seconds(task.predicted) : ""}</td>
+            <td class="number">{task.memory ? bytes(task.memory) : ""}</td>
+        </tr>
+    );
+}
+
+/* A page of 200 at a time: the server finds, so that a million tasks are as quick as ten. */
+function Tasks({ run, version, live }: { run: string; version: number; live: Live }) {
+    const { family = "", state = "", words = "", task = "", from = "" } = address.value.values;
+    const found = useSignal<{ tasks: Task[]; found: number } | null>(null);
+    useEffect(() => {
+        let current = true;
+        ask<{ tasks: Task[]; found: number }>(`/api/run/${run}/tasks`, { family, state, words, from }).then((f) => current && (found.value = f), () => {});
+        return () => void (current = false);
+    }, [run, family, state, words, from, version]);
+    const first = Number(from) || 0;
+    return (
+        <section class="card tasks" aria-label="tasks">
+            <form role="search" onSubmit={(event) => event.preventDefault()}>
+                <label>
+                    Tasks <input value={words} placeholder="part of a name" onInput={(event) => go({ words: (event.target as HTMLInputElement).value, from: "" }, true)} />
+                </label>
+                <label>
+                    State{" "}
+                    <select value={state} onChange={(event) => go({ state: (event.target as HTMLSelectElement).value, from: "" })}>
+                        <option value="">any</option>
+                        {stateNames.map((name) => (
+                            <option key={name} value={name}>{name}</option>
+                        ))}
+                    </select>
+                </label>
+                {family !== "" ? (
+                    <button type="button" onClick={() => go({ family: "", from: "" })}>
+                        {live.families.find((f) => String(f.family) === family)?.name ?? "family"} ✕<span class="unseen"> show all families</span>
+                    </button>
+                ) : null}
+                <span class="note">{found.value ? plural(found.value.found, "task") : ""}</span>
+            </form>
+            <div class="scroll" tabIndex={0} role="region" aria-label="list of tasks">
+                <table>
+                    <thead>
+                        <tr>
+                            <th>task</th>
+                            <th>state</th>
+                            <th>began at</th>
+                            <th>took</th>
+                            <th>predicted</th>
+                            <th>memory</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {found.value?.tasks.map((t) => (
+                            <TaskRow key={t.task} task={t} chosen={task === String(t.task)} choose={() => go({ task: String(t.task) })} />
+                        ))}
+                    </tbody>
+                </table>
+            </div>
+            {found.value && found.value.found > 200 ? (
+                <p class="pages">
+                    <button type="button" disabled={first === 0} onClick={() => go({ from: first > 200 ? String(first - 200) : "" })}>← before</button> {first + 1} to{" "}
+                    {Math.min(found.value.found, first + 200)} of {found.value.found}{" "}
+                    <button type="button" disabled={first + 200 >= found.value.found} onClick={() => go({ from: String(first + 200) })}>after →</button>
+                </p>
+            ) : null}
+        </section>
+    );
+}
+
+/* What a task writes, as it is written: only what is new is asked for. */
+function Log({ run, task, version, attempt }: { run: string; task: string; version: number; attempt: number }) {
+    const text = useSignal("");
+    const end = useRef(0);
+    const box = useRef<HTMLPreElement>(null);
+    useEffect(() => {
+        text.value = "";
+        end.current = 0;
+    }, [run, task, attempt]);
+    useEffect(() => {
+        let current = true;
+        const from = end.current;
+        ask<{ text: string | null; end: number }>(`/api/run/${run}/log`, { task, from: String(from) }).then((found) => {
+            if (!current || found.text === null || found.end === from) return;
+            const bottom = box.current && box.current.scrollHeight - box.current.scrollTop - box.current.clientHeight < 30;
+            text.value = ((found.end > from && from > 0 ? text.value : "") + found.text).slice(-400000);
+            end.current = found.end;
+            if (bottom) requestAnimationFrame(() => box.current && (box.current.scrollTop = box.current.scrollHeight));
+        }, () => {});
+        return () => void (current = false);
+    }, [run, task, version, attempt]);
+    return (
+        <pre class="log" ref={box} tabIndex={0} role="log" aria-label="what the task wrote">
+            {text.value || "It has written nothing."}
+        </pre>
+    );
+}
+
+type Detail = { task: Task; command?: string; waits?: string[]; waits_for?: number };
+function OneTask({ run, task, version, live, about }: { run: string; task: string; version: number; live: Live; about: About }) {
+    const found = useSignal<Detail | null>(null);
+    const said = useSignal("");
+    useEffect(() => {
+        let current = true;
+        ask<Detail>(`/api/run/${run}/task`, { task }).then((f) => current && (found.value = f), (error: Error) => current && (said.value = error.message));
+        return () => void (current = false);
+    }, [run, task, version]);
+    const detail = found.value;
+    if (!detail) return <section class="card task"><p>{said.value || "Looking …"}</p></section>;
+    const t = detail.task;
+    const again = (force: boolean) => startRun({ flow: live.file, targets: [t.name], force }, (text) => (said.value = text));
+    return (
+        <section class="card task" aria-label={`task ${t.name}`}>
+            <header>
+                <h3>{t.name}</h3>
+                <span class={`state ${t.state}`}>
+                    {signs[t.state]} {t.state}
+                    {t.state === "failed" ? `, status ${t.status}` : ""}
+                    {t.attempt > 1 ? `, attempt ${t.attempt}` : ""}
+                </span>
+                <button type="button" onClick={() => go({ task: "" })}>Close</button>
+            </header>
+            <dl class="facts">
+                {t.reason ? <div><dt>why it ran</dt><dd>{t.reason}</dd></div> : null}
+                {t.start !== null ? <div><dt>{t.finish !== null ? "took" : "runs for"}</dt><dd>{seconds((t.finish ?? live.seconds) - t.start)}</dd></div> : null}
+                {t.predicted !== null ? (
+                    <div>
+                        <dt>predicted</dt>
+                        <dd>
+                            {seconds(t.predicted)}
+                            {t.low !== null && t.high !== null ? ` (${seconds(t.low)} to ${seconds(t.high)})` : ""}
+                        </dd>
+                    </div>
+                ) : null}
+                {t.cpu !== null && t.finish !== null ? <div><dt>processor</dt><dd>{seconds(t.cpu)}</dd></div> : null}
+                {t.memory ? <div><dt>memory</dt><dd>{bytes(t.memory)}</dd></div> : null}
+                {t.attempt ? <div><dt>where</dt><dd>node {t.node}, core {t.core}</dd></div> : null}
+                {t.state === "waiting" && detail.waits_for ? (
+                    <div><dt>waits for</dt><dd>{detail.waits!.join(", ")}{detail.waits_for > detail.waits!.length ? ` and ${detail.waits_for - detail.waits!.length} more` : ""}</dd></div>
+                ) : null}
+                {t.state === "waiting" && detail.waits_for === 0 ? <div><dt>waits for</dt><dd>a free core</dd></div> : null}
+            </dl>
+            {detail.command ? <pre class="command">{detail.command}</pre> : null}
+            <Log run={run} task={task} version={version} attempt={t.attempt} />
+            {about.read_only || live.outcome === "running" || !live.file ? null : (
+                <p>
+                    <button type="button" onClick={() => again(false)}>⟳ Run this task</button> <button type="button" onClick={() => again(true)}>Run it again, done or not</button> <span role="status">{said.value}</span>
+                </p>
+            )}
+        </section>
+    );
+}
+
+function Buttons({ live }: { live: Live }) {
+    const said = useSignal("");
+    const stop = () => tell(`/api/run/${live.run}/stop`, {}).then(() => (said.value = "Nothing new starts. Once more: everything is ended now."), (error: Error) => (said.value = error.message));
+    const again = () => startRun({ flow: live.file }, (text) => (said.value = text));
+    return (
+        <span class="buttons">
+            {live.outcome === "running" ? <button type="button" onClick={stop}>■ Stop</button> : null}
+            {live.outcome !== "running" && live.file ? <button type="button" onClick={again}>⟳ {live.outcome === "done" ? "Run again" : "Retry"}</button> : null}
+            <span role="status">{said.value}</span>
+        </span>
+    );
+}
+
+/* Asked once a second while the run goes on and somebody looks; afterwards when the server tells of changes. */
+function useLive(run: string): { live: Live | null; version: number; problem: string } {
+    const live = useSignal<Live | null>(null);
+    const version = useSignal(0);
+    const problem = useSignal("");
+    useEffect(() => {
+        let current = true, timer = 0;
+        const look = async () => {
+            clearTimeout(timer);
+            try {
+                const found = await ask<Live>(`/api/run/${run}/live`);
+                if (!current) return;
+                problem.value = "";
+                live.value = found;
+                version.value++;
+            } catch (error) {
+                if (current) problem.value = (error as Error).message;
+            }
+            /* a run whose names are not written yet, and a server that is away, are asked again */
+            if (current && (live.value === null || live.value.outcome === "running")) timer = window.setTimeout(look, document.hidden ? 10000 : 1000);
+        };
+        live.value = null;
+        look();
+        const stop = [heard("runs", look), heard("afresh", look)];
+        document.addEventListener("visibilitychange", look);
+        return () => {
+            current = false;
+            clearTimeout(timer);
+            stop.forEach((end) => end());
+            document.removeEventListener("visibilitychange", look);
+        };
+    }, [run]);
+    return { live: live.value, version: version.value, problem: problem.value };
+}
+
+function OneRun({ run, about }: { run: string; about: About }) {
+    const { live, version, problem } = useLive(run);
+    const { family = "", task = "" } = address.value.values;
+    if (!live) return <p role={problem ? "alert" : "status"} class={problem ? "problem" : "note"}>{problem || "Looking …"}</p>;
+    const chooseFamily = (value: string) => go({ family: value, from: "" });
+    const byName = (name: string) => chooseFamily(String(live.families.find((f) => f.name === name)?.family ?? ""));
+    return (
+        <>
+            <section class="card top" aria-label="run">
+                <header>
+                    <h2>
+                        Run {live.run} · {live.workflow}
+                    </h2>
+                    {about.read_only ? null : <Buttons live={live} />}
+                    <a href={link("database", { run })}>report, notes</a>
+                    <a href={link("run")}>all runs</a>
+                </header>
+                <Counts live={live} />
+                {problem ? <p role="alert" class="problem">{problem}</p> : null}
+                <Bars live={live} chosen={family} choose={chooseFamily} />
+            </section>
+            <section class="card" aria-label="graph by family">
+                <Graph run={run} version={version} choose={byName} />
+            </section>
+            <section class="card wide" aria-label="Gantt">
+                <Gantt run={run} version={version} running={live.outcome === "running"} cores={live.cores} chosen={Number(task || -1)} choose={(t) => go({ task: String(t) })} />
+            </section>
+            <Tasks run={run} version={version} live={live} />
+            {task !== "" ? (
+                <OneTask key={task} run={run} task={task} version={version} live={live} about={about} />
+            ) : (
+                <section class="card task" aria-label="now">
+                    <h3>{live.outcome === "running" ? "Running now" : "A task"}</h3>
+                    {live.now.length ? (
+                        <ul class="now">
+                            {live.now.slice(0, 50).map((t) => (
+                                <li key={t.task}>
+                                    <button type="button" class="plain" onClick={() => go({ task: String(t.task) })}>{t.name}</button>{" "}
+                                    <span class="note">
+                                        {seconds(live.seconds - (t.start ?? live.seconds))}
+                                        {t.predicted !== null ? ` of about ${seconds(t.predicted)}` : ""}
+                                    </span>
+                                </li>
+                            ))}
+                        </ul>
+                    ) : (
+                        <p class="note">{live.outcome === "running" ? "Nothing at this moment." : "Choose one in the table or in the Gantt: its command, its log and why it ran stand here."}</p>
+                    )}
+                </section>
+            )}
+        </>
+    );
+}
+
+export function Run({ about }: { about: About }) {
+    const { run = "" } = address.value.values;
+    return (
+        <main tabIndex={-1} class={run ? "run-view" : "run-view none"}>
+            {run ? (
+                <OneRun key={run} run={run} about={about} />
+            ) : (
+                <>
+                    {about.read_only ? null : (
+                        <section class="card" aria-label="start a run">
+                            <h2>Start</h2>
+                            <Start />
+                        </section>
+                    )}
+                    <section class="card" aria-label="runs">
+                        <h2>Runs</h2>
+                        <Recent />
+                    </section>
+                </>
+            )}
+        </main>
+    );
+}

@@ -1,0 +1,40 @@
+/* What a run does at this moment, for whoever looks from outside (the page): a small file, STATE/now, that the run has mapped and
+ * writes with plain stores. It costs a run nothing that can be measured, whether anybody looks or not; what is over stands in the
+ * history, which is written twice a second.
+ *
+ *     head     whose it is, counts of tasks
+ *     slots    NOW_SLOTS of them: an open hash table by task; each an attempt that runs, or free
+ *     reasons  a byte a task: why it had to run when the run began
+ *
+ * It stays when the run is over, until the next one: the reasons are asked for afterwards. A reader may see half of a change. It shows a moment, and looks again. */
+#pragma once
+#include "base/array.h"
+#include "model/trace.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { NOW_SLOTS = 4096 }; /* attempts at once beyond that are counted, and not told */
+
+struct now_head {
+    char magic[8]; /* "weftnow1" */
+    int64_t run;   /* number in the history */
+    uint32_t tasks, running, done, failed, reused, skipped;
+};
+
+struct now_task {
+    uint32_t task, node, lane, attempt;
+    double since; /* seconds since the run started */
+};
+typedef ARRAY(struct now_task) now_tasks;
+
+struct now;
+/* NULL: it cannot be made, and nobody can look; the run goes on. */
+struct now *now_begin(const char *state, int64_t run, uint32_t tasks, const uint8_t *reasons);
+/* For the run's listeners; from one thread at a time. */
+struct trace_sink now_sink(struct now *n);
+void now_end(struct now *n); /* nothing runs any more; NULL is fine */
+
+/* What run `run` in the folder of this state does. Appends in no order. False: it tells nothing. */
+bool now_read(const char *state, int64_t run, struct now_head *head, now_tasks *out);
+/* The reason byte of a task of that run; false: it is not known. */
+bool now_reason(const char *state, int64_t run, uint32_t task, uint8_t *reason);

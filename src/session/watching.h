@@ -1,0 +1,64 @@
+/* A run on record, watched by somebody else than who runs it: while it goes on, and afterwards. Only what is new is read at each
+ * look, so that a run of a million tasks can be looked at once a second.
+ *
+ *     history: attempts, reuse  ─┐
+ *     STATE/now: what runs       ├─▶  watching: a state a task, sums a family, attempts in order of time
+ *     names, kinds, predictions ─┘
+ *
+ * The graph is read when it is first asked for: names and kinds suffice for all but neighbours. */
+#pragma once
+#include "history/history.h"
+#include "report/families.h"
+#include "report/kinds.h"
+#include "session/now.h"
+
+enum watch_state {
+    WATCH_WAITING,
+    WATCH_RUNNING,
+    WATCH_DONE,
+    WATCH_FAILED,
+    WATCH_REUSED,
+    WATCH_SKIPPED, /* by a decision; or, once the run is over, because of failures or a stop */
+    WATCH_STATES
+};
+extern const char *const watch_state_names[WATCH_STATES];
+
+struct watch_sum {
+    uint32_t tasks, state[WATCH_STATES];
+    double seconds;   /* of attempts that ended well, together */
+    double predicted; /* of all tasks, together; NAN: not known of some */
+};
+
+struct watching {
+    struct run_record head; /* with predictions, without events */
+    struct workflow *names; /* names and kinds; no edges */
+    struct workflow *graph; /* NULL: not asked for yet, or not kept */
+    bool graph_tried;
+    struct kinds kinds;
+    struct families families; /* of `names` */
+    char *state_folder;       /* FOLDER/.weft */
+
+    struct history_place place;
+    history_attempts attempts;   /* in the order in which they ended */
+    uint32_t *last;              /* per task: its last attempt plus 1; 0: none */
+    uint8_t *reused, *skipped;   /* per task */
+    uint8_t *state;              /* per task: enum watch_state */
+    struct watch_sum all, *sums; /* sums: per family */
+    now_tasks running;
+    double seconds;  /* so far, or altogether */
+    double expected; /* seconds altogether; NAN: not known */
+};
+
+bool watching_open(struct watching *w, int64_t run, struct error *err);
+void watching_close(struct watching *w);
+/* Read what is new. `changed`: something is. */
+bool watching_look(struct watching *w, bool *changed, struct error *err);
+/* The graph, or NULL where none was kept. Reads it the first time. */
+const struct workflow *watching_graph(struct watching *w, struct error *err);
+/* Where the log of the task's last attempt stands, or of the one that runs; the caller frees. The file may not be there; NULL:
+ * there is none. */
+char *watching_log(const struct watching *w, uint32_t task);
+/* Why the task had to run, in a word ("command changed"); NULL: not known. */
+const char *watching_reason(const struct watching *w, uint32_t task);
+/* As Ctrl-C in its terminal: nothing new starts; once more: everything is ended. */
+bool watching_stop(const struct watching *w, struct error *err);
