@@ -240,8 +240,8 @@ struct weft_origin_input {
     const char *maker; /* NULL: an input of the workflow */
 };
 /* Every run that made the file or found it, newest first; at most `limit` (0: all). A file that no
- * run knows by this path is looked for by its content: it was copied, renamed or moved. One that no
- * run on record made or read is an error. */
+ * run knows by this path is looked for by its content: it was copied, renamed or moved. `path` may also
+ * be a digest, 64 hexadecimal digits. One that no run on record made or read is an error. */
 struct weft_story *weft_history_file(struct weft_history *h, const char *path, size_t limit,
                                      struct weft_error *error);
 void weft_story_free(struct weft_story *s);

@@ -2,6 +2,7 @@
  * needs the recorded workflow as well. */
 #include "api/inside.h"
 #include "base/digest.h"
+#include "base/file.h"
 #include "session/imported.h"
 #include "session/recorded.h"
 
@@ -450,15 +451,45 @@ static void story_free(struct file_story *s)
     free(s->path);
 }
 
+/* "64 hexadecimal digits" as a digest; false: it is something else. */
+static bool story_is_digest(const char *text, struct digest *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    if (strlen(text) != DIGEST_TEXT - 1 || strspn(text, digits) != DIGEST_TEXT - 1)
+        return false;
+    for (size_t i = 0; i < sizeof out->at; i++)
+        out->at[i] = (uint8_t)((strchr(digits, text[2 * i]) - digits) * 16 +
+                               (strchr(digits, text[2 * i + 1]) - digits));
+    return true;
+}
+
+/* Workflows may call a folder "d/"; who asks for it may not. */
+static bool story_by_path(struct history *h, struct file_story *s, size_t limit, struct error *err)
+{
+    if (!history_file(h, s->path, limit, &s->found, err))
+        return false;
+    if (s->found.n)
+        return true;
+    struct strbuf folder = {0};
+    strbuf_printf(&folder, "%s/", s->path);
+    bool good = history_file(h, folder.at, limit, &s->found, err);
+    strbuf_free(&folder);
+    return good;
+}
+
 /* By path first: that is one look into an index. Only a file that no run knows is read, whole, to be found
  * by its content. */
 static bool story_find(struct history *h, const char *path, size_t limit, bool inputs,
                        struct file_story *s, struct error *err)
 {
-    s->path = recorded_path(path);
-    if (!history_file(h, s->path, limit, &s->found, err))
-        return false;
-    s->now = story_digest(s->path);
+    if (!file_exists(path) && story_is_digest(path, &s->now)) {
+        s->path = mem_copy_string(path); /* a content by its digest alone, wherever it is */
+    } else {
+        s->path = recorded_path(path);
+        if (!story_by_path(h, s, limit, err))
+            return false;
+        s->now = story_digest(s->path);
+    }
     /* copied, renamed, moved: its content is the same */
     s->by_content = !s->found.n && !digest_is_zero(&s->now);
     if (s->by_content && !history_content(h, &s->now, limit, &s->found, err))

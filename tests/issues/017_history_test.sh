@@ -126,6 +126,12 @@ say run "$work/chain/flow.yaml" -q && say history --lineage "$work/chain/c20" &&
 ok $? "of a long chain"
 say history "$work/chain/c20" && grep -q "from c19 (run [0-9]*, task t19)" "$work/out"
 ok $? "and what one of its tasks read"
+digest=$("$weft" history last --json | sed -nE 's/.*"path": "c20".*"digest": "([0-9a-f]{64})".*/\1/p')
+say history --file "$digest" && grep -q "made by task t20 as" "$work/out" && ! say history --file "${digest%?}x"
+ok $? "a content by its digest alone"
+printf 'weft: 1\nname: folder\ntasks:\n  f: { run: "mkdir -p d; echo > d/x", out: d/ }\n' >"$work/chain/folder.yaml"
+say run "$work/chain/folder.yaml" -q && say history --file "$work/chain/d" && grep -q "made by task f" "$work/out"
+ok $? "a folder, with and without its slash"
 export WEFT_HISTORY=$work/history.db
 
 # ---- an old graph again ----
