@@ -9,6 +9,7 @@
  * at once, must not change the working directory, and must not exit: what it breaks, it breaks for
  * all. Anything but 0 is a failure. */
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -24,7 +25,46 @@ struct weft_task {
     /* ids of things that it holds (`resources:`): "WEFT_GPU=0,1" ..., ends with NULL. NULL: none. A
      * process has one environment for all threads, so a call finds them here */
     const char *const *variables;
+    const struct weft_task_data *data; /* for the functions below */
 };
+
+/* Not to be used but by the functions below: they need no library. */
+struct weft_task_data {
+    const void *(*in)(const struct weft_task *task, uint32_t i, size_t *bytes);
+    void *(*out)(const struct weft_task *task, uint32_t i, size_t bytes);
+    void *(*pass)(const struct weft_task *task, uint32_t in, uint32_t out, size_t *bytes);
+};
+
+/* ---- data in memory ----
+ * Inputs and outputs are numbered from 0 in the order of the workflow. An object that was declared with
+ * weft_builder_in_memory() has no file, and its entry of `in` or `out` is "". Any other is a file,
+ * which these functions read and write: a function need not know which it is. Addresses are good until
+ * the function returns. */
+
+/* Input number `i` and its size in bytes (NULL: not asked). Read-only: others read the same bytes at
+ * the same time. Of memory it is aligned to 64 bytes. NULL: there is no such input, or its file cannot
+ * be read. */
+static inline const void *weft_task_in(const struct weft_task *task, uint32_t i, size_t *bytes)
+{
+    return task->data->in(task, i, bytes);
+}
+
+/* Room for output number `i`, aligned to 64 bytes, contents undefined; handed over when the function
+ * returns 0. A function that returns 0 without having asked for each of its outputs in memory has
+ * failed. NULL: there is no memory, or no such output. */
+static inline void *weft_task_out(const struct weft_task *task, uint32_t i, size_t bytes)
+{
+    return task->data->out(task, i, bytes);
+}
+
+/* Output number `out` with the contents and size of input number `in`, to be changed. Where this task
+ * is the last to read the input, these are its very bytes and the input is gone; else a copy. NULL as
+ * above. */
+static inline void *weft_task_pass(const struct weft_task *task, uint32_t in, uint32_t out,
+                                   size_t *bytes)
+{
+    return task->data->pass(task, in, out, bytes);
+}
 
 typedef int (*weft_task_function)(const struct weft_task *task);
 

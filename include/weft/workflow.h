@@ -51,6 +51,9 @@ uint32_t weft_builder_object(struct weft_builder *b, const char *name);
 void weft_builder_size(struct weft_builder *b, uint32_t object, double bytes);
 /* May be deleted once its last reader is done. */
 void weft_builder_temporary(struct weft_builder *b, uint32_t object);
+/* Functions hand it to each other in memory (weft/task.h) where its maker and all its readers are
+ * functions, in a run on one machine; else it is a file of its name. */
+void weft_builder_in_memory(struct weft_builder *b, uint32_t object);
 void weft_builder_writes(struct weft_builder *b, uint32_t task, uint32_t object);
 void weft_builder_reads(struct weft_builder *b, uint32_t task, uint32_t object);
 /* Order alone: `before` ends before `after` starts. */

@@ -168,6 +168,11 @@ EXPORT void weft_builder_size(struct weft_builder *b, uint32_t object, double by
     BUILDER_DO(if (builder_has_object(b, object)) builder_size(b->builder, object, bytes, NO_LINE));
 }
 
+EXPORT void weft_builder_in_memory(struct weft_builder *b, uint32_t object)
+{
+    BUILDER_DO(if (builder_has_object(b, object)) builder_in_memory(b->builder, object));
+}
+
 EXPORT void weft_builder_temporary(struct weft_builder *b, uint32_t object)
 {
     BUILDER_DO(if (builder_has_object(b, object)) builder_temporary(b->builder, object));

@@ -270,6 +270,7 @@ const struct known_variable known_variables[] = {
     {"WEFT_CONTAINER", NULL, "the program that runs containers: podman, docker or apptainer"},
     {"WEFT_CONTAINER_DEVICE", NULL,
      "what an id of `gpu` is to that program: amd.com/gpu={id}, none"},
+    {"WEFT_CHECK_DATA", NULL, "set: functions that write past their objects are caught"},
     {"WEFT_AGENT_TRACE", NULL, "set: agents log every event"},
     {NULL, NULL, NULL},
 };

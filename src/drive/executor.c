@@ -322,6 +322,7 @@ void executor_open_calls(struct executor *x)
     if (!calls)
         return;
     x->calls = calls_new(o->cores, o->folder, executor_wake, x);
+    executor_prepare_data(x);
     if (x->has_grown || !executor_prepare_crew(x))
         executor_start_threads(x);
 }
@@ -422,8 +423,12 @@ void executor_free(struct executor *x)
         free(x->active[lane].script);
     }
     free(x->active);
-    if (!x->calls_lost) /* else functions that still run may use what they were given */
+    if (!x->calls_lost) { /* else functions that still run may use what they were given */
         executor_free_calls(x);
+        if (x->data)
+            data_slot_free(&x->data_slot);
+        data_free(x->data);
+    }
     array_free(&x->lanes);
     array_free(&x->waiting);
     array_free(&x->failed);

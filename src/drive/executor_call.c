@@ -11,6 +11,7 @@
 #include "base/tree.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Valid until it is given back: the list holds pointers, and may grow meanwhile. */
 static struct call_arguments *call_take_arguments(struct executor *x, uint32_t *number)
@@ -34,6 +35,8 @@ void executor_give_arguments(struct executor *x, uint32_t number)
     free(a->sandbox);
     holding_free_variables(a->variables);
     input_marks_free(&a->inputs);
+    if (a->with_data)
+        data_slot_free(&a->data);
     *a = (struct call_arguments){.next = x->free_arguments};
     x->free_arguments = number;
 }
@@ -52,12 +55,42 @@ static void call_fill_paths(struct executor *x, uint32_t task, struct call_argum
                                   : w->out_object[w->object_off[task] + i - nin];
         const char *name = workflow_object_label(w, object, label, sizeof label);
         bool absent = i < nin && x->absent && x->absent[object]; /* "": it is not there */
+        absent = absent || workflow_object_is(w, object, OBJECT_IN_MEMORY);
         a->paths[i] = mem_copy_string(absent ? "" : path_in(folder, name, &x->path));
     }
     a->task.nin = nin;
     a->task.nout = nout;
     a->task.in = (const char *const *)a->paths;
     a->task.out = (const char *const *)a->paths + nin;
+}
+
+static bool has_objects(const struct workflow *w, uint32_t task)
+{
+    return w->in_off[task] < w->in_off[task + 1] || w->object_off[task] < w->object_end[task];
+}
+
+/* A table for all calls that have files or objects in memory. $WEFT_CHECK_DATA: every call is watched. */
+void executor_prepare_data(struct executor *x)
+{
+    const struct workflow *w = x->w;
+    const char *check = getenv("WEFT_CHECK_DATA");
+    bool any = false;
+    for (uint32_t t = 0; t < w->ntasks && !any; t++)
+        any = w->flags[t] & TASK_CALL && has_objects(w, t);
+    if (!any)
+        return;
+    x->data = data_new(w, check && *check && strcmp(check, "0") != 0);
+    data_slot_init(&x->data_slot, x->data, false);
+}
+
+char *executor_explain_call(struct executor *x, uint32_t task, int *status)
+{
+    struct strbuf text = {0};
+    if (*status && x->data)
+        data_explain(x->data, task, &text);
+    if (text.n)
+        *status = 1;
+    return text.n ? strbuf_steal(&text) : NULL;
 }
 
 /* To a thread at the next executor_hand_over(), or made here and now, in which case it has ended
@@ -95,7 +128,14 @@ void executor_start_call(struct executor *x, const struct sched_start *s, uint32
             executor_refuse(x, s, &err);
             return;
         }
+    }
+    if (has_objects(w, s->task)) {
         call_fill_paths(x, s->task, a);
+        a->with_data = x->data != NULL;
+    }
+    if (a->with_data) {
+        data_slot_init(&a->data, x->data, false);
+        data_begin(&a->data, &a->task, s->task);
     }
     job.slot = number;
     job.with = &a->task;
@@ -132,8 +172,14 @@ static bool call_ended_quietly(struct executor *x, const struct call_result *c,
 void executor_call_ended(struct executor *x, const struct call_result *c)
 {
     struct call_arguments *a = x->arguments.at[c->slot];
-    if (call_ended_quietly(x, c, a))
+    struct call_result checked = *c;
+    if (a->with_data) {
+        checked.status = data_end(&a->data, &a->task, c->status);
+        c = &checked;
+    } else if (call_ended_quietly(x, c, a)) {
         return;
+    }
+    char *text = executor_explain_call(x, c->task, &checked.status);
     if (x->o->gang && a->paths && executor_doubts_call(x, c))
         return;
     struct trace_event e = {.kind = TRACE_TASK,
@@ -148,7 +194,8 @@ void executor_call_ended(struct executor *x, const struct call_result *c)
     struct run_failure failure = {.task = c->task,
                                   .attempt = c->attempt,
                                   .outcome = (enum trace_outcome)e.outcome,
-                                  .status = c->status};
+                                  .status = c->status,
+                                  .text = text};
     executor_task_over(x, &e, a->slot, a->cores, a->sandbox, &a->inputs, failure);
     executor_give_arguments(x, c->slot);
 }

@@ -97,6 +97,7 @@ bool executor_crew_begin(struct executor *x)
                                              .ordered = x->o->ordered || x->w->priority,
                                              .keep_going = x->o->keep_going,
                                              .quiet = !x->outbox->wanted && !x->o->needs,
+                                             .data = x->data,
                                              .wake = executor_wake,
                                              .context = x});
     if (x->crew && x->stop != EXECUTOR_RUNS)
@@ -125,19 +126,22 @@ static void crew_ended(struct executor *x, const struct crew_end *c)
         return;
     }
     struct input_marks none = {0};
+    int status = c->status;
+    char *text = executor_explain_call(x, c->task, &status);
     struct trace_event e = {.kind = TRACE_TASK,
                             .id = c->task,
                             .lane = c->lane,
                             .start = c->start - driver_began(x->driver),
                             .finish = c->finish - driver_began(x->driver),
-                            .outcome = c->status ? TRACE_FAILED : TRACE_DONE,
-                            .status = c->status,
+                            .outcome = status ? TRACE_FAILED : TRACE_DONE,
+                            .status = status,
                             .attempt = 1,
                             .cpu = c->finish - c->start};
     struct run_failure failure = {.task = c->task,
                                   .attempt = 1,
                                   .outcome = (enum trace_outcome)e.outcome,
-                                  .status = c->status};
+                                  .status = status,
+                                  .text = text};
     x->running++; /* for a moment: it is taken off again */
     executor_task_over(x, &e, 0, 1, NULL, &none, failure);
 }

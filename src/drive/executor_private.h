@@ -18,6 +18,7 @@
 #include "exec/calls.h"
 #include "exec/child.h"
 #include "exec/crew.h"
+#include "exec/data.h"
 #include "exec/sandbox.h"
 #include "memo/inputs.h"
 #include "model/shell.h"
@@ -47,9 +48,11 @@ struct waiting_start {
 struct call_arguments {
     struct weft_task task;
     char *sandbox;
-    struct input_marks inputs;  /* as they were when it began */
-    char **paths;               /* nin + nout, owned */
-    char **variables;           /* of things that it holds; NULL: none */
+    struct input_marks inputs; /* as they were when it began */
+    char **paths;              /* nin + nout, owned */
+    char **variables;          /* of things that it holds; NULL: none */
+    struct data_slot data;     /* while `with_data` */
+    bool with_data;
     uint32_t slot, cores, next; /* slot: the scheduler's mark; next: of the free ones */
 };
 
@@ -91,6 +94,8 @@ struct executor {
     double call_ended;       /* clock_seconds() when the last call of this batch did; 0: look */
     uint32_t call_text, call_function; /* the function found last, by its text in the workflow */
 
+    struct data *data;               /* objects in memory; NULL: no call has an object */
+    struct data_slot data_slot;      /* for tasks that need not run */
     bool crewed;                     /* a crew carries the workflow out, no scheduler */
     struct crew *crew;               /* NULL: not begun, or it has left */
     weft_task_function *crew_call;   /* by task; NULL: none is called */
@@ -296,3 +301,6 @@ void executor_start_call(struct executor *x, const struct sched_start *s, uint32
 void executor_call_ended(struct executor *x, const struct call_result *c);
 void executor_give_arguments(struct executor *x, uint32_t number); /* its call is over */
 void executor_free_calls(struct executor *x);                      /* after the threads are gone */
+/* What weft has to say of a call that failed, and its status then; NULL: nothing. */
+char *executor_explain_call(struct executor *x, uint32_t task, int *status);
+void executor_prepare_data(struct executor *x);

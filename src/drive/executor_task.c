@@ -97,7 +97,14 @@ static char *error_copy_text(const struct error *err)
 /* Without any it needs no folder of its own and leaves nothing to take: the short way. */
 bool executor_has_files(const struct workflow *w, uint32_t task)
 {
-    return w->in_off[task] < w->in_off[task + 1] || w->object_off[task] < w->object_end[task];
+    if (!w->object_flags)
+        return w->in_off[task] < w->in_off[task + 1] || w->object_off[task] < w->object_end[task];
+    bool files = false;
+    for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1] && !files; i++)
+        files = !workflow_object_is(w, w->in_object[i], OBJECT_IN_MEMORY);
+    for (uint32_t o = w->object_off[task]; o < w->object_end[task] && !files; o++)
+        files = !workflow_object_is(w, o, OBJECT_IN_MEMORY);
+    return files;
 }
 
 static bool wants_sandbox(const struct executor *x, uint32_t task)
@@ -379,7 +386,7 @@ static void report_files(struct executor *x, uint32_t task, bool made)
         f.size = n->bytes[o];
         f.restored = n->present[o] == NEED_RESTORED;
         f.path = w->object_name[o] ? workflow_text(w, w->object_name[o]) : NULL;
-        if (f.path)
+        if (f.path && !workflow_object_is(w, o, OBJECT_IN_MEMORY))
             array_push(&x->outbox->files, f);
     }
 }
@@ -422,6 +429,8 @@ bool executor_start(struct executor *x, const struct sched_start *s)
     if (x->decides && executor_decide(x, s))
         return false;
     if (is_reused(x, s->task)) {
+        if (x->data)
+            data_skip(&x->data_slot, s->task);
         double now = driver_now(x->driver);
         x->result->reused++;
         outbox_event(x->outbox,

@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "exec/crew_deque.h"
+#include "exec/data.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -55,6 +56,7 @@ struct crew_thread {
     uint32_t lane, ended;
     uint64_t random;
     struct weft_task task;
+    struct data_slot slot;
     pthread_t thread;
     _Alignas(CACHE_LINE) _Atomic uint64_t tail; /* the owner's: ends taken */
 };
@@ -350,7 +352,13 @@ static uint32_t crew_run(struct crew_thread *me, uint32_t task)
     int status = 0;
     if (call) {
         me->task.name = workflow_task_name(c->w, task);
+        if (c->o.data)
+            data_begin(&me->slot, &me->task, task);
         status = call(&me->task);
+        if (c->o.data)
+            status = data_end(&me->slot, &me->task, status);
+    } else if (c->o.data) {
+        data_skip(&me->slot, task);
     }
     c->verdict[task] = status ? CREW_FAILED : CREW_DONE;
     if (c->o.quiet && !status) {
@@ -559,6 +567,7 @@ static void crew_count_waits(struct crew *c)
 static void crew_thread_free(struct crew_thread *t)
 {
     free(t->ring);
+    data_slot_free(&t->slot);
     (free)(t); /* of aligned_alloc() */
 }
 
@@ -573,6 +582,8 @@ static struct crew_thread *crew_thread_new(struct crew *c, uint32_t lane)
     t->random = 0x9e3779b97f4a7c15u * (lane + 1);
     t->ring = mem_new(struct crew_end, RING);
     t->task = (struct weft_task){.attempt = 1, .folder = c->o.folder};
+    if (c->o.data)
+        data_slot_init(&t->slot, c->o.data, true);
     return t;
 }
 

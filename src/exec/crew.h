@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 struct crew;
+struct data;
 
 /* What it points to must stay until the crew is freed. */
 struct crew_config {
@@ -29,6 +30,7 @@ struct crew_config {
     bool ordered;           /* among all that are ready: one queue, slower */
     bool keep_going;        /* after a failure what does not depend on it goes on */
     bool quiet;             /* of ends that are well only their number and time are wanted */
+    struct data *data;      /* objects in memory (exec/data.h); NULL: there are none */
     /* From any thread: there may be something to take, or it is over. */
     void (*wake)(void *context);
     void *context;

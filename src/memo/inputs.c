@@ -150,7 +150,7 @@ bool inputs_begin(struct needs *n, uint32_t task, struct input_marks *marks, uin
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1] && good; i++) {
         uint32_t object = w->in_object[i];
         size_t first = marks->all.n;
-        if (n->absent && n->absent[object])
+        if ((n->absent && n->absent[object]) || need_in_memory(n, object))
             continue;
         *which = object;
         path_in(n->folder, workflow_object_label(w, object, label, sizeof label), &path);
@@ -280,7 +280,7 @@ bool inputs_unchanged(struct needs *n, uint32_t task, const struct input_marks *
     char label[512];
     bool same = true;
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1] && same; i++) {
-        if (n->absent && n->absent[w->in_object[i]])
+        if ((n->absent && n->absent[w->in_object[i]]) || need_in_memory(n, w->in_object[i]))
             continue;
         c.object = change->object = w->in_object[i];
         c.begun = c.at;

@@ -163,7 +163,7 @@ static uint32_t output_at(const struct workflow *w, uint32_t i)
 
 bool need_may_be_gone(const struct needs *n, uint32_t object)
 {
-    return workflow_is_temporary(n->w, object) ||
+    return workflow_is_temporary(n->w, object) || need_in_memory(n, object) ||
            (n->elsewhere && workflow_is_intermediate(n->w, object));
 }
 
@@ -185,7 +185,8 @@ static bool outputs_stand(struct needs *n, uint32_t task, const struct memo_task
         double size;
         struct error err = {0};
         path_in(n->folder, label_of(n, object, label, sizeof label), &path);
-        bool there = memo_digest(n->memo, path.at, false, &now, &size, &err);
+        bool there =
+            !need_in_memory(n, object) && memo_digest(n->memo, path.at, false, &now, &size, &err);
         n->present[object] = there;
         good = there ? digest_equal(&now, &known[k]) : need_may_be_gone(n, object);
         if (there)
@@ -253,6 +254,28 @@ static bool need_record(struct needs *n, uint32_t task)
     return true;
 }
 
+/* What a function leaves in memory nobody reads to hash it: the same computation leaves the same, so the
+ * key of its producer and its place stand for it. Known before the task has run, if its inputs are. */
+static void know_in_memory(struct needs *n, uint32_t task)
+{
+    const struct workflow *w = n->w;
+    struct digest key;
+    bool known = false;
+    for (uint32_t i = w->object_off[task]; w->object_flags && i < w->object_end[task]; i++) {
+        uint32_t object = output_at(w, i);
+        struct digest_state s;
+        if (!need_in_memory(n, object))
+            continue;
+        known = known || need_key(n, task, &key);
+        if (!known)
+            return;
+        digest_begin(&s);
+        digest_bytes(&s, key.at, sizeof key.at);
+        digest_number(&s, i - w->object_off[task]);
+        digest_end(&s, &n->content[object]);
+    }
+}
+
 /* Outputs are read once, here, right after they were written: mostly they are still in memory. */
 bool need_done(struct needs *n, uint32_t task, struct error *err)
 {
@@ -260,10 +283,13 @@ bool need_done(struct needs *n, uint32_t task, struct error *err)
     struct strbuf path = {0};
     char label[512];
     bool good = true;
+    know_in_memory(n, task);
     for (uint32_t i = w->object_off[task]; i < w->object_end[task] && good; i++) {
         uint32_t object = output_at(w, i);
         double size = 0;
         struct digest found;
+        if (need_in_memory(n, object))
+            continue;
         path_in(n->folder, label_of(n, object, label, sizeof label), &path);
         good = memo_digest(n->memo, path.at, true, &found, &size, err);
         if (!good && err->kind == ERROR_NONE)
@@ -558,6 +584,7 @@ bool needs_find(struct needs *n, const struct workflow *w, const char *folder, s
         if (options->wanted && !options->wanted[task])
             continue;
         n->task[task] = (uint8_t)need_judge(n, task, options, options->forced, &n->because[task]);
+        know_in_memory(n, task);
     }
     if (good)
         restore_temporaries(n, false);
@@ -633,6 +660,7 @@ bool needs_grow(struct needs *n, uint32_t first, uint32_t object,
     for (uint32_t i = first; i < w->ntasks && good; i++) {
         uint32_t task = w->topo[i];
         n->task[task] = (uint8_t)need_judge(n, task, options, options->forced, &n->because[task]);
+        know_in_memory(n, task);
     }
     good = good && needs_count(n, first, err);
     if (good && n->keeping && n->keeping->started)

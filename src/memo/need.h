@@ -62,6 +62,11 @@ static inline bool need_runs(const struct needs *n, uint32_t task)
 {
     return n->task[task] != NEED_NOT && n->task[task] != NEED_SKIPPED && n->task[task] != NEED_KEPT;
 }
+/* Functions hand it to each other: it has no file, and its content is known by its producer's key. */
+static inline bool need_in_memory(const struct needs *n, uint32_t object)
+{
+    return !n->elsewhere && workflow_object_is(n->w, object, OBJECT_IN_MEMORY);
+}
 /* Is it no reason to run that this file is not here? */
 bool need_may_be_gone(const struct needs *n, uint32_t object);
 /* It is absent in this run; after needs_decide(). */

@@ -76,6 +76,7 @@ void builder_free(struct builder *b)
     array_free(&b->folders);
     array_free(&b->made);
     array_free(&b->temporary);
+    array_free(&b->in_memory);
     array_free(&b->gathered);
     array_free(&b->inside);
     array_free(&b->namings);
@@ -563,6 +564,12 @@ void builder_temporary(struct builder *b, uint32_t object)
 {
     if (object < b->object_name.n)
         array_push(&b->temporary, object);
+}
+
+void builder_in_memory(struct builder *b, uint32_t object)
+{
+    if (object < b->object_name.n)
+        array_push(&b->in_memory, object);
 }
 
 /* The first size stays, since formats state a file's size at every mention and some disagree. */

@@ -120,6 +120,8 @@ uint32_t builder_find_object(struct builder *b, const char *name, size_t len);
 /* Set the size. A different size for an object that has one keeps the first and warns. */
 void builder_size(struct builder *b, uint32_t object, double bytes, size_t line);
 void builder_temporary(struct builder *b, uint32_t object);
+/* Functions hand it to each other without a file, where its maker and all its readers are functions. */
+void builder_in_memory(struct builder *b, uint32_t object);
 /* `task` makes `object`; a second producer is an error that names both. */
 void builder_produces(struct builder *b, uint32_t task, uint32_t object, size_t line);
 uint32_t builder_producer(const struct builder *b, uint32_t object); /* NONE: none so far */

@@ -425,6 +425,7 @@ static void move_flags(struct builder *b, struct workflow *w, const uint32_t *nu
         enum object_flag flag;
     } marks[] = {{b->temporary.at, b->temporary.n, OBJECT_TEMPORARY},
                  {b->gathered.at, b->gathered.n, OBJECT_GATHERED},
+                 {b->in_memory.at, b->in_memory.n, OBJECT_IN_MEMORY},
                  {b->inside.at, b->inside.n, OBJECT_INSIDE}};
     for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) {
         if (marks[k].n && !w->object_flags)
@@ -432,6 +433,20 @@ static void move_flags(struct builder *b, struct workflow *w, const uint32_t *nu
         for (size_t i = 0; i < marks[k].n; i++)
             if (number[marks[k].at[i]] != NONE)
                 w->object_flags[number[marks[k].at[i]]] |= (uint8_t)marks[k].flag;
+    }
+}
+
+/* What a command makes or reads is a file, and so is what nobody reads: a result. */
+static void keep_in_memory(struct builder *b, struct workflow *w)
+{
+    for (uint32_t o = 0; b->in_memory.n && o < w->nobjects; o++) {
+        uint32_t count, producer = w->producer[o];
+        const uint32_t *reader = workflow_consumers(w, o, &count);
+        bool functions = producer != NONE && w->flags[producer] & TASK_CALL && count;
+        for (uint32_t i = 0; i < count && functions; i++)
+            functions = w->flags[reader[i]] & TASK_CALL;
+        if (!functions)
+            w->object_flags[o] &= (uint8_t)~OBJECT_IN_MEMORY;
     }
 }
 
@@ -657,6 +672,7 @@ struct workflow *builder_finish(struct builder *b, struct error *err)
     move_times(b, w);
     move_rungs(b, w);
     move_tasks(b, w);
+    keep_in_memory(b, w);
     if (b->warned > MOST_WARNINGS) {
         char text[80];
         snprintf(text, sizeof text, "and %zu more such remarks", b->warned - MOST_WARNINGS);

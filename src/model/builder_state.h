@@ -107,6 +107,7 @@ struct builder {
     ARRAY(uint32_t) folders;   /* objects that were named with a slash at the end */
     ARRAY(uint32_t) made;      /* objects in the order in which their producers named them */
     ARRAY(uint32_t) temporary; /* objects */
+    ARRAY(uint32_t) in_memory; /* objects, if only functions use them */
     ARRAY(uint32_t) gathered;  /* objects: OBJECT_GATHERED */
     ARRAY(uint32_t) inside;    /* objects: OBJECT_INSIDE */
 

@@ -110,6 +110,25 @@ static bool check_parameters(struct growth_append *a)
     return true;
 }
 
+/* What only functions of the first part read is gone with the last of them. */
+static bool check_in_memory(struct growth_append *a)
+{
+    const struct workflow *w = a->w, *p = a->p;
+    for (uint32_t o = 0; w->object_flags && o < p->nobjects; o++) {
+        if (p->producer[o] != NONE || !p->object_name[o])
+            continue;
+        const char *name = workflow_text(p, p->object_name[o]);
+        uint32_t there = workflow_find_object(w, name);
+        if (there != NONE && workflow_object_is(w, there, OBJECT_IN_MEMORY))
+            return error_set(
+                a->err, ERROR_INPUT,
+                "%s: '%s' is in memory, and tasks that join cannot read it: declare it "
+                "as a file",
+                workflow_text(p, p->file), name);
+    }
+    return true;
+}
+
 /* A mask has a bit for each. */
 static bool check_attributes(struct growth_append *a)
 {
@@ -276,8 +295,8 @@ static bool look_at_part(struct growth_append *a, const struct growth_link *link
         p->nedges >= NONE - 1 - w->pred_off[w->ntasks])
         return error_set(a->err, ERROR_INPUT, "%s: more than %u tasks, files or edges",
                          workflow_text(p, p->file), NONE - 2);
-    if (!check_parameters(a) || !check_attributes(a) || !growth_demands_fit(a->w, a->p, a->err) ||
-        !check_tasks(a))
+    if (!check_parameters(a) || !check_in_memory(a) || !check_attributes(a) ||
+        !growth_demands_fit(a->w, a->p, a->err) || !check_tasks(a))
         return false;
     enter_folders(a);
     a->made = p->object_off[p->ntasks];
@@ -475,7 +494,7 @@ static void append_objects(struct growth_append *a)
         /* those of inputs are set with input_task */
         w->object_edge[to] = first == NONE || o >= a->made ? NONE : w->nedges + first;
         if (flags)
-            w->object_flags[to] = p->object_flags ? p->object_flags[o] : 0;
+            w->object_flags[to] = p->object_flags ? p->object_flags[o] & ~OBJECT_IN_MEMORY : 0;
         if (w->object_name[to])
             name_index_add(&w->object_index, &w->text, w->object_name, to);
     }

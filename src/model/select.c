@@ -119,6 +119,8 @@ static uint32_t part_object(struct part_copy *c, uint32_t o)
         bool asked = c->asked && w->producer[o] != NONE && c->asked[w->producer[o]];
         if (workflow_is_temporary(w, o) && !asked)
             builder_temporary(c->b, c->object[o]);
+        if (workflow_object_is(w, o, OBJECT_IN_MEMORY) && !asked)
+            builder_in_memory(c->b, c->object[o]);
     }
     return c->object[o];
 }

@@ -66,6 +66,7 @@ enum object_flag {
         2,             /* a folder that nobody makes, but tasks make files in it: who reads it reads
                              those, too; it stands for the other files there */
     OBJECT_INSIDE = 4, /* lies in a folder that its producer makes, and comes and goes with it */
+    OBJECT_IN_MEMORY = 16, /* between functions of one process: has no file (exec/data.h) */
     OBJECT_READ_LATER = 8, /* a task that joined after its producer reads it (model/growth.h) */
 };
 

@@ -1,0 +1,70 @@
+/* Objects in memory: what functions hand to each other without a file (weft/task.h).
+ *
+ *     made: weft_task_out()          read: weft_task_in()              gone
+ *     by its producer's thread  ───▶ by any number, never copied  ───▶ after the last reader's end
+ *                                    └─ weft_task_pass(): the last reader goes on with it in place
+ *
+ * An object is OBJECT_IN_MEMORY in the workflow; all others are files, and functions that ask for them
+ * here get them mapped, or written when they return. So a function does not notice which it is.
+ *
+ * One table for a run, used by all threads; a slot is what one call at a time uses. */
+#pragma once
+#include "base/array.h"
+#include "base/strbuf.h"
+#include "model/workflow.h"
+#include "weft/task.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct data;
+
+/* A block that was freed and may be used again by the same thread. */
+struct data_block {
+    void *at;
+    size_t room;
+};
+enum { DATA_KEPT = 8 };
+
+/* A file's bytes while a call runs. */
+struct data_file {
+    void *at;
+    size_t size;
+    uint32_t place; /* of the inputs or outputs */
+    bool out;
+};
+
+struct data_slot {
+    struct weft_task_data asks; /* what functions see; first, so that it is the slot */
+    struct data *data;
+    uint32_t task, nin, nout;
+    const uint32_t *in, *out; /* its objects */
+    uint32_t *own;            /* the same, copied; NULL: they are the workflow's */
+    bool in_place;            /* no attempt may follow that reads its inputs again */
+    bool keeps; /* freed blocks: a thread of a crew has them again soon, and the workflow stays as
+                   it is; else objects are copied */
+    struct data_block kept[DATA_KEPT];
+    uint32_t nkept;
+    ARRAY(struct data_file) files;
+};
+
+/* `checked`: bytes behind objects are watched, and inputs compared after each call. */
+struct data *data_new(const struct workflow *w, bool checked);
+void data_free(struct data *d);         /* with what is left in it; NULL is fine */
+size_t data_peak(const struct data *d); /* most bytes of objects at once */
+
+/* Is it an object in memory? Of those that the workflow had when the table was made. */
+bool data_holds(const struct data *d, uint32_t object);
+
+void data_slot_init(struct data_slot *s, struct data *d, bool keeps);
+void data_slot_free(struct data_slot *s);
+
+/* Around a call. Paths of those of its objects that are files are in `task`. */
+void data_begin(struct data_slot *s, struct weft_task *task, uint32_t number);
+/* Its status, or another when it returned 0 and something is wrong; data_explain() says what. On success
+ * its inputs have one reader less. */
+int data_end(struct data_slot *s, struct weft_task *task, int status);
+/* It need not run: its inputs have one reader less. */
+void data_skip(struct data_slot *s, uint32_t number);
+/* What was wrong with that task, appended; nothing: nothing was. */
+void data_explain(struct data *d, uint32_t number, struct strbuf *out);
