@@ -41,7 +41,7 @@ static void test_crew(void)
     for (int recorded = 0; recorded < 2; recorded++) {
         struct workflow *w = sums_workflow("sum_to_folder");
         struct bench_folder f = folder_make();
-        struct run_result r;
+        struct run_result r = {0};
         struct error err = {0};
         bool good =
             recorded
@@ -78,7 +78,7 @@ static void test_files(void)
     add_call(b, "s", "sum_to_folder", "o.dat");
     struct workflow *w = builder_finish(b, NULL);
     struct bench_folder f = folder_make();
-    struct run_result r;
+    struct run_result r = {0};
     struct error err = {0};
     bool good = run_here(&f, w, (struct run_options){0}, &r, &err);
     ok(good && r.done == 5, "functions and a command %s: %s", err.text,
@@ -105,7 +105,7 @@ static void check_fault(const char *function, const char *objects, bool command,
         add_task(b, "c", "true", "");
     struct workflow *w = builder_finish(b, NULL);
     struct bench_folder f = folder_make();
-    struct run_result r;
+    struct run_result r = {0};
     struct error err = {0};
     ok(!run_here(&f, w, (struct run_options){.keep_going = true}, &r, &err) && r.failed == 1,
        "%s%s is caught", function, command ? " beside a command" : "");
