@@ -102,6 +102,26 @@ struct weft_edit_port {
 /* File number `k` of that task, inputs first; false: there are no more. Valid until the next call. */
 bool weft_edit_port(struct weft_edit *e, size_t i, size_t k, struct weft_edit_port *out);
 
+/* A wire of the text: what one task makes and another reads, by its name, or the order alone (`after`). Names
+ * with variables ({image}.png) meet where some value makes them the same. */
+struct weft_edit_wire {
+    uint32_t from, to;   /* tasks, as weft_edit_task() counts them */
+    uint32_t made, read; /* ports, as weft_edit_port() counts them; WEFT_NONE: order alone */
+};
+/* Wire number `k`; false: there are no more. */
+bool weft_edit_wire(struct weft_edit *e, size_t k, struct weft_edit_wire *out);
+
+/* Where boxes of the tasks may stand, by the layered layout of weft's pictures: data goes from column to
+ * column, and wires cross little. */
+struct weft_edit_spot {
+    uint32_t column;
+    double middle; /* across the column, from 0 on */
+};
+/* `extent`: of each task's box across its column; `gap` between two. `spots` has room for as many tasks. False:
+ * the wires go in a circle, or there is no memory. */
+bool weft_edit_layout(struct weft_edit *e, const double *extent, double gap,
+                      struct weft_edit_spot *spots, struct weft_error *error);
+
 /* The keys that a task may have, in the order of docs/formats/native.md; false: there are no more. */
 struct weft_task_key {
     const char *name, *type, *standard, *summary;

@@ -31,7 +31,7 @@ export function go(values: Record<string, string>, replace = false): void {
     show(link(address.value.view, { ...address.value.values, ...values }), replace);
 }
 
-/* Another view, with these values alone. */
-export function goTo(view: string, values: Record<string, string> = {}): void {
-    show(link(view, values), false);
+/* Another view, with these values alone. `replace`: without a step to go back to. */
+export function goTo(view: string, values: Record<string, string> = {}, replace = false): void {
+    show(link(view, values), replace);
 }

@@ -1,17 +1,8 @@
 /* Editing workflows as text: weft/edit.h over formats/native/native_edit.h. */
-#include "api/api.h"
+#include "api/edit_handle.h"
 #include "formats/native/native_edit.h"
 #include "model/columns.h"
 #include <string.h>
-
-struct weft_edit {
-    struct api_account account; /* of everything in the others */
-    struct yaml_edit edit;
-    struct strbuf shown;      /* the value or names that were shown last */
-    struct edit_port port;    /* the port that was shown last */
-    const char *place[9];     /* its place */
-    struct strbuf place_text; /* and the texts in it */
-};
 
 /* The orderly way; a broken account is released block by block. */
 static void edit_tidy(void *of)
@@ -20,6 +11,7 @@ static void edit_tidy(void *of)
     yaml_edit_free(&e->edit);
     strbuf_free(&e->shown);
     strbuf_free(&e->place_text);
+    array_free(&e->wires);
 }
 
 EXPORT void weft_edit_free(struct weft_edit *e)

@@ -64,6 +64,43 @@ static void test_edit(void)
     ok(!weft_edit_new("a: [", 4, "f", &error), "what is no YAML is refused: %s", error.text);
 }
 
+static void test_wires(void)
+{
+    static const char text[] = "weft: 1\ntasks:\n"
+                               "  read: {each: i, out: '{i}.png'}\n"
+                               "  one: {in: [x.txt, a.png], out: b.png, after: read}\n"
+                               "  all: {in: 'n{x}.png', out: '{y}.txt'}\n"
+                               "  last: {in: [b.png, 'a{z}.txt']}\n";
+    static const struct weft_edit_wire expected[] = {{0, 1, 0, 1},
+                                                     {0, 2, 0, 0},
+                                                     {0, 3, 0, 0},
+                                                     {1, 3, 2, 0},
+                                                     {2, 1, 1, 0},
+                                                     {2, 3, 1, 1},
+                                                     {0, 1, WEFT_NONE, WEFT_NONE}};
+    struct weft_error error;
+    struct weft_edit *e = weft_edit_new(text, strlen(text), "f", &error);
+    struct weft_edit_wire wire;
+    struct weft_edit_spot spots[4];
+    double extent[] = {1, 2, 1, 1};
+    size_t n = 0, wrong = 0;
+    for (; e && weft_edit_wire(e, n, &wire); n++) {
+        bool there = false;
+        for (size_t i = 0; i < 7; i++)
+            there |= memcmp(&wire, &expected[i], sizeof wire) == 0;
+        wrong += !there;
+    }
+    ok(n == 7 && !wrong, "%zu wires: names that some value makes the same", n);
+    ok(weft_edit_layout(e, extent, 1, spots, &error), "a layout%s", error.text);
+    ok(spots[0].column == 0 && spots[2].column == 1 && spots[1].column == 2 && spots[3].column == 3,
+       "whose columns are levels");
+    weft_edit_free(e);
+    static const char circle[] = "weft: 1\ntasks:\n  a: {in: x, out: y}\n  b: {in: y, out: x}\n";
+    e = weft_edit_new(circle, strlen(circle), "f", &error);
+    ok(!weft_edit_layout(e, extent, 1, spots, &error), "none in a circle: %s", error.text);
+    weft_edit_free(e);
+}
+
 static void test_keys(void)
 {
     struct weft_task_key key;
@@ -110,7 +147,7 @@ static void test_library(void)
 
 int main(void)
 {
-    static const struct tap_case cases[] = {TAP_CASE(test_edit), TAP_CASE(test_keys),
-                                            TAP_CASE(test_library)};
+    static const struct tap_case cases[] = {TAP_CASE(test_edit), TAP_CASE(test_wires),
+                                            TAP_CASE(test_keys), TAP_CASE(test_library)};
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

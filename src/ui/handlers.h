@@ -4,6 +4,8 @@
 
 struct weft_error;
 
+/* workbench.c: workflows of the folder, edited. */
+extern const struct ui_route workbench_routes[];
 /* database.c: runs on record. */
 extern const struct ui_route database_routes[];
 void database_look(const struct laboratory *lab);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 const struct ui_view ui_views[] = {
+    {workbench_routes, NULL},
     {database_routes, database_look},
     {lineage_routes, NULL},
     {plan_routes, NULL},

@@ -1,0 +1,258 @@
+/* The Workbench's inspector: a form for what is chosen, made from the language's own table of keys; wires by name, for those who do not
+ * drag; and the data behind a port. */
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { ask, changes } from "./server";
+import {
+    type Key, type Task, type TaskKey, align, chosen, copy, edit, file, flow, group, keyOf, open, port, readOnly, removeChosen, rename, tasks,
+} from "./workbench_state";
+import { lightOf } from "./workbench_canvas";
+
+/* A value that is set when the field is left, or on Enter (Ctrl+Enter where it may have lines). */
+function Field({ label, value, yaml, lines, hint, set, remove }: {
+    label: string;
+    value: string;
+    yaml?: boolean;
+    lines?: boolean;
+    hint?: string;
+    set: (value: string) => void;
+    remove?: () => void;
+}) {
+    const done = (event: Event) => {
+        const next = (event.target as HTMLInputElement).value;
+        if (next !== value) set(next);
+    };
+    const press = (event: KeyboardEvent) => {
+        if (event.key === "Enter" && (!lines || event.ctrlKey)) (event.target as HTMLElement).blur();
+        if (event.key === "Escape") {
+            (event.target as HTMLInputElement).value = value;
+            (event.target as HTMLElement).blur();
+        }
+    };
+    const rest = { defaultValue: value, key: value, onBlur: done, onKeyDown: press, spellcheck: false, readOnly: readOnly.value, "aria-label": label, class: yaml ? "yaml" : "" };
+    return (
+        <div class="field" title={hint}>
+            <span>{label}</span>
+            {lines ? <textarea rows={Math.min(8, value.split("\n").length + 1)} {...rest} /> : <input {...rest} />}
+            {remove && !readOnly.value ? <button type="button" aria-label={`remove ${label}`} onClick={remove}>✕</button> : null}
+        </div>
+    );
+}
+
+/* ---- one task ---- */
+
+function Wiring({ task }: { task: Task }) {
+    const outs = tasks.value.filter((t) => t.name !== task.name).flatMap((t) => t.ports.filter((p) => p.out).map((p) => ({ task: t.name, file: p.file })));
+    const lay = (place: string[]) => (event: Event) => {
+        const at = (event.target as HTMLSelectElement).value;
+        if (at === "") return;
+        const from = outs[Number(at)];
+        edit({ op: "connect", from: from.task, file: from.file, to: task.name, place });
+    };
+    const maker = (name: string) => {
+        const all = tasks.value, me = all.findIndex((t) => t.name === task.name);
+        const read = task.ports.findIndex((p) => !p.out && p.file === name);
+        return (flow.value.wires ?? []).filter((w) => w.to === me && w.read === read).map((w) => all[w.from].name).join(", ");
+    };
+    const options = (first: string) => (
+        <>
+            <option value="">{first}</option>
+            {outs.map((o, i) => <option value={String(i)}>{`${o.file} of ${o.task}`}</option>)}
+        </>
+    );
+    return (
+        <fieldset>
+            <legend>Wires</legend>
+            {task.ports.map((p) => (
+                <div class="wiring">
+                    <button type="button" class="data" onClick={() => (port.value = { task: task.name, file: p.file })}>{p.out ? "out" : "in"} {p.file}</button>
+                    {p.out ? null : (
+                        <>
+                            <span>{maker(p.file) ? `from ${maker(p.file)}` : "from outside"}</span>
+                            {readOnly.value ? null : <select aria-label={`another file for ${p.file}`} value="" onChange={lay(p.place)}>{options("take …")}</select>}
+                            {readOnly.value ? null : <button type="button" aria-label={`cut ${p.file}`} onClick={() => edit({ op: "disconnect", task: task.name, file: p.file })}>✕</button>}
+                        </>
+                    )}
+                </div>
+            ))}
+            {readOnly.value ? null : <select aria-label="one more input" value="" onChange={lay([])}>{options("one more input …")}</select>}
+        </fieldset>
+    );
+}
+
+function OneTask({ task, keys }: { task: Task; keys: TaskKey[] }) {
+    const row = (k: string) => keys.find((r) => r.name === k);
+    const free = keys.filter((r) => !task.keys.some((k) => k.key === r.name));
+    const sub = keyOf(task, "flow"), light = lightOf(task);
+    const lines = new Set(["run", "when"]);
+    return (
+        <>
+            <Field label="name" value={task.name} set={(to) => rename(task.name, to)} />
+            <p class={`light ${light.state}`}>{light.sign} {light.text}{light.why ? `: ${light.why}` : ""}</p>
+            {sub ? <button type="button" onClick={() => open(file.value.replace(/[^/]*$/, "") + sub)}>Open {sub}</button> : null}
+            {task.keys.map((k) => (
+                <Field key={`${task.name}/${k.key}`} label={k.key} value={k.value} yaml={k.yaml} lines={lines.has(k.key)} hint={row(k.key) ? `${row(k.key)!.summary} (${row(k.key)!.type})` : ""}
+                    set={(value) => edit({ op: "set", place: ["tasks", task.name, k.key], value, yaml: k.yaml || /^\s*[[{]/.test(value) && !/^\s*\{\w+\}/.test(value) })}
+                    remove={() => edit({ op: "remove", place: ["tasks", task.name, k.key] })} />
+            ))}
+            {readOnly.value ? null : (
+                <label class="field">
+                    <span>more</span>
+                    <select aria-label="another key" value="" onChange={(event) => {
+                        const name = (event.target as HTMLSelectElement).value;
+                        if (name) edit({ op: "set", place: ["tasks", task.name, name], value: row(name)?.type.includes("true") ? "true" : "", yaml: true });
+                    }}>
+                        <option value="">another key …</option>
+                        {free.map((r) => <option value={r.name}>{`${r.name}: ${r.summary}`}</option>)}
+                    </select>
+                </label>
+            )}
+            <Wiring task={task} />
+        </>
+    );
+}
+
+/* ---- several, or none ---- */
+
+function Several() {
+    const name = useRef<HTMLInputElement>(null);
+    return (
+        <>
+            <p>{chosen.value.size} tasks are chosen.</p>
+            <p class="row">
+                <button type="button" onClick={() => copy()}>Copy</button>
+                <button type="button" onClick={() => removeChosen()}>Remove</button>
+                <button type="button" onClick={() => align("left")}>Align left</button>
+                <button type="button" onClick={() => align("top")}>Align top</button>
+            </p>
+            <form class="row" onSubmit={(event) => (event.preventDefault(), group(name.current!.value))}>
+                <input ref={name} required pattern="[A-Za-z0-9_\-]+" placeholder="name" aria-label="name of the sub-workflow" />
+                <button type="submit">Group to a sub-workflow</button>
+            </form>
+        </>
+    );
+}
+
+function Section({ title, section, members, hint }: { title: string; section: string; members: Key[]; hint: string }) {
+    const name = useRef<HTMLInputElement>(null), value = useRef<HTMLInputElement>(null);
+    const put = (event: Event) => {
+        event.preventDefault();
+        const given = value.current!.value;
+        edit({ op: "set", place: [section, name.current!.value], value: given, yaml: section === "lists" });
+        (event.target as HTMLFormElement).reset();
+    };
+    return (
+        <fieldset>
+            <legend>{title}</legend>
+            {members.map((m) => (
+                <Field key={m.key} label={m.key} value={m.value} yaml={m.yaml} set={(next) => edit({ op: "set", place: [section, m.key], value: next, yaml: m.yaml })}
+                    remove={() => edit({ op: "remove", place: [section, m.key] })} />
+            ))}
+            {readOnly.value ? null : (
+                <form class="row" onSubmit={put}>
+                    <input ref={name} required pattern="[A-Za-z_][A-Za-z0-9_\-]*" placeholder="name" aria-label={`name in ${section}`} size={8} />
+                    <input ref={value} required placeholder={hint} aria-label={`value in ${section}`} size={12} />
+                    <button type="submit">Add</button>
+                </form>
+            )}
+        </fieldset>
+    );
+}
+
+export function Inspector({ keys }: { keys: TaskKey[] }) {
+    const one = chosen.value.size === 1 ? tasks.value.find((t) => chosen.value.has(t.name)) : null;
+    return (
+        <aside class="inspector card" aria-label="inspector">
+            <h2>{one ? one.name : chosen.value.size ? "Chosen" : "Workflow"}</h2>
+            {one ? <OneTask key={one.name} task={one} keys={keys} /> : chosen.value.size ? <Several /> : (
+                <>
+                    <Section title="Parameters" section="parameters" members={flow.value.parameters ?? []} hint="1.4" />
+                    <Section title="Lists" section="lists" members={flow.value.lists ?? []} hint="[a, b]" />
+                </>
+            )}
+        </aside>
+    );
+}
+
+/* ---- data behind a port ---- */
+
+type Data = { sort: string; bytes?: number; digest?: string; lines?: string[]; more?: boolean; entries?: number };
+
+export function bytes(n: number): string {
+    const units = ["B", "kB", "MB", "GB", "TB"];
+    let i = 0;
+    while (n >= 1000 && i < units.length - 1) {
+        n /= 1000;
+        i++;
+    }
+    return `${Number(n.toPrecision(3))} ${units[i]}`;
+}
+
+/* P5 and P6 with 8 bits, which browsers do not know. */
+function Netpbm({ src, label }: { src: string; label: string }) {
+    const canvas = useRef<HTMLCanvasElement>(null);
+    useEffect(() => {
+        let current = true;
+        fetch(src).then((r) => r.arrayBuffer()).then((buffer) => {
+            const all = new Uint8Array(buffer), head = new TextDecoder("latin1").decode(all.slice(0, 200));
+            const found = /^(P[56])\s+(?:#.*\n\s*)*(\d+)\s+(?:#.*\n\s*)*(\d+)\s+(\d+)\s/.exec(head);
+            if (!current || !found || Number(found[4]) > 255) return;
+            const w = Number(found[2]), h = Number(found[3]), step = found[1] === "P6" ? 3 : 1, from = found[0].length;
+            if (w * h > 16e6 || all.length < from + w * h * step) return;
+            const image = new ImageData(w, h);
+            for (let i = 0; i < w * h; i++) {
+                for (let c = 0; c < 3; c++) image.data[4 * i + c] = all[from + i * step + (step === 3 ? c : 0)] * (255 / Number(found[4]));
+                image.data[4 * i + 3] = 255;
+            }
+            canvas.current!.width = w;
+            canvas.current!.height = h;
+            canvas.current!.getContext("2d")!.putImageData(image, 0, 0);
+        });
+        return () => void (current = false);
+    }, [src]);
+    return <canvas ref={canvas} role="img" aria-label={label} />;
+}
+
+function Content({ name, data, version }: { name: string; data: Data; version: number }) {
+    const src = `/api/workbench/picture?file=${encodeURIComponent(name)}&v=${version}`;
+    if (data.sort === "picture") return /\.(pgm|ppm)$/i.test(name) ? <Netpbm src={src} label={name} /> : <img src={src} alt={name} />;
+    if (data.sort === "table") {
+        const cut = /\.csv$/i.test(name) ? "," : "\t";
+        const rows = (data.lines ?? []).slice(0, 30).map((l) => l.split(cut));
+        return (
+            <table>
+                <tbody>{rows.map((r, i) => <tr>{r.map((c) => (i ? <td>{c}</td> : <th scope="col">{c}</th>))}</tr>)}</tbody>
+            </table>
+        );
+    }
+    if (data.lines) return <pre tabIndex={0}>{data.lines.join("\n")}{data.more ? "\n…" : ""}</pre>;
+    return null;
+}
+
+export function DataPanel() {
+    const at = port.value, data = useSignal<Data | null>(null);
+    const name = at ? file.value.replace(/[^/]*$/, "") + at.file : "";
+    const newest = changes.value;
+    useEffect(() => {
+        let current = true;
+        data.value = null;
+        if (at && !at.file.includes("{"))
+            ask<Data>("/api/workbench/data", { file: name }).then((found) => current && (data.value = found), () => current && (data.value = { sort: "none" }));
+        return () => void (current = false);
+    }, [name, newest]);
+    if (!at) return null;
+    const d = data.value;
+    return (
+        <section class="behind card" aria-label={`data of ${at.file}`}>
+            <header>
+                <h3>{at.file}</h3>
+                <span>{d?.bytes !== undefined ? bytes(d.bytes) : ""}{d?.digest ? ` · ${d.digest.slice(0, 12)}` : ""}</span>
+                <button type="button" onClick={() => (port.value = null)}>Close</button>
+            </header>
+            {at.file.includes("{") ? <p>A name of a family: each member has its own file.</p> : null}
+            {d?.sort === "none" ? <p>It is not there yet.</p> : null}
+            {d?.sort === "folder" ? <p>a folder, {d.entries} {d.entries === 1 ? "entry" : "entries"}</p> : null}
+            {d ? <Content name={name} data={d} version={newest} /> : null}
+        </section>
+    );
+}

@@ -1,0 +1,309 @@
+/* What the Workbench holds: one text, what stands in it (asked of the server, which keeps nothing), what was before and after it
+ * (undo without end), and what is chosen. Every change is a patch of the text, made by the library; it is on disk within a second.
+ *
+ *     a box is moved, wired, renamed ──▶ edit(steps) ──▶ server ──▶ new text + view ─┐
+ *     somebody types in the YAML ──────▶ typed(text) ──▶ server ──▶ view ────────────┴──▶ save, then lights */
+import { computed, signal } from "@preact/signals";
+import { ask, connection, tell } from "./server";
+
+export type Key = { key: string; value: string; yaml: boolean; line: number };
+export type Port = { out: boolean; file: string; place: string[] };
+export type Task = {
+    name: string;
+    line: number;
+    last: number;
+    count: number;
+    x: number;
+    y: number;
+    width: number;
+    height: number;
+    keys: Key[];
+    ports: Port[];
+};
+export type Wire = { from: number; to: number; made: number; read: number };
+export type Problem = { line: number; text: string };
+export type Flow = {
+    problems: Problem[];
+    readable: boolean;
+    tasks?: Task[];
+    wires?: Wire[];
+    parameters?: Key[];
+    lists?: Key[];
+};
+export type Step = Record<string, unknown> & { op: string };
+export type Light = { task: string; state: string; why: string | null };
+export type Lights = { tasks: number; run: number; seconds: number | null; going: boolean; lights: Light[] };
+export type LibraryTask = { name: string; group: string; about: string; needs: string; text: string; problem: string | null };
+export type TaskKey = { name: string; type: string; standard: string; summary: string };
+
+export const file = signal("");
+export const text = signal("");
+export const flow = signal<Flow>({ problems: [], readable: true });
+export const chosen = signal<ReadonlySet<string>>(new Set());
+export const port = signal<{ task: string; file: string } | null>(null); /* whose data is shown */
+export const message = signal(""); /* why the last thing was refused */
+export const saving = signal<"saved" | "waits" | "away" | "conflict">("saved");
+export const lights = signal<Lights | null>(null);
+export const past = signal<string[]>([]);
+export const future = signal<string[]>([]);
+/* Boxes that were moved by hand; the others stand where the layout puts them. */
+export const moved = signal<Record<string, { x: number; y: number }>>({});
+export const readOnly = signal(false);
+export const folder = signal(""); /* of the server: two of them may have files of one name */
+
+let digest = ""; /* of the file as we have read or written it */
+let clipboard = "";
+let timer = 0, looking = 0, asked = 0, busy = false;
+
+export const tasks = computed<Task[]>(() => (flow.value.tasks ?? []).map((task) => ({ ...task, ...moved.value[task.name] })));
+export const only = computed<Task | null>(() => (chosen.value.size === 1 ? (tasks.value.find((t) => chosen.value.has(t.name)) ?? null) : null));
+
+export function keyOf(task: Task, name: string): string {
+    return task.keys.find((k) => k.key === name)?.value ?? "";
+}
+
+const draftName = () => `weft-draft:${folder.value}/${file.value}`;
+const movedName = () => `weft-boxes:${folder.value}/${file.value}`;
+
+function remember(): void {
+    localStorage.setItem(movedName(), JSON.stringify(moved.value));
+}
+
+export function place(name: string, x: number, y: number): void {
+    moved.value = { ...moved.value, [name]: { x, y } };
+    remember();
+}
+
+/* Everything where the layout puts it. */
+export function tidy(): void {
+    moved.value = {};
+    remember();
+}
+
+export function align(how: "left" | "top"): void {
+    const boxes = tasks.value.filter((t) => chosen.value.has(t.name));
+    const least = Math.min(...boxes.map((t) => (how === "left" ? t.x : t.y)));
+    for (const t of boxes) place(t.name, how === "left" ? least : t.x, how === "left" ? t.y : least);
+}
+
+/* ---- opening ---- */
+
+function show(found: Flow): void {
+    flow.value = found.readable ? found : { ...flow.value, problems: found.problems, readable: false };
+    const names = new Set(found.tasks?.map((t) => t.name));
+    if (found.readable && [...chosen.value].some((name) => !names.has(name))) chosen.value = new Set([...chosen.value].filter((n) => names.has(n)));
+}
+
+export async function open(name: string): Promise<void> {
+    if (saving.value === "waits" && file.value) await save(); /* what was typed a moment ago */
+    const found = await ask<Flow & { text: string; digest: string }>("/api/workbench/flow", { file: name });
+    file.value = name;
+    digest = found.digest;
+    text.value = found.text;
+    past.value = [];
+    future.value = [];
+    chosen.value = new Set();
+    port.value = null;
+    message.value = "";
+    lights.value = null;
+    saving.value = "saved";
+    try {
+        moved.value = JSON.parse(localStorage.getItem(movedName()) ?? "{}");
+    } catch {
+        moved.value = {};
+    }
+    show(found);
+    restoreDraft();
+    light();
+}
+
+/* What was typed while the server was away, if the file is still the one that it was typed for. */
+function restoreDraft(): void {
+    const kept = localStorage.getItem(draftName());
+    if (!kept) return;
+    const draft = JSON.parse(kept) as { digest: string; text: string };
+    if (draft.digest === digest && draft.text !== text.value && !readOnly.value) {
+        typed(draft.text);
+        message.value = "What was not saved when the server went away is here again.";
+    } else localStorage.removeItem(draftName());
+}
+
+export async function create(name: string): Promise<void> {
+    const begin = `weft: 1\nname: ${name.replace(/\.yaml$/, "").replace(/.*\//, "")}\ntasks:\n`;
+    await tell("/api/workbench/save", { file: name, text: begin, digest: "" });
+    await open(name);
+}
+
+/* ---- saving ---- */
+
+export async function save(): Promise<void> {
+    clearTimeout(timer);
+    timer = 0;
+    /* one at a time: a second one would be told that the first has changed the file */
+    if (readOnly.value || saving.value === "conflict" || busy) return;
+    const sent = text.value, name = file.value;
+    busy = true;
+    try {
+        const answer = await tell<{ digest: string }>("/api/workbench/save", { file: name, text: sent, digest });
+        if (file.value !== name) return;
+        digest = answer.digest;
+        busy = false;
+        if (text.value === sent) {
+            saving.value = "saved";
+            localStorage.removeItem(draftName());
+        } else later();
+        light();
+    } catch (error) {
+        const said = (error as Error).message;
+        if (said.includes("changed by somebody else")) {
+            saving.value = "conflict";
+        } else {
+            saving.value = "away";
+            message.value = connection.value === "listening" ? said : "";
+            timer = window.setTimeout(save, 2000);
+        }
+    } finally {
+        busy = false;
+    }
+}
+
+/* Within a second: a third of one after the last change, so that typing is not a write a letter. */
+function later(): void {
+    saving.value = "waits";
+    localStorage.setItem(draftName(), JSON.stringify({ digest, text: text.value }));
+    if (!timer) timer = window.setTimeout(save, 350);
+}
+
+/* Theirs: what is on disk is taken. Mine: it is written over. */
+export async function resolve(how: "theirs" | "mine"): Promise<void> {
+    const name = file.value, mine = text.value;
+    localStorage.removeItem(draftName());
+    await open(name);
+    if (how === "mine") typed(mine);
+}
+
+/* ---- lights ---- */
+
+export async function light(): Promise<void> {
+    const name = file.value;
+    try {
+        const found = await ask<Lights>("/api/workbench/lights", { file: name });
+        if (file.value === name) lights.value = found;
+    } catch {
+        if (file.value === name) lights.value = null; /* the workflow cannot be read: problems say why */
+    }
+}
+
+/* ---- changing ---- */
+
+function changed(next: string): void {
+    if (next === text.value) return;
+    past.value = [...past.value, text.value];
+    future.value = [];
+    text.value = next;
+    later();
+}
+
+type Edited = Flow & { text: string; names: string | null; copied: string | null; module: string | null };
+
+/* Refused: the text is what it was, and a word says why. */
+export async function edit(...steps: Step[]): Promise<Edited | null> {
+    if (readOnly.value && steps.some((s) => s.op !== "copy")) return null;
+    try {
+        const before = text.value;
+        const answer = await tell<Edited>("/api/workbench/edit", { file: file.value, text: before, steps });
+        if (text.value !== before) {
+            message.value = "The text was changed meanwhile; try again.";
+            return null;
+        }
+        message.value = "";
+        changed(answer.text);
+        show(answer);
+        return answer;
+    } catch (error) {
+        message.value = (error as Error).message.replace(`${file.value}: `, "");
+        return null;
+    }
+}
+
+async function look(): Promise<void> {
+    const number = ++asked;
+    try {
+        const found = await tell<Flow>("/api/workbench/look", { file: file.value, text: text.value });
+        if (number === asked) show(found);
+    } catch {
+        /* away: it is asked again with the next change */
+    }
+}
+
+export function typed(next: string): void {
+    changed(next);
+    clearTimeout(looking);
+    looking = window.setTimeout(look, 200);
+}
+
+function step(from: typeof past, to: typeof past): void {
+    const next = from.value[from.value.length - 1];
+    if (next === undefined || readOnly.value) return;
+    to.value = [...to.value, text.value];
+    from.value = from.value.slice(0, -1);
+    text.value = next;
+    later();
+    look();
+}
+export const undo = () => step(past, future);
+export const redo = () => step(future, past);
+
+/* ---- what hands do ---- */
+
+export async function add(description: string, own: boolean): Promise<void> {
+    const answer = await edit({ op: "add", text: description, own });
+    if (!answer?.names) return;
+    const names = answer.names.trim().split("\n");
+    chosen.value = new Set(names);
+    /* who works on the canvas goes on with what came; who searches in the palette goes on there */
+    if (document.activeElement === document.body || document.activeElement?.closest(".canvas"))
+        requestAnimationFrame(() => document.querySelector<SVGElement>(`[data-box="${CSS.escape(names[0])}"]`)?.focus());
+}
+
+export async function copy(): Promise<void> {
+    if (!chosen.value.size) return;
+    const answer = await edit({ op: "copy", tasks: [...chosen.value] });
+    if (!answer?.copied) return;
+    clipboard = answer.copied;
+    await navigator.clipboard?.writeText(clipboard).catch(() => undefined);
+}
+
+/* Also what another window, or an editor, has copied. */
+export async function paste(given?: string): Promise<void> {
+    const there = given ?? (await navigator.clipboard?.readText?.().catch(() => "")) ?? "";
+    const source = /(^|\n)tasks:/.test(there) ? there : clipboard;
+    if (source) await add(source, false);
+}
+
+export async function removeChosen(): Promise<void> {
+    if (chosen.value.size) await edit(...[...chosen.value].map((task) => ({ op: "remove-task", task })));
+}
+
+export async function group(name: string): Promise<void> {
+    const path = `${name}.yaml`;
+    const names = [...chosen.value];
+    const answer = await edit({ op: "group", tasks: names, name, path });
+    if (!answer?.module) return;
+    try {
+        await tell("/api/workbench/save", { file: path, text: answer.module, digest: "" });
+        await save();
+        look();
+        chosen.value = new Set([name]);
+    } catch (error) {
+        undo();
+        message.value = `${path}: ${(error as Error).message}`;
+    }
+}
+
+export async function rename(from: string, to: string): Promise<void> {
+    const at = moved.value[from];
+    if (!(await edit({ op: "rename-task", from, to }))) return;
+    if (at) place(to, at.x, at.y);
+    chosen.value = new Set([to]);
+}

@@ -1,0 +1,161 @@
+/* The data behind a port: what a file is, its first lines, its picture. Files of the laboratory's folder alone, and never as a page:
+ * they are hostile (workbench_path() and the server's headers see to that). */
+#include "base/digest.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/handlers.h"
+#include "ui/laboratory.h"
+#include "ui/workbench.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    DATA_HEAD = 1 << 16,     /* bytes that are looked at */
+    DATA_LINES = 60,         /* and shown */
+    DATA_DIGEST = 1 << 28,   /* larger files are not hashed while somebody waits: 0.3 s */
+    DATA_PICTURE = 24 << 20, /* more is no preview */
+};
+
+/* What a browser can show, by the suffix; pgm and ppm are drawn by the page itself. */
+static const struct picture_type {
+    const char *suffix, *type;
+} picture_types[] = {
+    {".png", "image/png"},
+    {".jpg", "image/jpeg"},
+    {".jpeg", "image/jpeg"},
+    {".gif", "image/gif"},
+    {".webp", "image/webp"},
+    {".pgm", "application/octet-stream"},
+    {".ppm", "application/octet-stream"},
+};
+
+/* NULL: no picture. Only what is listed is ever served as bytes. */
+static const char *picture_type(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof picture_types / sizeof *picture_types; i++)
+        if (strcasecmp(dot, picture_types[i].suffix) == 0)
+            return picture_types[i].type;
+    return NULL;
+}
+
+/* A character that is cut at the end of what was read does not make a text bytes. */
+static const char *data_sort(const char *name, const char *head, size_t n, bool whole)
+{
+    const char *dot = strrchr(name, '.');
+    size_t good = utf8_valid(head, n);
+    if (picture_type(name))
+        return "picture";
+    if (memchr(head, 0, n) || (good < n && (whole || n - good > 4)))
+        return "bytes";
+    return dot && (strcasecmp(dot, ".tsv") == 0 || strcasecmp(dot, ".csv") == 0) ? "table" : "text";
+}
+
+/* Lines of the beginning; the last one may be cut. */
+static void put_head(struct json_writer *j, char *head, size_t n)
+{
+    size_t shown = 0;
+    json_write_key(j, "lines");
+    json_write_array(j);
+    for (char *p = head, *end = head + n; p < end && shown < DATA_LINES; shown++) {
+        char *stop = memchr(p, '\n', (size_t)(end - p));
+        if (!stop)
+            stop = end;
+        *stop = 0;
+        json_write_string(j, p);
+        p = stop + 1;
+    }
+    json_write_end_array(j);
+}
+
+/* Size, time, digest and what can be shown of it. */
+static void put_file(struct json_writer *j, const char *name, int fd, const struct stat *s)
+{
+    char *head = mem_alloc(DATA_HEAD + 1);
+    ssize_t n = pread(fd, head, DATA_HEAD, 0);
+    struct digest d;
+    struct error err = {0};
+    char hex[DIGEST_TEXT];
+    const char *sort = data_sort(name, head, n > 0 ? (size_t)n : 0, n < DATA_HEAD);
+    json_put_string(j, "sort", sort);
+    json_put_number(j, "bytes", (double)s->st_size);
+    json_put_number(j, "changed", (double)s->st_mtime);
+    if (s->st_size <= DATA_DIGEST && digest_of_fd(fd, name, &d, &err))
+        json_put_string(j, "digest", digest_text(&d, hex));
+    if (n > 0 && (strcmp(sort, "text") == 0 || strcmp(sort, "table") == 0))
+        put_head(j, head, (size_t)n);
+    json_put_bool(j, "more", s->st_size > DATA_HEAD);
+    free(head);
+}
+
+/* Names, without those that are hidden. */
+static void put_folder(struct json_writer *j, const char *path)
+{
+    struct dirent **names = NULL;
+    int n = scandir(path, &names, NULL, alphasort), shown = 0;
+    json_put_string(j, "sort", "folder");
+    json_write_key(j, "lines");
+    json_write_array(j);
+    for (int i = 0; i < n; i++) {
+        if (names[i]->d_name[0] != '.' && shown++ < DATA_LINES)
+            json_write_string(j, names[i]->d_name);
+        free(names[i]);
+    }
+    free(names);
+    json_write_end_array(j);
+    json_put_integer(j, "entries", shown);
+}
+
+/* ?file=NAME */
+void answer_data(const struct laboratory *lab, const struct request *r, struct reply *out)
+{
+    const char *name = request_value(r, "file");
+    struct stat s;
+    struct json_writer j;
+    char *path = workbench_path(lab, name, out);
+    if (!path)
+        return;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool there = fd >= 0 && fstat(fd, &s) == 0;
+    json_write_start(&j, &out->body, false);
+    json_write_object(&j);
+    if (there && S_ISDIR(s.st_mode))
+        put_folder(&j, path);
+    else if (there && S_ISREG(s.st_mode))
+        put_file(&j, name, fd, &s);
+    else
+        json_put_string(&j, "sort", there ? "other" : "none");
+    json_write_end_object(&j);
+    if (fd >= 0)
+        close(fd);
+    free(path);
+}
+
+/* ?file=NAME: its bytes, if it is a picture. */
+void answer_picture(const struct laboratory *lab, const struct request *r, struct reply *out)
+{
+    const char *name = request_value(r, "file");
+    struct stat s;
+    char *path = workbench_path(lab, name, out);
+    if (!path)
+        return;
+    int fd = picture_type(name) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (fd < 0 || fstat(fd, &s) < 0 || !S_ISREG(s.st_mode) || s.st_size > DATA_PICTURE) {
+        reply_fail(out, 404, "there is no such picture, or it is too large to be shown");
+    } else {
+        char *bytes = mem_alloc((size_t)s.st_size + 1);
+        ssize_t n = pread(fd, bytes, (size_t)s.st_size, 0);
+        strbuf_add_bytes(&out->body, bytes, n > 0 ? (size_t)n : 0);
+        out->type = picture_type(name);
+        free(bytes);
+    }
+    if (fd >= 0)
+        close(fd);
+    free(path);
+}
