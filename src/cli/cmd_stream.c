@@ -48,10 +48,16 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_rule stream_rules[] = {
-    {"throughput latency", NULL, "plan"},         {"throughput", NULL, "latency"},
-    {"flood", "plan throughput latency", NULL},   {"threads", NULL, "plan throughput latency"},
-    {"nodes cores listen store key", "on", NULL}, {"helper", "lend", NULL},
-    {"lend", "helper", "on from to plan"},        RULES_END,
+    {"throughput latency", NULL, "plan"},
+    {"throughput", NULL, "latency"},
+    {"flood", "plan throughput latency", NULL},
+    {"threads", NULL, "plan throughput latency"},
+    {"cores listen store insecure-store key", "on", NULL},
+    {"nodes", "on=slurm on=cluster", NULL},
+    {"insecure-store", "store on=cluster", NULL},
+    {"helper", "lend", NULL},
+    {"lend", "helper", "on from to plan"},
+    RULES_END,
 };
 
 /* ---- while it runs ---- */
@@ -143,11 +149,12 @@ static bool stream_options(const struct arguments *a, struct weft_stream_options
     o->nodes = (uint32_t)nodes;
     o->cores = (uint32_t)cores;
     o->listen = arguments_value(a, "listen");
-    o->store = arguments_value(a, "store");
+    if (stream_on_agents(a))
+        o->store = cli_store(a);
     o->key = arguments_value(a, "key");
     if (stream_on_agents(a))
         o->on = arguments_value(a, "on");
-    else if (nodes || cores || o->listen || o->store || o->key)
+    else if (nodes || cores || o->listen || arguments_value(a, "store") || o->key)
         return error_set(
             err, ERROR_INPUT,
             "--nodes, --cores, --listen, --store and --key are for agents: --on local:N, "

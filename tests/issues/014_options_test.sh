@@ -76,6 +76,7 @@ rows() {
     cat <<'ROWS'
 run|flow.yaml|--jobs 1|-
 run|flow.yaml|--memory 1G|-
+run|flow.yaml|--in-memory|-
 run|flow.yaml|--disk 1G|-
 run|flow.yaml|--directory .|-
 run|flow.yaml|--keep-going|-
@@ -148,6 +149,7 @@ plan|flow.yaml|--with heft|-
 plan|flow.yaml|--set budget=1s|-
 plan|flow.yaml|--output p.json|-
 plan|flow.yaml|--gantt p.svg|-
+plan|flow.yaml|--zoom 0..5|--gantt z.svg
 plan|flow.yaml|--trace p.trace|-
 plan|stream.yaml --on 2|--front|-
 plan|flow.yaml|--assert true|refused by the planner
@@ -192,6 +194,14 @@ stream|lines.yaml --from lines.txt|--tries 2|-
 stream|lines.yaml --from lines.txt|--threads 2|-
 stream|lines.yaml --from lines.txt|--directory .|-
 stream|lines.yaml --from lines.txt|--figures figures.json|-
+stream|lines.yaml --from lines.txt|--nodes 1|slow
+stream|lines.yaml --from lines.txt|--cores 1|slow
+stream|lines.yaml --from lines.txt|--listen 127.0.0.1:0|slow
+stream|lines.yaml --from lines.txt|--store redis://127.0.0.1:1|slow
+stream|lines.yaml --from lines.txt|--insecure-store|slow
+stream|lines.yaml --from lines.txt|--key key|slow
+stream||--lend 127.0.0.1:1|slow
+stream||--helper 0|slow
 stream|lines.yaml --from lines.txt|--read x=1|refused by the reader
 stream|lines.yaml --from lines.txt|--json|-
 stream|lines.yaml --from lines.txt|--quiet|-
@@ -231,6 +241,9 @@ sim|plan.json|--confidence 0.9|--repeat 2
 sim|plan.json|--threads 1|--repeat 2
 sim|plan.json|--trace t.json|-
 sim|plan.json|--gantt t.svg|-
+sim|plan.json|--zoom 0..5|--gantt z.svg
+sim|plan.json|--change nobody@1:speed=2|refused: no such node
+sim|plan.json|--keep-plan|slow
 sim|plan.json|--utilization u.svg|-
 sim|plan.json|--seed 3|--noise 0.1
 sim|flow.yaml|--from native|-
@@ -253,6 +266,7 @@ bound|flow.yaml|--json|-
 bound|flow.yaml|--quiet|-
 experiment|try.exp.yaml|--plan-only|-
 experiment|try.exp.yaml|--list|-
+experiment|try.exp.yaml|--in-memory|slow
 experiment|try.exp.yaml|--values b.txt|-
 experiment|try.exp.yaml|--output merged.yaml|-
 experiment|try.exp.yaml|--jobs 1|-
@@ -301,6 +315,7 @@ history|1|--unsay|--tag good
 history|1 2|--compare|-
 history||--file a.txt|-
 history||--export h.csv|-
+history||--to csv|slow
 history||--json|-
 predict|flow.yaml|--tasks|-
 predict||--error|-
@@ -323,6 +338,7 @@ platform||--save|slow
 platform|2|--json|-
 platform|2|--quiet|-
 show|flow.yaml|--svg s.svg|-
+show|flow.yaml|--zoom 0..5|slow
 show|flow.yaml|--tasks|-
 show|flow.yaml|--by kind|-
 show|flow.yaml|--expanded|-
