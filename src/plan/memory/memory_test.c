@@ -94,8 +94,39 @@ static void test_planners(void)
     ok(found > made / 2, "and most find one");
 }
 
+static double makespan_of(const char *name, const struct workflow *w, const struct platform *p)
+{
+    struct plan_request r = {.workflow = w, .platform = p, .seed = 1};
+    struct error err = {0};
+    struct plan *plan = planner_run(planner_find(name), &r, &err);
+    double makespan = plan ? plan_makespan(plan) : INFINITY;
+    plan_free(plan);
+    return makespan;
+}
+
+/* Where sending is dear, ranks spread tasks over nodes and pay for it: one node after the other is shorter then. */
+static void test_never_longer(void)
+{
+    struct rng rng;
+    rng_seed(&rng, 11);
+    uint32_t longer = 0, plans = 0;
+    for (int round = 0; round < 300; round++) {
+        struct workflow *w = random_dag(&rng, 2 + (uint32_t)rng_below(&rng, 14));
+        struct platform *p =
+            random_nodes(&rng, w, 1 + (uint32_t)rng_below(&rng, 4), rng_uniform(&rng, 1, 6));
+        double most = makespan_of("daghetmem", w, p);
+        plans += isfinite(most);
+        longer += makespan_of("heft-mem", w, p) > most * (1 + 1e-9);
+        platform_free(p);
+        workflow_free(w);
+    }
+    is_int(longer, 0, "heft-mem is never longer than daghetmem");
+    ok(plans > 150, "which finds most plans, too (%u)", plans);
+}
+
 int main(void)
 {
     TAP_DO(test_planners());
+    TAP_DO(test_never_longer());
     return tap_done();
 }
