@@ -16,12 +16,21 @@ type Dry = { tasks: number; to_run: number; done: number; seconds: number | null
 
 /* ---- starting ---- */
 
+/* The newest run's number; 0: there is none, and no history yet. */
+async function newestRun(): Promise<number> {
+    try {
+        return (await ask<{ runs: RunHead[] }>("/api/runs", { limit: "1" })).runs[0]?.run ?? 0;
+    } catch {
+        return 0;
+    }
+}
+
 /* After a start: the run that appears is shown; a process that ended without one says why. */
 async function follow(number: number, before: number, say: (text: string) => void): Promise<void> {
     for (let turn = 0; turn < 600; turn++) {
         await new Promise((wake) => setTimeout(wake, turn < 10 ? 150 : 500));
-        const { runs } = await ask<{ runs: RunHead[] }>("/api/runs", { limit: "1" });
-        if (runs.length && runs[0].run > before) return goTo("run", { run: String(runs[0].run) });
+        const newest = await newestRun();
+        if (newest > before) return goTo("run", { run: String(newest) });
         const mine = (await ask<Started[]>("/api/started")).find((s) => s.started === number);
         if (mine?.over) return say(mine.said ?? (mine.status === 0 ? "Everything is up to date: nothing had to run." : `It ended with status ${mine.status}.`));
     }
@@ -29,10 +38,10 @@ async function follow(number: number, before: number, say: (text: string) => voi
 
 export async function startRun(options: Record<string, unknown>, say: (text: string) => void): Promise<void> {
     try {
-        const { runs } = await ask<{ runs: RunHead[] }>("/api/runs", { limit: "1" });
+        const before = await newestRun();
         const { started } = await tell<{ started: number }>("/api/start", options);
         say("Starting …");
-        await follow(started, runs.length ? runs[0].run : 0, say);
+        await follow(started, before, say);
     } catch (error) {
         say((error as Error).message);
     }
