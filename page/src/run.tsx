@@ -101,7 +101,7 @@ function Start() {
                 Workflow{" "}
                 <select name="flow">
                     {flows.value.map((flow) => (
-                        <option key={flow}>{flow}</option>
+                        <option key={flow} selected={flow === address.value.values.flow}>{flow}</option>
                     ))}
                 </select>
             </label>
