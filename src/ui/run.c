@@ -253,7 +253,7 @@ static bool task_wanted(const struct watching *w, uint32_t t, const char *state,
                         double family)
 {
     return (!state || strcmp(state, watch_state_names[w->state[t]]) == 0) &&
-           (family < 0 || w->families.of[t] == (uint32_t)family) &&
+           (family < 0 || (double)w->families.of[t] == family) &&
            (!words || strstr(workflow_task_name(w->names, t), words));
 }
 
