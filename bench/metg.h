@@ -1,0 +1,96 @@
+/* The graphs and the kernel of the METG benchmark, equal for weft and its peers.
+ *
+ * A grid of `width` columns and `steps` rows; a point waits for some points of the row before
+ * (Slaughter et al., "Task Bench", SC 2020, from the text of the paper). Each point is a task: it reads
+ * the bytes of those that it waits for, computes for a given time, and writes its own. */
+#pragma once
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { METG_BYTES = 64, METG_DEGREE = 8 };
+
+static const char *const metg_patterns[] = {
+    "trivial",        "no_comm", "stencil_1d", "stencil_1d_periodic", "fft", "tree",
+    "random_nearest", "spread",  NULL};
+enum { TRIVIAL, NO_COMM, STENCIL, STENCIL_PERIODIC, FFT, TREE, RANDOM_NEAREST, SPREAD };
+
+static inline int metg_pattern(const char *name)
+{
+    for (int p = 0; metg_patterns[p]; p++)
+        if (strcmp(metg_patterns[p], name) == 0)
+            return p;
+    return -1;
+}
+
+static inline uint32_t metg_add(uint32_t *out, uint32_t n, int64_t x, uint32_t width)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (x >= 0 && out[i] == (uint32_t)x)
+            return n;
+    if (x >= 0 && x < (int64_t)width)
+        out[n++] = (uint32_t)x;
+    return n;
+}
+
+/* Columns of row `step` - 1 that point (step, x) waits for; how many. Row 0 waits for nothing. */
+static inline uint32_t metg_parents(int pattern, uint32_t width, uint32_t step, uint32_t x,
+                                    uint32_t out[METG_DEGREE])
+{
+    uint32_t n = 0, levels = 0, hash = (step * 2654435761u) ^ (x * 40503u);
+    while ((1u << (levels + 1)) <= width)
+        levels++;
+    if (!step)
+        return 0;
+    switch (pattern) {
+    case NO_COMM:
+        return metg_add(out, n, x, width);
+    case STENCIL:
+        for (int d = -1; d <= 1; d++)
+            n = metg_add(out, n, (int64_t)x + d, width);
+        return n;
+    case STENCIL_PERIODIC:
+        for (int d = -1; d <= 1; d++)
+            n = metg_add(out, n, ((int64_t)x + d + width) % width, width);
+        return n;
+    case FFT: {
+        int64_t far = INT64_C(1) << (levels ? (step - 1) % levels : 0);
+        n = metg_add(out, n, x, width);
+        n = metg_add(out, n, (int64_t)x - far, width);
+        return metg_add(out, n, (int64_t)x + far, width);
+    }
+    case TREE:
+        return metg_add(out, n, x / 2, width);
+    case RANDOM_NEAREST:
+        for (int d = -2; d <= 2; d++) {
+            hash = hash * 1664525u + 1013904223u;
+            if (d == 0 || hash >> 31)
+                n = metg_add(out, n, (int64_t)x + d, width);
+        }
+        return n;
+    case SPREAD:
+        for (uint32_t k = 0; k < 3; k++)
+            n = metg_add(out, n, (x + k * (width / 3 + 1) + step) % width, width);
+        return n;
+    default: /* trivial */
+        return 0;
+    }
+}
+
+/* `rounds` steps of arithmetic that no compiler removes. */
+static inline double metg_kernel(uint64_t rounds, double from)
+{
+    volatile double x = from;
+    for (uint64_t i = 0; i < rounds; i++)
+        x = x * 0.999999 + 1e-6;
+    return x;
+}
+
+static inline double metg_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
