@@ -1,5 +1,5 @@
 /* What a run does at this moment, for whoever looks from outside (the page): a small file, STATE/now, that the run has mapped and
- * writes with plain stores. It costs a run nothing that can be measured, whether anybody looks or not; what is over stands in the
+ * writes with plain stores. It costs a run a few stores a task, whether anybody looks or not; what is over stands in the
  * history, which is written twice a second.
  *
  *     head     whose it is, counts of tasks
