@@ -43,8 +43,9 @@ api=$(sed -nE 's/^#define WEFT_API ([0-9]+)$/\1/p' "$prefix/include/weft/weft.h"
 [ "$(readlink "$libdir/libweft.so.$api")" = "libweft.so.$version" ]; ok $? "libweft.so.$api, after WEFT_API, names the version"
 readelf -d "$libdir/libweft.so" | grep -q "SONAME.*\[libweft.so.$api\]"; ok $? "and is the soname"
 
-# Comments may speak of functions, too: only what is left without them is declared.
-declared=$(cat "$prefix"/include/weft/*.h | cc -fpreprocessed -E -P -x c - 2>/dev/null | grep -oE '\bweft_[a-z_0-9]+\(' | tr -d '(' | sort -u)
+# Comments may speak of functions, too: only what is left without them is declared. What is inline is in the header, and what that calls
+# stands in braces.
+declared=$(cat "$prefix"/include/weft/*.h | cc -fpreprocessed -E -P -x c - 2>/dev/null | awk '/^static inline/ { inside = 1 } !inside { print } /^}/ { inside = 0 }' | grep -oE '\bweft_[a-z_0-9]+\(' | tr -d '(' | sort -u)
 nm -D --defined-only "$libdir/libweft.so" | awk '{print $NF}' | grep -vE '^__' | sort -u >"$work/out"
 [ -s "$work/out" ] && ! grep -qvE '^weft_[a-z_0-9]+$' "$work/out"; ok $? "only weft_* is exported"
 nm -g --defined-only "$libdir/libweft.a" 2>/dev/null | awk 'NF == 3 {print $3}' | sort -u >"$work/static"
