@@ -73,6 +73,7 @@ start_server() { # a redis-server at a free port of this machine
 start_agent() { # name command...: an agent whose folder and log have that name
     local name=$1
     shift
+    : >"$work/$name.out" # at once: an earlier agent of that name was ready, too
     "$@" --state "$work/$name" >"$work/$name.out" 2>"$work/$name.log" </dev/null &
     eval "pid_$name=$!"
     agents="$agents $!"
