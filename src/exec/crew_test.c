@@ -240,6 +240,10 @@ static void test_failure(void)
     }
 }
 
+/* What a crew that was not waited for leaves to its calls: lost by its contract, and known here, so that
+ * the leak sanitizer finds no fault in it. */
+static struct crew *volatile left_behind;
+
 /* Nothing new after a stop; a call that does not return is not waited for. */
 static void test_stop(void)
 {
@@ -257,6 +261,7 @@ static void test_stop(void)
                                                     .priority = priority,
                                                     .wake = wake,
                                                     .context = &owner});
+    left_behind = c;
     uint32_t begun = 0;
     while (begun < 2) {
         begun = 0;
