@@ -251,10 +251,17 @@ bool weft_story_input(const struct weft_story *s, size_t i, size_t k,
                       struct weft_origin_input *out);
 
 /* The lineage of a file over all runs on record: back to the inputs that it was made of, forward to all
- * that was made of it. */
+ * that was made of it. Past 2,000 tasks it has the nearest alone: weft_lineage_whole() says whether it is
+ * all. */
 struct weft_lineage;
 struct weft_lineage *weft_history_lineage(struct weft_history *h, const char *path,
                                           struct weft_error *error);
+/* The same with at most `most` tasks; 0: all. Time and memory grow with them, ten thousand take about
+ * half a second. */
+struct weft_lineage *weft_history_lineage_most(struct weft_history *h, const char *path,
+                                               size_t most, struct weft_error *error);
+/* False: there is more than it has. */
+bool weft_lineage_whole(const struct weft_lineage *l);
 void weft_lineage_free(struct weft_lineage *l);
 /* As a workflow: tasks "name (run 3)", objects are files. It belongs to the lineage. */
 const struct weft_workflow *weft_lineage_graph(const struct weft_lineage *l);

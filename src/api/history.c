@@ -565,6 +565,13 @@ EXPORT bool weft_story_input(const struct weft_story *s, size_t i, size_t k,
 EXPORT struct weft_lineage *weft_history_lineage(struct weft_history *h, const char *path,
                                                  struct weft_error *error)
 {
+    return weft_history_lineage_most(h, path, LINEAGE_MOST, error);
+}
+
+/* A path may stand for several files. */
+EXPORT struct weft_lineage *weft_history_lineage_most(struct weft_history *h, const char *path,
+                                                      size_t most, struct weft_error *error)
+{
     API_CALL(call, error)
     {
         struct file_story story = {0};
@@ -575,7 +582,7 @@ EXPORT struct weft_lineage *weft_history_lineage(struct weft_history *h, const c
         while (ok && at + 1 < story.found.n && !story.origins[at].current)
             at++;
         at = ok && story.origins[at].current ? at : 0;
-        if (ok && lineage_find(h->model, &story.found.at[at], &l->model, &call.err)) {
+        if (ok && lineage_find(h->model, &story.found.at[at], most, &l->model, &call.err)) {
             l->graph = api_workflow(l->model.graph);
             l->model.graph = NULL;
             call.result = l;
@@ -600,6 +607,11 @@ EXPORT void weft_lineage_free(struct weft_lineage *l)
 EXPORT const struct weft_workflow *weft_lineage_graph(const struct weft_lineage *l)
 {
     return l->graph;
+}
+
+EXPORT bool weft_lineage_whole(const struct weft_lineage *l)
+{
+    return !l->model.cut;
 }
 
 /* Tasks that made the file come first: `nback` of them. */

@@ -23,7 +23,7 @@ static const struct cli_option options[] = {
      "list: only runs of which this holds: parameters, values that results state, tags, columns"},
     {"words", 0, "WORDS",
      "list: only runs that have each of these words somewhere: names, commands, files, notes ..."},
-    {"limit", 0, "N", "at most so many (default 20; 0: all)"},
+    {"limit", 0, "N", "at most so many (default 20, of a lineage 2,000; 0: all)"},
     {"compare", 0, NULL, "two runs side by side: what got slower, by kind and by task"},
     {"file", 0, "PATH", "where a file comes from: run, task and inputs"},
     {"lineage", 0, "FILE", "what a file was made of, back to the inputs, and all that came of it"},
@@ -52,8 +52,7 @@ static const struct cli_rule history_rules[] = {
     {"tag note name", "RUN", "compare file export json limit import"},
     {"tag note name", NULL, "tag note name"}, /* one at a time: each is a step that may fail */
     {"unsay", "tag note name", NULL},
-    {"lineage", NULL,
-     "RUN compare file limit import tag note name workflow failed since where words"},
+    {"lineage", NULL, "RUN compare file import tag note name workflow failed since where words"},
     {"svg", "lineage", "json export"},
     {"limit", NULL, "RUN compare"},
     {"file", NULL, "compare RUN"},
@@ -225,7 +224,11 @@ static int history_show_lineage(const struct arguments *a, struct weft_history *
     struct weft_error error;
     struct error err = {0};
     const char *svg = arguments_value(a, "svg");
-    struct weft_lineage *l = weft_history_lineage(h, arguments_value(a, "lineage"), &error);
+    int64_t most;
+    if (!arguments_integer(a, "limit", LINEAGE_MOST, 0, 1000000000, &most, &err))
+        return cli_fail(&err);
+    struct weft_lineage *l =
+        weft_history_lineage_most(h, arguments_value(a, "lineage"), (size_t)most, &error);
     if (!l)
         return cli_failed(&error);
     const struct workflow *w = inside_workflow(l->graph);
@@ -238,6 +241,8 @@ static int history_show_lineage(const struct arguments *a, struct weft_history *
     if (svg) {
         report_graph_svg(w, &picture, &(struct graph_svg_options){.no_critical = true});
         status = cli_write_text(svg, &picture, &err) ? 0 : cli_fail(&err);
+        if (!weft_lineage_whole(l))
+            cli_say("note: ", "there is more than the picture has: --limit N draws N tasks, 0 all");
     }
     strbuf_free(&picture);
     weft_lineage_free(l);

@@ -99,6 +99,9 @@ static const char *const steps[DATABASE_VERSION] = {
     "CREATE INDEX facts_by_value ON facts(name, value);"
     "CREATE INDEX facts_by_run ON facts(run);"
     "CREATE INDEX files_by_digest ON files(substr(digest, 1, 6)) WHERE digest IS NOT NULL;",
+
+    /* 7: which task reads and makes which file, beside the text (shape.c). */
+    "CREATE TABLE IF NOT EXISTS shapes(workflow INTEGER PRIMARY KEY, image BLOB NOT NULL);",
 };
 
 /* Puts SQLite's last error into words that say what to do; always false. `busy` tells the one case
@@ -173,6 +176,38 @@ void database_close_query(sqlite3_stmt *s, struct mem_guard *g)
     if (s)
         mem_guard_leave(g);
     sqlite3_finalize(s);
+}
+
+/* A guard's `clean`: it waits for its next question, and holds no lock. */
+static void database_reset(void *statement)
+{
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+}
+
+sqlite3_stmt *database_kept(struct history *h, struct mem_guard *g, enum database_kept which,
+                            const char *sql, struct error *err)
+{
+    if (!h->kept[which])
+        h->kept[which] = database_prepare(h, sql, err);
+    if (h->kept[which])
+        mem_guard_enter(g, database_reset, h->kept[which]);
+    return h->kept[which];
+}
+
+void database_end_kept(sqlite3_stmt *s, struct mem_guard *g)
+{
+    if (!s)
+        return;
+    mem_guard_leave(g);
+    database_reset(s);
+}
+
+void database_close(struct history *h)
+{
+    for (int i = 0; i < DATABASE_KEPT; i++)
+        sqlite3_finalize(h->kept[i]);
+    sqlite3_close(h->db);
 }
 
 void database_roll_back(void *db)

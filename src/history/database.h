@@ -4,10 +4,13 @@
 #include "history/history.h"
 #include <sqlite3.h>
 
-#define DATABASE_VERSION 6
+#define DATABASE_VERSION 7
 #define DATABASE_WAIT 5000 /* milliseconds that a locked database is waited for */
 
 struct recorder;
+
+/* Statements that one question asks thousands of times: prepared once, as that is most of their time. */
+enum database_kept { KEPT_FILE_AT, KEPT_HOLDERS, KEPT_NUMBER, DATABASE_KEPT };
 
 struct history {
     sqlite3 *db;
@@ -15,6 +18,7 @@ struct history {
     struct recorder *recorder; /* NULL: no run is being recorded */
     bool busy;                 /* the last error was a lock that another program holds */
     double deadline;           /* of a question from outside, on the clock (where.c) */
+    sqlite3_stmt *kept[DATABASE_KEPT];
 };
 
 /* Rows of a run are numbered run * 2^32 + n, so that they lie together and need no index. */
@@ -38,6 +42,11 @@ void database_finalize(void *statement); /* a guard's `clean` */
 sqlite3_stmt *database_query(struct history *h, struct mem_guard *g, const char *sql,
                              struct error *err);
 void database_close_query(sqlite3_stmt *s, struct mem_guard *g);
+/* The same for one that stays prepared until the history is closed. `sql` is the same every time. */
+sqlite3_stmt *database_kept(struct history *h, struct mem_guard *g, enum database_kept which,
+                            const char *sql, struct error *err);
+void database_end_kept(sqlite3_stmt *s, struct mem_guard *g);
+void database_close(struct history *h); /* the connection and what is kept on it */
 /* A guard's `clean`: ends the transaction that is open on the sqlite3 `db`, if one is. */
 void database_roll_back(void *db);
 /* The one number that a statement answers with. */

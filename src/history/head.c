@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "history/facts.h"
 #include "history/process.h"
+#include "history/shape.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,7 +62,7 @@ static bool add_workflow(struct history *h, struct head_rows *r, const struct ru
     bool ok = database_run(h, add, err);
     sqlite3_finalize(add);
     r->workflow = sqlite3_last_insert_rowid(h->db);
-    return ok;
+    return ok && (!keep || !head->workflow || shape_add(h, r->workflow, head->workflow, err));
 }
 
 /* Insert and look: another process may have inserted it in between. */

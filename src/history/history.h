@@ -155,6 +155,25 @@ char *history_workflow_text(struct history *h, int64_t run, size_t *n, struct er
  * 0: not known. */
 int64_t history_workflow_number(struct history *h, int64_t run);
 
+/* What tasks of a workflow read and make, without its text: objects by number, their names as
+ * workflow_object_label() has them. Task t reads in[in_off[t] .. in_off[t + 1]] and makes out[t] up to
+ * before out_end[t]; object o is read by read[read_off[o] .. read_off[o + 1]]. */
+struct history_shape {
+    uint32_t ntasks, nobjects;
+    const uint32_t *in_off, *in, *out, *out_end, *read_off, *read, *name_off;
+    const uint32_t *slot; /* of history_shape_find() */
+    uint32_t nslots;
+    const char *names; /* name_off[o]: where that of o begins */
+    uint32_t *image;   /* owned: all of these point into it */
+};
+/* By history_workflow_number(). False: it is not on record (an older weft's), or damaged. */
+bool history_shape(struct history *h, int64_t workflow, struct history_shape *out);
+/* The same, of the workflow itself; put on record if that can be done at once. */
+bool history_shape_of(struct history *h, int64_t workflow, const struct workflow *w,
+                      struct history_shape *out);
+uint32_t history_shape_find(const struct history_shape *s, const char *name); /* NONE: no object */
+void history_shape_free(struct history_shape *s);
+
 /* Names and kinds of a run's tasks, by task number. */
 struct history_tasks {
     struct pool text;
@@ -185,9 +204,9 @@ bool history_file(struct history *h, const char *path, size_t limit, history_ori
 int history_file_at(struct history *h, const char *folder, const char *path, int64_t run,
                     struct history_origin *out, struct error *err);
 /* Runs in the folder of this record from its own to the last before the path got another content, oldest
- * first: those that found it there. At most `most` of them. */
-bool history_holders(struct history *h, const struct history_origin *o, int64_t *runs, size_t most,
-                     size_t *n, struct error *err);
+ * first: those that found it there. Only runs below `until` (0: all), at most `most` of them. */
+bool history_holders(struct history *h, const struct history_origin *o, int64_t until,
+                     int64_t *runs, size_t most, size_t *n, struct error *err);
 /* Every file on record with this content, whatever its path, newest run first. */
 bool history_content(struct history *h, const struct digest *content, size_t limit,
                      history_origins *out, struct error *err);

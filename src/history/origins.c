@@ -107,13 +107,15 @@ int history_file_at(struct history *h, const char *folder, const char *path, int
 {
     struct mem_guard guard;
     history_origins found = {0};
-    sqlite3_stmt *s = database_query(
-        h, &guard,
+    sqlite3_stmt *s = database_kept(
+        h, &guard, KEPT_FILE_AT,
         ORIGIN_COLUMNS
-        " FROM folders d JOIN paths p ON p.hash = path_hash(d.id, ?2) AND p.folder = d.id"
-        " AND p.path = ?2 JOIN files f ON f.path = p.id AND f.id < ?3"
-        " JOIN runs r ON r.id = f.id >> 32 LEFT JOIN tasks t ON t.id = (r.workflow << 32) + f.task"
-        " WHERE d.path = ?1 ORDER BY f.id DESC LIMIT 1",
+        /* one step in the index of the path's files, however many they are */
+        " FROM files f JOIN paths p ON p.id = f.path JOIN runs r ON r.id = f.id >> 32"
+        " LEFT JOIN tasks t ON t.id = (r.workflow << 32) + f.task WHERE f.id = (SELECT max("
+        " (SELECT max(g.id) FROM files g WHERE g.path = q.id AND g.id < ?3))"
+        " FROM folders d JOIN paths q ON q.hash = path_hash(d.id, ?2) AND q.folder = d.id"
+        " AND q.path = ?2 WHERE d.path = ?1)",
         err);
     if (!s)
         return -1;
@@ -121,7 +123,7 @@ int history_file_at(struct history *h, const char *folder, const char *path, int
     database_bind_text(s, 2, path);
     sqlite3_bind_int64(s, 3, database_row(run + 1, 0));
     int row = origins_rows(h, s, &found, err);
-    database_close_query(s, &guard);
+    database_end_kept(s, &guard);
     int result = row < 0 ? -1 : (int)found.n;
     if (found.n)
         *out = found.at[0];
@@ -129,17 +131,18 @@ int history_file_at(struct history *h, const char *folder, const char *path, int
     return result;
 }
 
-bool history_holders(struct history *h, const struct history_origin *o, int64_t *runs, size_t most,
-                     size_t *n, struct error *err)
+bool history_holders(struct history *h, const struct history_origin *o, int64_t until,
+                     int64_t *runs, size_t most, size_t *n, struct error *err)
 {
     struct mem_guard guard;
     *n = 0;
-    sqlite3_stmt *s = database_query(
-        h, &guard,
+    sqlite3_stmt *s = database_kept(
+        h, &guard, KEPT_HOLDERS,
         "SELECT id FROM runs WHERE folder = ?1 AND id >= ?3 AND id < ifnull("
-        " (SELECT f.id >> 32 FROM folders d JOIN paths p ON p.hash = path_hash(d.id, ?2)"
-        " AND p.folder = d.id AND p.path = ?2 JOIN files f ON f.path = p.id AND f.id >= ?4"
-        " WHERE d.path = ?1 AND f.digest IS NOT ?5 ORDER BY f.id LIMIT 1), 9223372036854775807)"
+        " (SELECT min((SELECT f.id FROM files f WHERE f.path = p.id AND f.id >= ?4"
+        " AND f.id < ?7 << 32 AND f.digest IS NOT ?5 ORDER BY f.id LIMIT 1)) >> 32"
+        " FROM folders d JOIN paths p ON p.hash = path_hash(d.id, ?2) AND p.folder = d.id"
+        " AND p.path = ?2 WHERE d.path = ?1), ?7)"
         " ORDER BY id LIMIT ?6",
         err);
     if (!s)
@@ -151,10 +154,11 @@ bool history_holders(struct history *h, const struct history_origin *o, int64_t 
     if (!digest_is_zero(&o->file.digest))
         sqlite3_bind_blob(s, 5, o->file.digest.at, sizeof o->file.digest.at, SQLITE_STATIC);
     sqlite3_bind_int64(s, 6, (int64_t)most);
+    sqlite3_bind_int64(s, 7, until ? until : INT32_MAX); /* numbers of runs are smaller: head.c */
     int row;
     while ((row = database_step(h, s, err)) == 1)
         runs[(*n)++] = sqlite3_column_int64(s, 0);
-    database_close_query(s, &guard);
+    database_end_kept(s, &guard);
     return row == 0;
 }
 

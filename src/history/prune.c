@@ -52,6 +52,8 @@ static const char *const prune_steps[] = {
     "DELETE FROM runs WHERE id = ?3",
     ("DELETE FROM tasks WHERE id BETWEEN ?5 AND ?6"
      " AND NOT EXISTS (SELECT 1 FROM runs WHERE workflow = ?4)"),
+    ("DELETE FROM shapes WHERE workflow = ?4"
+     " AND NOT EXISTS (SELECT 1 FROM runs WHERE workflow = ?4)"),
     "DELETE FROM workflows WHERE id = ?4 AND NOT EXISTS (SELECT 1 FROM runs WHERE workflow = ?4)",
 };
 

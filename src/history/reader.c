@@ -471,15 +471,15 @@ char *history_workflow_text(struct history *h, int64_t run, size_t *n, struct er
 int64_t history_workflow_number(struct history *h, int64_t run)
 {
     struct mem_guard guard;
-    sqlite3_stmt *s =
-        database_query(h, &guard, "SELECT ifnull(workflow, 0) FROM runs WHERE id = ?", NULL);
+    sqlite3_stmt *s = database_kept(h, &guard, KEPT_NUMBER,
+                                    "SELECT ifnull(workflow, 0) FROM runs WHERE id = ?", NULL);
     int64_t number = 0;
     if (s) {
         sqlite3_bind_int64(s, 1, run);
         if (database_step(h, s, NULL) == 1)
             number = sqlite3_column_int64(s, 0);
     }
-    database_close_query(s, &guard);
+    database_end_kept(s, &guard);
     return number;
 }
 

@@ -684,7 +684,7 @@ void history_close(struct history *h)
         stop_thread(h->recorder);
         recorder_free(h->recorder);
     }
-    sqlite3_close(h->db);
+    database_close(h);
     free(h->path);
     free(h);
 }

@@ -3,6 +3,7 @@
 #include "report/lineage_view.h"
 
 #include "base/json.h"
+#include "base/plural.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -75,7 +76,11 @@ void lineage_view(const struct workflow *w, uint32_t focus, uint32_t nback, bool
     strbuf_add(out, w->ntasks > nback ? "\nand went into:\n\n" : "\nNothing was made of it.\n");
     lineage_side(w, nback, w->ntasks, out);
     if (cut)
-        strbuf_add(out, "\nThere is more: this is only the part that is nearest.\n");
+        strbuf_printf(
+            out,
+            "\nThere is more: these are the nearest %u task%s. --limit N shows N of them, "
+            "--limit 0 all.\n",
+            w->ntasks, plural(w->ntasks));
 }
 
 void lineage_view_json(const struct workflow *w, uint32_t focus, uint32_t nback, bool cut,

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "history/history.h"
 
-#define LINEAGE_MOST 10000 /* tasks in one lineage; what is beyond is cut off, and said */
+#define LINEAGE_MOST 2000 /* tasks in one lineage where nobody says more: 0.1 s */
 
 struct lineage {
     struct workflow *graph; /* tasks "name (run 3)"; objects are files */
@@ -15,7 +15,8 @@ struct lineage {
     bool cut;
 };
 
-/* `path` absolute, or moved: as weft_history_file() finds it. Free with lineage_free() in any case. */
-bool lineage_find(struct history *h, const struct history_origin *of, struct lineage *out,
-                  struct error *err);
+/* Of a record that history_file() found. At most so many tasks, the nearest; 0: all. Free with
+ * lineage_free() in any case. */
+bool lineage_find(struct history *h, const struct history_origin *of, size_t most,
+                  struct lineage *out, struct error *err);
 void lineage_free(struct lineage *l);

@@ -86,7 +86,7 @@ echo x >"$work/f/start" && run "$flow"
 left=$(sql "SELECT count(*) FROM runs")
 [ "$total" -gt 25 ] && [ "$left" = 20 ] && grep -q "oldest runs of the history were removed; WEFT_KEEP_HISTORY" "$work/err"
 ok $? "runs past their age go ($total, then $left), the twenty newest stay; it is told"
-[ "$(sql "SELECT (SELECT count(*) FROM attempts WHERE id >> 32 NOT IN (SELECT id FROM runs)) + (SELECT count(*) FROM files WHERE id >> 32 NOT IN (SELECT id FROM runs)) + (SELECT count(*) FROM failures WHERE id >> 32 NOT IN (SELECT id FROM runs)) + (SELECT count(*) FROM tasks WHERE id >> 32 NOT IN (SELECT id FROM workflows)) + (SELECT count(*) FROM workflows WHERE id NOT IN (SELECT workflow FROM runs)) + (SELECT count(*) FROM paths WHERE id NOT IN (SELECT path FROM files))")" = 0 ]
+[ "$(sql "SELECT (SELECT count(*) FROM attempts WHERE id >> 32 NOT IN (SELECT id FROM runs)) + (SELECT count(*) FROM files WHERE id >> 32 NOT IN (SELECT id FROM runs)) + (SELECT count(*) FROM failures WHERE id >> 32 NOT IN (SELECT id FROM runs)) + (SELECT count(*) FROM tasks WHERE id >> 32 NOT IN (SELECT id FROM workflows)) + (SELECT count(*) FROM shapes WHERE workflow NOT IN (SELECT id FROM workflows)) + (SELECT count(*) FROM workflows WHERE id NOT IN (SELECT workflow FROM runs)) + (SELECT count(*) FROM paths WHERE id NOT IN (SELECT path FROM files))")" = 0 ]
 ok $? "with all that was theirs alone"
 echo y >"$work/f/start" && run "$flow" && ! grep -q "WEFT_KEEP_HISTORY" "$work/err" && [ "$(sql "SELECT count(*) FROM runs")" = 20 ]
 ok $? "one more goes without a word"
