@@ -289,6 +289,25 @@ uint32_t following_happened(const struct session *s, struct placement *at)
     return count;
 }
 
+/* Times of several agents are of several clocks, which agree to some milliseconds. What a task waited for
+ * had ended before it began, whatever they say: the store counts the edges of workflow and guide. So a task
+ * that seems to begin before that is moved to the moment after; how long it took stays. In topological
+ * order, with the guide in the workflow. */
+static void following_align_clocks(const struct workflow *w, struct placement *at)
+{
+    for (uint32_t i = 0; i < w->ntasks; i++) {
+        struct placement *task = &at[w->topo[i]];
+        double after = task->start;
+        for (uint32_t e = w->pred_off[w->topo[i]]; e < w->pred_off[w->topo[i] + 1]; e++) {
+            const struct placement *before = &at[w->pred_task[e]];
+            if (before->task != NONE && before->finish > after)
+                after = nextafter(before->finish, INFINITY);
+        }
+        task->finish += after - task->start;
+        task->start = after;
+    }
+}
+
 /* The constraints' own time of a task is what it took. */
 /* All other attributes are as they were planned with. The times that the workflow states are put back: the
  * session may be asked about it afterwards. */
@@ -371,16 +390,20 @@ bool following_end(struct session *s, bool good, struct error *err)
     struct following *f = s->following;
     if (!f)
         return true;
+    struct placement *at = mem_new(struct placement, (size_t)s->w->ntasks + 1);
+    uint32_t ran = following_happened(s, at);
+    if (f->begun && f->agent)
+        following_align_clocks(s->w, at);
     if (f->begun)
         workflow_drop_guide(s->w, &f->guide);
     f->begun = false;
-    if (!good || s->detached)
+    if (!good || s->detached) {
+        free(at);
         return true;
+    }
     following_say_moved(s);
-    struct placement *at = mem_new(struct placement, (size_t)s->w->ntasks + 1);
     constraint_outcomes outcomes = {0};
     struct error why = {0};
-    uint32_t ran = following_happened(s, at);
     bool held = true;
     if (ran < s->w->ntasks)
         remark(&s->o.remarks, REMARK_INFO,
