@@ -120,7 +120,7 @@ void page_graph(struct page *p)
     const char *packed[KINDS_SHOWN + 1] = {0};
     pack_shades(&k, w->ntasks, packed);
     uint8_t failed = 0;
-    for (uint8_t i = 0; i < k.shown; i++)
+    for (uint32_t i = 0; i < k.shown; i++)
         failed = packed[i] == palette[FAILED] ? (uint8_t)(i + 1) : failed;
     struct graph_svg_options options = {.title = "The graph, coloured by time",
                                         .bare = true,
