@@ -216,8 +216,10 @@ static bool source_add_name(struct source *s, const char *name)
     char **grown = realloc(s->names.at, (s->names.n + 1) * sizeof *grown);
     if (grown)
         s->names.at = grown;
-    if (!copy || !grown || !tsearch(copy, &s->seen, source_compare))
+    if (!copy || !grown || !tsearch(copy, &s->seen, source_compare)) {
+        (free)(copy); /* of strdup() */
         return false;
+    }
     s->names.at[s->names.n++] = copy;
     return true;
 }

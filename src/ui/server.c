@@ -263,7 +263,7 @@ static enum MHD_Result server_handle(void *context, struct MHD_Connection *conne
     struct server *s = context;
     struct incoming *in = *state;
     if (!in) {
-        *state = in = mem_zero(sizeof *in);
+        *state = mem_zero(sizeof *in);
         return MHD_YES;
     }
     if (*ndata) {
