@@ -228,6 +228,11 @@ int database_step(struct history *h, sqlite3_stmt *s, struct error *err)
     return -1;
 }
 
+double database_seconds(sqlite3_stmt *s, int column)
+{
+    return 1e-6 * (double)sqlite3_column_int64(s, column);
+}
+
 /* A statement without rows, made ready for the next binding. Bound texts must live until here: they
  * are not copied (SQLITE_STATIC). */
 bool database_run(struct history *h, sqlite3_stmt *s, struct error *err)

@@ -55,6 +55,8 @@ bool database_integer(struct history *h, const char *sql, int64_t *out, struct e
 bool database_run(struct history *h, sqlite3_stmt *s, struct error *err);
 /* One step: 1 a row, 0 the end, -1 an error. */
 int database_step(struct history *h, sqlite3_stmt *s, struct error *err);
+/* Of a row: a time, stored in whole microseconds. */
+double database_seconds(sqlite3_stmt *s, int column);
 /* What SQLite says about the last call, as an error that names the database and the remedy. */
 bool database_error(struct history *h, struct error *err);
 

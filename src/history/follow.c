@@ -20,12 +20,6 @@ static sqlite3_stmt *follow_rows(struct history *h, struct mem_guard *g, const c
     return s;
 }
 
-/* Stored in whole microseconds. */
-static double follow_seconds(sqlite3_stmt *s, int column)
-{
-    return 1e-6 * (double)sqlite3_column_int64(s, column);
-}
-
 static bool follow_attempts(struct history *h, int64_t run, struct history_place *at,
                             history_attempts *out, uint32_t tasks, struct error *err)
 {
@@ -39,9 +33,9 @@ static bool follow_attempts(struct history *h, int64_t run, struct history_place
     while (s && (row = database_step(h, s, err)) == 1) {
         struct history_attempt a = {
             .task = (uint32_t)sqlite3_column_int64(s, 0),
-            .start = follow_seconds(s, 1),
-            .finish = follow_seconds(s, 1) + follow_seconds(s, 2),
-            .cpu = follow_seconds(s, 3),
+            .start = database_seconds(s, 1),
+            .finish = database_seconds(s, 1) + database_seconds(s, 2),
+            .cpu = database_seconds(s, 3),
             .memory = sqlite3_column_double(s, 4),
             .outcome = sqlite3_column_int(s, 5),
             .status = sqlite3_column_int(s, 6),

@@ -238,12 +238,6 @@ bool history_head(struct history *h, int64_t run, struct run_record *out, struct
 
 /* ---- one run ---- */
 
-/* Stored in whole microseconds. */
-static double reader_seconds(sqlite3_stmt *s, int column)
-{
-    return 1e-6 * (double)sqlite3_column_int64(s, column);
-}
-
 /* A statement whose ?1 is the first possible row of the run. */
 static sqlite3_stmt *rows_of(struct history *h, struct mem_guard *g, const char *sql, int64_t run,
                              struct error *err)
@@ -267,9 +261,9 @@ static bool load_attempts(struct history *h, struct run_record *r, struct error 
         struct trace_event e = {
             .kind = TRACE_TASK,
             .id = (uint32_t)sqlite3_column_int64(s, 0),
-            .start = reader_seconds(s, 1),
-            .finish = reader_seconds(s, 1) + reader_seconds(s, 2),
-            .cpu = reader_seconds(s, 3),
+            .start = database_seconds(s, 1),
+            .finish = database_seconds(s, 1) + database_seconds(s, 2),
+            .cpu = database_seconds(s, 3),
             .memory = sqlite3_column_double(s, 4),
             .read = sqlite3_column_double(s, 5),
             .written = sqlite3_column_double(s, 6),
@@ -304,7 +298,7 @@ static bool load_reused(struct history *h, struct run_record *r, struct error *e
                       (long long)first);
             break;
         }
-        struct trace_event e = {.kind = TRACE_REUSED, .start = reader_seconds(s, 2)};
+        struct trace_event e = {.kind = TRACE_REUSED, .start = database_seconds(s, 2)};
         e.finish = e.start;
         for (int64_t t = first; t < first + count; t++) {
             e.id = (uint32_t)t;
@@ -330,8 +324,8 @@ static bool load_events(struct history *h, struct run_record *r, struct error *e
             .id = (uint32_t)sqlite3_column_int64(s, 1),
             .node = (uint32_t)sqlite3_column_int64(s, 2),
             .other = (uint32_t)sqlite3_column_int64(s, 3),
-            .start = reader_seconds(s, 4),
-            .finish = reader_seconds(s, 4) + reader_seconds(s, 5),
+            .start = database_seconds(s, 4),
+            .finish = database_seconds(s, 4) + database_seconds(s, 5),
             .amount = sqlite3_column_double(s, 6),
         };
         if (e.kind == TRACE_FAULT && sqlite3_column_int64(s, 5) < 0)

@@ -25,17 +25,6 @@ static void take_shorter(struct plan **best, struct keep_schedule *k, bool made)
     *best = keep_plan(k);
 }
 
-/* A traversal that needs little memory as keys, 0 first. */
-static double *traversal_keys(const struct workflow *w)
-{
-    double peak, *key = mem_new(double, w->ntasks);
-    uint32_t *order = traversal_best(w, &peak);
-    for (uint32_t i = 0; i < w->ntasks; i++)
-        key[order[i]] = i;
-    free(order);
-    return key;
-}
-
 /* In the order of a traversal, until some way works. */
 static struct plan *fill_by_traversal(struct keep_schedule *k, const double *key, uint32_t *stuck)
 {

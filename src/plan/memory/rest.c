@@ -67,16 +67,6 @@ static double *rest_ranks(const struct costs *costs)
     return rank;
 }
 
-static double *rest_traversal(const struct workflow *w)
-{
-    double peak, *key = mem_new(double, w->ntasks);
-    uint32_t *order = traversal_best(w, &peak);
-    for (uint32_t i = 0; i < w->ntasks; i++)
-        key[order[i]] = i;
-    free(order);
-    return key;
-}
-
 /* Each way fills the same schedule anew, behind the same beginning. O(ways x tasks x nodes) but for
  * what memory holds up. */
 size_t rest_plans(const struct rest *r, struct plan *out[REST_WAYS], struct error *err)
@@ -87,7 +77,7 @@ size_t rest_plans(const struct rest *r, struct plan *out[REST_WAYS], struct erro
     uint32_t stuck = rest_homeless(r, costs);
     size_t n = 0;
     if (stuck == NONE) {
-        double *rank = rest_ranks(costs), *traversal = rest_traversal(w);
+        double *rank = rest_ranks(costs), *traversal = traversal_keys(w);
         uint32_t *node = mem_new(uint32_t, (size_t)w->ntasks + 1);
         for (size_t i = 0; i < r->plan->placements.n; i++)
             node[r->plan->placements.at[i].task] = r->plan->placements.at[i].node;

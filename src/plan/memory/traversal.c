@@ -154,3 +154,13 @@ uint32_t *traversal_best(const struct workflow *w, double *peak)
     }
     return best;
 }
+
+double *traversal_keys(const struct workflow *w)
+{
+    double peak, *key = mem_new(double, w->ntasks);
+    uint32_t *order = traversal_best(w, &peak);
+    for (uint32_t i = 0; i < w->ntasks; i++)
+        key[order[i]] = i;
+    free(order);
+    return key;
+}
