@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "ui/events.h"
+#include "ui/folder.h"
 #include "ui/laboratory.h"
 #include "weft/weft.h"
 
@@ -34,20 +35,23 @@ static struct started {
 } started[STARTED_MOST];
 static uint32_t started_count;
 
+/* What lies in the folder is folder_file()'s to say; a run is given the name as it stands there. */
 char *starting_file(const struct laboratory *lab, const char *name, struct reply *out)
 {
-    char folder[PATH_MAX], whole[PATH_MAX];
-    struct strbuf path = {0};
+    char folder[PATH_MAX];
     struct stat st;
-    strbuf_printf(&path, "%s/%s", lab->folder, name ? name : "");
+    bool named = name && *name && *name != '/' && *name != '-';
+    char *whole =
+        folder_file(lab, named ? name : ".", out); /* the folder itself is no file in it */
+    if (!whole)
+        return NULL;
     size_t n = realpath(lab->folder, folder) ? strlen(folder) : 0;
-    bool good = name && *name && *name != '/' && *name != '-' && n && realpath(path.at, whole) &&
-                strncmp(whole, folder, n) == 0 && (whole[n] == '/' || n == 1) &&
-                stat(whole, &st) == 0 && S_ISREG(st.st_mode);
-    strbuf_free(&path);
+    bool good = n && stat(whole, &st) == 0 && S_ISREG(st.st_mode);
     if (!good)
         reply_fail(out, 404, "there is no such file in the folder of this page");
-    return good ? mem_copy_string(whole + n + (n > 1)) : NULL;
+    char *inside = good ? mem_copy_string(whole + n + (n > 1)) : NULL;
+    free(whole);
+    return inside;
 }
 
 /* ---- workflows of the folder ---- */
