@@ -1,5 +1,5 @@
 /* What a cluster costs: real agents and a real Redis on this machine, beside one agent and Dask.
- *   bench_agents [--json FILE] [--quick] [--only calls|processes|copies]
+ *   bench_agents [--json FILE] [--quick] [--only calls|processes|copies] [--repeats N] [--no-peers]
  * 4 agents of one core each, then one of two, each with a redis-server of their own, and
  * Dask.distributed with 2 workers (bench/dask_peer.py) in turn in every round. Graphs: independent
  * tasks, a random DAG of degree 4, a chain; each task a function that does nothing, or /bin/true.
@@ -510,7 +510,8 @@ static void print_rows(struct agents_row *rows, size_t nrows, int repeats)
         r->to_dask = bench_median(peer, repeats);
         r->to_loop = bench_median(loop, repeats);
         put_row(r, "weft, 4 agents", r->many, repeats, 1);
-        put_row(r, "weft, 1 agent", r->one, repeats, 2);
+        if (r->one[0].seconds > 0)
+            put_row(r, "weft, 1 agent", r->one, repeats, 2);
         if (r->work == TRUE)
             put_peer(r, "posix_spawn loop", r->n, bench_median(r->loop, repeats));
         if (ndask)
@@ -624,17 +625,22 @@ static void measure_copies(bool quick)
 int main(int argc, char **argv)
 {
     const char *json = NULL, *only = NULL;
-    bool quick = false;
+    bool quick = false, peers = true;
+    int wanted = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
             json = argv[++i];
+        } else if (strcmp(argv[i], "--repeats") == 0 && i + 1 < argc) {
+            wanted = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--no-peers") == 0) {
+            peers = false;
         } else if (strcmp(argv[i], "--quick") == 0) {
             quick = true;
         } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
             only = argv[++i];
         } else {
             fprintf(stderr, "usage: bench_agents [--json FILE] [--quick] [--only "
-                            "calls|processes|copies]\n");
+                            "calls|processes|copies] [--repeats N] [--no-peers]\n");
             return 2;
         }
     }
@@ -643,7 +649,7 @@ int main(int argc, char **argv)
     signal(SIGTERM, on_signal);
     bench_make_folder(folder, sizeof folder, "weft-bench-agents");
     uint32_t calls_n = quick ? 20000 : 100000, processes_n = quick ? 1000 : 5000;
-    int repeats = quick ? 1 : REPEATS;
+    int repeats = wanted > 0 && wanted <= REPEATS ? wanted : quick ? 1 : REPEATS;
     struct agents_row rows[] = {{.graph = INDEPENDENT, .work = NOTHING, .n = calls_n},
                                 {.graph = RANDOM, .work = NOTHING, .n = calls_n},
                                 {.graph = CHAIN, .work = NOTHING, .n = calls_n / 20},
@@ -653,7 +659,7 @@ int main(int argc, char **argv)
     bool only_copies = only && strcmp(only, "copies") == 0;
     if (only_copies)
         last = first;
-    if (!only_copies && dask_there())
+    if (!only_copies && peers && dask_there())
         for (size_t i = first; i < last; i++) {
             dask[ndask].graph = rows[i].graph;
             dask[ndask].work = rows[i].work;
@@ -666,7 +672,8 @@ int main(int argc, char **argv)
     json_write_array(j);
     for (int round = 0; round < repeats && !only_copies; round++) {
         weft_round(rows + first, last - first, round, AGENTS);
-        weft_round(rows + first, last - first, round, 1);
+        if (peers)
+            weft_round(rows + first, last - first, round, 1);
         for (size_t i = first; i < last; i++)
             if (rows[i].work == TRUE)
                 rows[i].loop[round] = rows[i].n / peer_loop(rows[i].n, 2);

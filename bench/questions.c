@@ -1,10 +1,10 @@
 /* How long the history takes to answer.
- *   bench_questions [--json FILE] [--quick]
+ *   bench_questions [--json FILE] [--quick] [--in FOLDER]
  * A history of 10^7 attempts (--quick: 10^6): runs of 10,000 tasks in one folder, which differ in a
  * parameter and in what their result states, a file for every tenth task. Then each question that
  * `weft history` and the page ask, through the library: the median of three, after one that warms the
  * cache of the system. The issue asks for 0.2 s each. The database is in $TMPDIR, about 60 bytes an
- * attempt. */
+ * attempt. --in FOLDER: the history stays there, and one that is there is asked. */
 #include "bench/bench.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <weft/weft.h>
 
@@ -131,6 +132,19 @@ static void question_run(struct history *h, const struct question_flow *f, uint6
     bench_must(history_end(h, &totals, &err), &err);
 }
 
+/* Runs that an earlier call left; each is as the seed and its number make it, but for the times. */
+static uint64_t questions_there(void)
+{
+    struct error err = {0};
+    struct run_record head;
+    struct history *h = history_open_existing(database, &err);
+    uint64_t n = h && history_head(h, 0, &head, &err) ? (uint64_t)head.run : 0;
+    if (n)
+        record_free(&head);
+    history_close(h);
+    return n;
+}
+
 static double questions_fill(uint64_t runs)
 {
     struct error err = {0};
@@ -138,7 +152,7 @@ static double questions_fill(uint64_t runs)
     struct question_flow flow[VALUES] = {0};
     rng_seed(&r, 17);
     double start = clock_seconds();
-    for (uint64_t i = 0; i < runs; i++) {
+    for (uint64_t i = questions_there(); i < runs; i++) {
         struct question_flow *f = &flow[i % VALUES];
         struct history *h = history_open(database, &err); /* as each run is a process of its own */
         bench_must(h != NULL, &err);
@@ -160,6 +174,7 @@ struct question {
     struct weft_history *h;
     int64_t runs;
     char path[4200];
+    bool cut; /* the last answer is not whole */
 };
 
 static bool ask_list(struct question *q, struct weft_runs_filter filter, struct weft_error *error)
@@ -250,6 +265,102 @@ static bool ask_run(struct question *q, struct weft_error *e)
     return r != NULL;
 }
 
+/* ---- tasks and files ---- */
+
+/* `least` findings, at least; 0: none at all, of a question that nothing answers. */
+static bool ask_findings(struct question *q, struct weft_search search, bool files, size_t least,
+                         struct weft_error *error)
+{
+    search.limit = 20;
+    search.look = WEFT_LOOK;
+    struct weft_findings *f = files ? weft_history_search_files(q->h, &search, error)
+                                    : weft_history_search_tasks(q->h, &search, error);
+    struct weft_found_task task = WEFT_FOUND_TASK_INIT;
+    struct weft_found_file file = WEFT_FOUND_FILE_INIT;
+    size_t n = 0;
+    while (f && (files ? weft_findings_file(f, n, &file) : weft_findings_task(f, n, &task)))
+        n++;
+    bool good = f && (least ? n >= least : n == 0);
+    q->cut = f && !weft_findings_whole(f, NULL);
+    if (f && !good)
+        snprintf(error->text, sizeof error->text, "%zu findings", n);
+    weft_findings_free(f);
+    return good;
+}
+
+#define SEARCH(files, least, ...)                                                                  \
+    ask_findings(q, (struct weft_search){.size = sizeof(struct weft_search), __VA_ARGS__}, files,  \
+                 least, e)
+
+static bool ask_tasks(struct question *q, struct weft_error *e)
+{
+    return SEARCH(false, 20, .since = 0);
+}
+static bool ask_tasks_long(struct question *q, struct weft_error *e)
+{
+    return SEARCH(false, 20, .where = "sigma > 1 and kind = 'kind7' and seconds > 0.06");
+}
+static bool ask_tasks_longest(struct question *q, struct weft_error *e)
+{
+    return SEARCH(false, 1, .where = "seconds > 0.15");
+}
+static bool ask_tasks_none(struct question *q, struct weft_error *e)
+{
+    return SEARCH(false, 0, .where = "seconds > 3600");
+}
+static bool ask_tasks_value(struct question *q, struct weft_error *e)
+{
+    return SEARCH(false, 1, .where = "sigma > 1 and f1 > 0.9");
+}
+static bool ask_tasks_words(struct question *q, struct weft_error *e)
+{
+    return SEARCH(false, 20, .words = "task7777 study");
+}
+static bool ask_tasks_no_words(struct question *q, struct weft_error *e)
+{
+    return SEARCH(false, 0, .words = "nowhere-to-be-found");
+}
+static bool ask_tasks_failed(struct question *q, struct weft_error *e)
+{
+    return SEARCH(false, 0, .failed = true);
+}
+static bool ask_tasks_odd(struct question *q, struct weft_error *e)
+{
+    return SEARCH(false, 0, .where = "cpu / seconds > 7");
+}
+static bool ask_tasks_digest(struct question *q, struct weft_error *e)
+{
+    char copy[4300];
+    snprintf(copy, sizeof copy, "%s/copy.txt", folder);
+    return SEARCH(false, 20, .digest = copy);
+}
+static bool ask_files_digest(struct question *q, struct weft_error *e)
+{
+    char copy[4300];
+    snprintf(copy, sizeof copy, "%s/copy.txt", folder);
+    return SEARCH(true, 20, .digest = copy);
+}
+static bool ask_files_words(struct question *q, struct weft_error *e)
+{
+    return SEARCH(true, 20, .words = "out5010 study");
+}
+static bool ask_files_no_words(struct question *q, struct weft_error *e)
+{
+    return SEARCH(true, 0, .words = "nowhere-to-be-found");
+}
+static bool ask_files_value(struct question *q, struct weft_error *e)
+{
+    return SEARCH(true, 1, .where = "path like 'score%' and sigma > 1 and f1 > 0.9");
+}
+static bool ask_files_size(struct question *q, struct weft_error *e)
+{
+    return SEARCH(true, 0, .where = "size > 1e9");
+}
+static bool ask_files_odd(struct question *q, struct weft_error *e)
+{
+    return SEARCH(true, 0, .where = "path like '%.png'");
+}
+
 static const struct {
     const char *name;
     bool (*ask)(struct question *q, struct weft_error *error);
@@ -269,6 +380,22 @@ static const struct {
     {"lineage, both ways", ask_lineage},
     {"two runs of 10,000 tasks compared", ask_compare},
     {"lineage of what all runs share (cut)", ask_shared},
+    {"tasks: the newest 20", ask_tasks},
+    {"tasks: parameter, kind and time", ask_tasks_long},
+    {"tasks: the few that took longest", ask_tasks_longest},
+    {"tasks: seconds > 3600 (none)", ask_tasks_none},
+    {"tasks: sigma > 1 and f1 > 0.9", ask_tasks_value},
+    {"tasks: two words", ask_tasks_words},
+    {"tasks: a word that nobody has", ask_tasks_no_words},
+    {"tasks: those that failed (none)", ask_tasks_failed},
+    {"tasks: cpu / seconds > 7 (none)", ask_tasks_odd},
+    {"tasks: who made a content", ask_tasks_digest},
+    {"files: of a content", ask_files_digest},
+    {"files: two words", ask_files_words},
+    {"files: a word that nobody has", ask_files_no_words},
+    {"files: name, parameter and value", ask_files_value},
+    {"files: size > 1e9 (none)", ask_files_size},
+    {"files: path like '%.png' (none)", ask_files_odd},
 };
 
 static int by_number(const void *a, const void *b)
@@ -276,30 +403,44 @@ static int by_number(const void *a, const void *b)
     return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
+/* What the question costs whoever else works on the machine. */
+static double questions_cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static void questions_ask(struct json_writer *j, struct question *q)
 {
     struct weft_error error;
     json_write_key(j, "questions");
     json_write_array(j);
-    printf("%-38s %10s\n", "question", "ms");
+    printf("%-38s %10s %10s\n", "question", "ms", "processor");
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
-        double times[3];
+        double times[3], cpu[3];
         struct error err = {0};
+        q->cut = false;
         for (int k = -1; k < 3; k++) { /* the first warms */
-            double start = clock_seconds();
+            double start = clock_seconds(), busy = questions_cpu();
             bool good = questions[i].ask(q, &error);
             if (!good)
                 error_set(&err, ERROR_FAILED, "%s: %s", questions[i].name, error.text);
             bench_must(good, &err);
-            if (k >= 0)
+            if (k >= 0) {
                 times[k] = 1e3 * (clock_seconds() - start);
+                cpu[k] = 1e3 * (questions_cpu() - busy);
+            }
         }
         qsort(times, 3, sizeof *times, by_number);
-        printf("%-38s %10.1f%s\n", questions[i].name, times[1], times[1] > 200 ? "  *" : "");
+        qsort(cpu, 3, sizeof *cpu, by_number);
+        printf("%-38s %10.1f %10.1f%s%s\n", questions[i].name, times[1], cpu[1],
+               times[1] > 200 ? "  *" : "", q->cut ? "  (not all was looked at)" : "");
         fflush(stdout);
         json_write_object_inline(j);
         json_put_string(j, "question", questions[i].name);
         json_put_number(j, "milliseconds", times[1]);
+        json_put_number(j, "processor_milliseconds", cpu[1]);
         json_write_end_object(j);
     }
     json_write_end_array(j);
@@ -315,21 +456,37 @@ static void questions_copy(struct question *q)
     snprintf(q->path, sizeof q->path, "%s/out5010.dat", folder);
 }
 
+static void questions_remove(struct question *q)
+{
+    static const char *const left[] = {"history.db", "history.db-wal", "history.db-shm",
+                                       "score.txt", "copy.txt"};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        snprintf(q->path, sizeof q->path, "%s/%s", folder, left[i]);
+        unlink(q->path);
+    }
+    rmdir(folder);
+}
+
 int main(int argc, char **argv)
 {
-    const char *json = NULL;
+    const char *json = NULL, *in = NULL;
     uint64_t runs = 1000;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
             json = argv[++i];
+        } else if (strcmp(argv[i], "--in") == 0 && i + 1 < argc) {
+            in = argv[++i];
         } else if (strcmp(argv[i], "--quick") == 0) {
             runs = 100;
         } else {
-            fprintf(stderr, "usage: bench_questions [--json FILE] [--quick]\n");
+            fprintf(stderr, "usage: bench_questions [--json FILE] [--quick] [--in FOLDER]\n");
             return 2;
         }
     }
-    bench_temporary_name(folder, sizeof folder - 3, "weft-bench-questions");
+    if (in)
+        snprintf(folder, sizeof folder, "%s", in);
+    else
+        bench_temporary_name(folder, sizeof folder - 3, "weft-bench-questions");
     mkdir(folder, 0700);
     snprintf(database, sizeof database, "%s/history.db", folder);
     struct bench_report report = {.file = json};
@@ -352,12 +509,7 @@ int main(int argc, char **argv)
     weft_history_say(q.h, q.runs / 2, "name", "best", false, &error);
     questions_ask(j, &q);
     weft_history_close(q.h);
-    static const char *const left[] = {"history.db", "history.db-wal", "history.db-shm",
-                                       "score.txt", "copy.txt"};
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
-        snprintf(q.path, sizeof q.path, "%s/%s", folder, left[i]);
-        unlink(q.path);
-    }
-    rmdir(folder);
+    if (!in)
+        questions_remove(&q);
     return bench_report_end(&report);
 }

@@ -1,10 +1,10 @@
-# The page (page/, TypeScript) becomes two files and these become constants of weft-ui. esbuild comes from npm, into page/node_modules,
+# The page (page/, TypeScript) becomes three files (the page, the Run view of a report, their style) and these become constants of weft-ui. esbuild comes from npm, into page/node_modules,
 # by `tools/deps page`; a build fetches nothing. Without it there is a weft-ui that says so.
 # Run as a script (-P), this file writes the constants: -DFROM=FOLDER -DTO=FILE.c.
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   set(text "/* Made by cmake/page.cmake. */\n#include \"ui/asset.h\"\n")
   set(rows "")
-  foreach(row "page.html|text/html" "page.js|text/javascript" "page.css|text/css")
+  foreach(row "page.html|text/html" "page.js|text/javascript" "page.css|text/css" "report.js|text/javascript")
     string(REGEX REPLACE "\\|.*" "" name "${row}")
     string(REGEX REPLACE ".*\\|" "" type "${row}")
     if(FROM AND EXISTS ${FROM}/${name})
@@ -33,7 +33,7 @@ if(EXISTS ${esbuild})
   file(GLOB_RECURSE page_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/page/src/*)
   add_custom_command(
     OUTPUT ${assets}
-    COMMAND ${esbuild} ${CMAKE_SOURCE_DIR}/page/src/page.tsx ${CMAKE_SOURCE_DIR}/page/src/page.css --bundle --minify --target=es2022 --jsx=automatic --jsx-import-source=preact --log-level=warning --outdir=${CMAKE_BINARY_DIR}/page/dist
+    COMMAND ${esbuild} ${CMAKE_SOURCE_DIR}/page/src/page.tsx ${CMAKE_SOURCE_DIR}/page/src/report.tsx ${CMAKE_SOURCE_DIR}/page/src/page.css --bundle --minify --target=es2022 --jsx=automatic --jsx-import-source=preact --log-level=warning --outdir=${CMAKE_BINARY_DIR}/page/dist
     COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/page/src/page.html ${CMAKE_BINARY_DIR}/page/dist/page.html
     COMMAND ${CMAKE_COMMAND} -DFROM=${CMAKE_BINARY_DIR}/page/dist -DTO=${assets} -P ${CMAKE_CURRENT_LIST_FILE}
     DEPENDS ${page_sources} ${esbuild} ${CMAKE_CURRENT_LIST_FILE}

@@ -92,6 +92,10 @@ bool weft_edit_task_key(struct weft_edit *e, size_t i, size_t k, struct weft_edi
 /* Member number `k` of a section of the file: "parameters", "lists", "defaults". */
 bool weft_edit_member(struct weft_edit *e, const char *section, size_t k,
                       struct weft_edit_key *out);
+/* Number `k` of what stands at a place: a member of a mapping, an element of a list (its key is ""); a single
+ * value is number 0 of itself. An empty place is the whole file. False: there are no more. */
+bool weft_edit_at(struct weft_edit *e, const char *const *place, size_t k,
+                  struct weft_edit_key *out);
 
 /* A file that a task reads or makes. */
 struct weft_edit_port {

@@ -74,16 +74,95 @@ struct weft_runs_filter {
     /* Words, at blanks, each of which the run has somewhere: names of workflow, tasks and files, folder,
      * host, commands, parameters, labels, values, tags, notes; NULL: any */
     const char *words;
+    const char *digest; /* as in struct weft_search: runs that made or read it; NULL: any */
 };
 #define WEFT_RUNS_INIT                                                                             \
     {                                                                                              \
-        sizeof(struct weft_runs_filter), NULL, false, 0, 0, NULL, NULL                             \
+        sizeof(struct weft_runs_filter), NULL, false, 0, 0, NULL, NULL, NULL                       \
     }
 struct weft_runs *weft_history_runs(struct weft_history *h, const struct weft_runs_filter *filter,
                                     struct weft_error *error);
 void weft_runs_free(struct weft_runs *runs);
 /* Run number `i` of the list; false: there are no more. */
 bool weft_runs_get(const struct weft_runs *runs, size_t i, struct weft_run_head *out);
+
+/* ---- tasks and files of all runs ---- */
+
+struct weft_search {
+    size_t size;          /* set by WEFT_SEARCH_INIT: fields may be added at the end */
+    int64_t run;          /* only of this one; 0: of all */
+    const char *workflow; /* part of its name; NULL: any */
+    bool failed;          /* tasks: attempts that did not end well; of files an error */
+    double since; /* seconds since 1970: tasks that began, files of runs that did; 0: any time */
+    /* As of runs. A task has columns of its own (task, kind, command, attempt, status, started, seconds, cpu,
+     * memory, read, written, node, core, outcome), a file too (path, size, digest, made, task, kind), and a
+     * value is what results of the task state. */
+    const char *where;
+    /* Words, at blanks, each of which the task has in its name, kind or command, the file in its path, or the
+     * run in what is known of it as a whole */
+    const char *words;
+    /* A content: 64 hexadecimal digits, or the path of a file that has it. Files with it, tasks that made it */
+    const char *digest;
+    size_t limit; /* findings at most; 0: all */
+    /* Rows that are looked at, at most; 0: all. What a run cannot have is mostly known without its rows:
+     * weft_findings_whole() says whether this was enough. */
+    size_t look;
+};
+#define WEFT_LOOK 500000 /* rows: about 0.15 s */
+#define WEFT_SEARCH_INIT                                                                           \
+    {                                                                                              \
+        .size = sizeof(struct weft_search), .limit = 20, .look = WEFT_LOOK                         \
+    }
+struct weft_findings;
+/* Attempts of tasks that a run ran; what it found done is not among them. */
+struct weft_findings *weft_history_search_tasks(struct weft_history *h,
+                                                const struct weft_search *search,
+                                                struct weft_error *error);
+/* Files that runs made, and inputs of their workflows. */
+struct weft_findings *weft_history_search_files(struct weft_history *h,
+                                                const struct weft_search *search,
+                                                struct weft_error *error);
+void weft_findings_free(struct weft_findings *f);
+/* False: runs older than number `from` were not looked at (of that one perhaps a part). `from` may be
+ * NULL. */
+bool weft_findings_whole(const struct weft_findings *f, int64_t *from);
+
+struct weft_found_task {
+    size_t size; /* set by the caller, by WEFT_FOUND_TASK_INIT: fields may be added at the end */
+    int64_t run;
+    const char *workflow, *folder, *host; /* of the run; NULL: not known */
+    const char *name, *kind;              /* NULL: not known */
+    const char *command; /* as the workflow has it, "sort {in} > {out}"; NULL: not known */
+    const char *outcome; /* "done", "failed", "killed", "timeout", "memory", ... */
+    uint32_t task, attempt;
+    int status;
+    double started; /* seconds since 1970 */
+    double seconds, cpu, memory, read, written;
+    uint32_t node, core;
+};
+#define WEFT_FOUND_TASK_INIT                                                                       \
+    {                                                                                              \
+        .size = sizeof(struct weft_found_task)                                                     \
+    }
+/* Finding number `i`, the newest run first; false: there are no more, or it was a search of files. */
+bool weft_findings_task(const struct weft_findings *f, size_t i, struct weft_found_task *out);
+
+struct weft_found_file {
+    size_t size; /* set by the caller, by WEFT_FOUND_FILE_INIT: fields may be added at the end */
+    int64_t run;
+    double started;                       /* of the run, seconds since 1970 */
+    const char *workflow, *folder, *host; /* of the run; NULL: not known */
+    const char *path;                     /* as in the workflow, under the folder */
+    const char *maker;                    /* the task's name; NULL: an input of the workflow */
+    double bytes;
+    bool produced;   /* by this run; else found as it was */
+    char digest[65]; /* of its content, in hexadecimal; "": not known */
+};
+#define WEFT_FOUND_FILE_INIT                                                                       \
+    {                                                                                              \
+        .size = sizeof(struct weft_found_file)                                                     \
+    }
+bool weft_findings_file(const struct weft_findings *f, size_t i, struct weft_found_file *out);
 
 /* ---- one run ---- */
 
@@ -154,6 +233,8 @@ struct weft_fact {
 };
 /* Fact number `i`; false: there are no more. */
 bool weft_record_fact(const struct weft_record *r, size_t i, struct weft_fact *out);
+/* Fact number `k` of finding number `i`: those that the question named. */
+bool weft_findings_fact(const struct weft_findings *f, size_t i, size_t k, struct weft_fact *out);
 
 struct weft_record_file {
     const char *path;  /* as in the workflow */

@@ -182,6 +182,9 @@ struct weft_run_options {
     /* Here: the folder is in memory, so that files between tasks take of `memory`, too, from when the task
      * that makes them starts until they are gone [they take of the disk] */
     bool in_memory;
+    /* With in_memory: a folder on a disk. Files that the plan that is followed writes out of memory (a tree's,
+     * "evictions") go there, and come back before they are read [such a plan is refused] */
+    const char *spill;
 };
 #define WEFT_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \
@@ -516,6 +519,11 @@ const struct weft_cluster_status *weft_cluster_snapshot(struct weft_cluster *c,
  * stays done. `said` (may be NULL): what the agent says of it; valid until the next call. */
 bool weft_cluster_cancel(struct weft_cluster *c, uint64_t run, const char *task, const char **said,
                          struct weft_error *error);
+/* Tell an agent to leave. It starts nothing new, its tasks and data go to others, and it goes when what runs there has
+ * ended; `now`: what runs is ended as well, and begins again elsewhere. Returns when the agent has answered; its state is
+ * LEAVING until it is LEFT. `said` as above. */
+bool weft_cluster_drain(struct weft_cluster *c, uint32_t node, bool now, const char **said,
+                        struct weft_error *error);
 /* What is under way ends with an error. From any thread and from signal handlers. */
 void weft_cluster_stop(struct weft_cluster *c);
 

@@ -181,7 +181,7 @@ struct weft_schedulers_options {
                         "all-pairs", as large as the MATRIX paper has them for so many cores */
     uint32_t schedulers, cores;  /* nodes; cores of each */
     const char *policy;          /* "mlb", "mdl", "rlds", "flds", "auto" */
-    const char *submit;          /* "best", "hash", "worst" */
+    const char *submit;          /* "best", "hash", "worst", "even" (docs/cluster-simulation.md) */
     const char *const *settings; /* "name=value": tasks, degree, length, latency ...; NULL: none */
     const char *wait;            /* of the bound: "last" or "mean", equation (1) */
     uint64_t seed;

@@ -74,11 +74,14 @@ struct weft_stream_options {
      * when times have left those. No item is lost [it has no plan]. */
     const char *throughput, *latency;
     const struct weft_platform *platform; /* of these plans */
+    bool
+        no_history; /* leave no record. Else the stream is a run of the history, with its figures */
 };
 #define WEFT_STREAM_INIT                                                                           \
     {                                                                                              \
         sizeof(struct weft_stream_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0,     \
-            false, false, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL   \
+            false, false, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL,  \
+            false                                                                                  \
     }
 
 /* Keeps the workflow, and the plan with its own workflow and platform if there is one (`w` may be NULL
@@ -122,12 +125,24 @@ struct weft_stream_worker {
     uint64_t items;
     double busy; /* share of the time */
 };
+/* Between two nodes of the plan, both ways together, or to a helper and back. In one process only
+ * rehearsals take time on it: what functions and commands make is handed on in memory. */
+struct weft_stream_channel {
+    const char *from, *to; /* nodes; NULL: the stream, and helper `helper` */
+    uint32_t helper;
+    uint64_t transfers, bytes;
+    double busy; /* share of the time */
+};
 /* While it runs, too, from any thread. Texts live as long as the stream. */
 void weft_stream_figures(const struct weft_stream *s, struct weft_stream_figures *out);
 /* Task, worker, failure number `i`; false: there are no more. Failures: items that were given up, the
  * first 1,000, after weft_stream_run(). */
 bool weft_stream_task(const struct weft_stream *s, size_t i, struct weft_stream_task *out);
 bool weft_stream_worker(const struct weft_stream *s, size_t i, struct weft_stream_worker *out);
+/* The next channel over which something went; `*at` is 0 at first. False: there are no more. */
+bool weft_stream_channel(const struct weft_stream *s, size_t *at, struct weft_stream_channel *out);
+/* Its number in the history, while it runs and afterwards; 0: none. */
+int64_t weft_stream_recorded(const struct weft_stream *s);
 struct weft_stream_failure {
     uint64_t item;
     const char *task;

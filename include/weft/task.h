@@ -26,6 +26,8 @@ struct weft_task {
      * process has one environment for all threads, so a call finds them here */
     const char *const *variables;
     const struct weft_task_data *data; /* for the functions below */
+    uint32_t number;                   /* of the task in its workflow */
+    void *context;                     /* of weft_compute() (weft/compute.h); else NULL */
 };
 
 /* Not to be used but by the functions below: they need no library. */
@@ -33,6 +35,7 @@ struct weft_task_data {
     const void *(*in)(const struct weft_task *task, uint32_t i, size_t *bytes);
     void *(*out)(const struct weft_task *task, uint32_t i, size_t bytes);
     void *(*pass)(const struct weft_task *task, uint32_t in, uint32_t out, size_t *bytes);
+    void *(*scratch)(const struct weft_task *task, size_t bytes);
 };
 
 /* ---- data in memory ----
@@ -64,6 +67,14 @@ static inline void *weft_task_pass(const struct weft_task *task, uint32_t in, ui
                                    size_t *bytes)
 {
     return task->data->pass(task, in, out, bytes);
+}
+
+/* Memory for the time of the call, aligned to 64 bytes, contents undefined. It counts like an object;
+ * where memory is limited a task has of it what weft_builder_memory() states, and no more. NULL: there
+ * is none. */
+static inline void *weft_task_scratch(const struct weft_task *task, size_t bytes)
+{
+    return task->data->scratch(task, bytes);
 }
 
 typedef int (*weft_task_function)(const struct weft_task *task);

@@ -42,4 +42,5 @@
 #include "weft/edit.h"
 #include "weft/watch.h"
 #include "weft/task.h"
+#include "weft/compute.h"
 #endif

@@ -315,3 +315,14 @@ export function roundStep(range: number, parts: number): number {
     const raw = range / parts, power = 10 ** Math.floor(Math.log10(raw)), digit = raw / power;
     return (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10) * power;
 }
+
+/* As much of a name as there is room for, cut after a whole word; "": not even one. */
+export function fitting(context: CanvasRenderingContext2D, text: string, room: number): string {
+    if (context.measureText(text).width <= room) return text;
+    const words = text.split(/(?<=[_\-./@=,: ])/);
+    for (let n = words.length - 1; n > 0; n--) {
+        const cut = `${words.slice(0, n).join("").replace(/[_\-./@=,: ]+$/, "")}…`;
+        if (context.measureText(cut).width <= room) return cut;
+    }
+    return "";
+}

@@ -174,7 +174,7 @@ function Say({ run, said }: { run: string; said: () => void }) {
 /* What can be done with a run. */
 function Doings({ run, about }: { run: string; about: About }) {
     const problem = useSignal(""), done = useSignal("");
-    const open = () => void tell<{ flow: string }>(`/api/run/${run}/open`, {}).then(({ flow }) => (views.some((view) => view.name === "workbench") ? goTo("workbench", { flow }) : (done.value = `It is ${flow} now.`)), (error: Error) => (problem.value = error.message));
+    const open = () => void tell<{ flow: string }>(`/api/run/${run}/open`, {}).then(({ flow }) => (views.some((view) => view.name === "workbench") ? goTo("workbench", { file: flow }) : (done.value = `It is ${flow} now.`)), (error: Error) => (problem.value = error.message));
     const compare = (event: Event) => {
         event.preventDefault();
         const other = String(new FormData(event.target as HTMLFormElement).get("other") ?? "").trim();

@@ -5,7 +5,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { address, go, goTo, link } from "./address";
 import { Chart, number } from "./chart";
 import { Result } from "./result";
-import { type About, ask, changes, heard, tell } from "./server";
+import { type About, type FolderFile, ask, changes, heard, tell } from "./server";
 import { views } from "./views";
 import { seconds } from "./words";
 
@@ -21,7 +21,6 @@ type Experiment = {
     makespan: number | null;
     rows: Row[];
 };
-type FolderFile = { path: string; sort: string };
 
 const last = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 const choice = (row: Row, i: number) => row.choices[i] ?? "–";
@@ -267,12 +266,12 @@ export function Experiments({ about }: { about: About }) {
         return rows;
     }, [x, sort, descending]);
     const send = (row: number) =>
-        void tell<{ flow: string }>("/api/experiment/open", { file, row }).then(({ flow }) => (views.some((view) => view.name === "workbench") ? goTo("workbench", { flow }) : (said.value = `It is ${flow} now.`)), (error: Error) => (said.value = error.message));
+        void tell<{ flow: string }>("/api/experiment/open", { file, row }).then(({ flow }) => (views.some((view) => view.name === "workbench") ? goTo("workbench", { file: flow }) : (said.value = `It is ${flow} now.`)), (error: Error) => (said.value = error.message));
     const run = () =>
         void tell("/api/experiment/run", { file }).then(() => (said.value = "It runs; results appear as they come."), (error: Error) => (said.value = error.message));
     const show = (row: number) => document.getElementById(`row-${row}`)?.scrollIntoView({ block: "center" });
     return (
-        <main tabIndex={-1} class="experiments">
+        <main tabIndex={-1} class="sheet experiments">
             <div class="search card">
                 <label>
                     Experiment <select value={file} onChange={(event) => goTo("experiments", { file: (event.target as HTMLSelectElement).value })}>{files.value.map((one) => <option value={one.path} selected={one.path === file}>{one.path}</option>)}</select>

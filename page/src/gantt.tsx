@@ -1,8 +1,8 @@
 /* A Gantt of any size: the server tells boxes where they are few and columns where they are many (src/report/lanes_json.h); what is
  * seen is asked for again when it changes. */
 import { signal, useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
-import { type Box, type Pen, type Pick, Picture, roundStep } from "./canvas";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { type Box, type Pen, type Pick, Picture, roundStep, fitting } from "./canvas";
 import { failedFill, inkOnFill, kindFill, themeColour } from "./colours";
 import { ask } from "./server";
 import { bytes, seconds } from "./words";
@@ -48,13 +48,10 @@ function drawLanes(pen: Pen, data: Lanes, chosen: number): void {
             context.strokeRect(x, y(lane), w, room - gap);
         }
         if (w > 30 && room > 11) {
-            context.save();
-            context.beginPath();
-            context.rect(x, y(lane), w, room);
-            context.clip();
+            const from = Math.max(x, left) + 3, sign = state === 1 ? "✕ " : state === 2 ? "◐ " : "";
+            const text = fitting(context, sign + name, x + w - from - 2);
             context.fillStyle = inkOnFill;
-            context.fillText((state === 1 ? "✕ " : state === 2 ? "◐ " : "") + name, Math.max(x, left) + 3, y(lane) + room / 2);
-            context.restore();
+            if (text) context.fillText(text, from, y(lane) + room / 2);
         }
     }
     /* names and time, over the boxes */
@@ -86,8 +83,13 @@ function pickLane(data: Lanes, x: number, py: number, height: number, choose: (t
 
 /* Cores at work and memory over the whole time, with the part that the Gantt shows. */
 export function Curve({ label, values, most, end, seen, text }: { label: string; values: number[]; most: number; end: number; seen: Box | null; text: string }) {
-    const height = 36, top = Math.max(most, ...values, 1e-9);
-    const points = values.map((v, i) => `${i},${height - (v / top) * (height - 2)}`).join(" ");
+    const height = 36;
+    /* made once for what came: while somebody pans, only the part that is seen changes */
+    const points = useMemo(() => {
+        const top = Math.max(most, ...values, 1e-9);
+        const wide = values.length > 1 ? values.length / (values.length - 1) : 1; /* the last value stands at the right end */
+        return values.map((v, i) => `${i * wide},${height - (v / top) * (height - 2)}`).join(" ");
+    }, [values, most]);
     const from = seen && end > 0 ? (seen.x / end) * values.length : 0;
     const width = seen && end > 0 ? Math.min(1, seen.width / end) * values.length : values.length;
     return (

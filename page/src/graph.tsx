@@ -1,20 +1,13 @@
 /* The graph by family: a box a kind with its counts, as the server has laid it out (src/report/family_graph.h). */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { type Pen, type Pick, Picture } from "./canvas";
+import { type Pen, type Pick, Picture, fitting } from "./canvas";
 import { inkOnFill, kindFill, stateColour, themeColour } from "./colours";
 import { ask } from "./server";
 
 export const stateNames = ["waiting", "running", "done", "failed", "reused", "skipped"] as const;
 type FamilyBox = { name: string; tasks: number; first: number; colour: number; x: number; y: number; width: number; height: number; states: number[] };
 type FamilyGraph = { families: number; width?: number; height?: number; boxes: FamilyBox[]; lines?: number[][] };
-
-function fit(context: CanvasRenderingContext2D, text: string, width: number): string {
-    if (context.measureText(text).width <= width) return text;
-    let n = text.length;
-    while (n > 1 && context.measureText(`${text.slice(0, n)}…`).width > width) n--;
-    return `${text.slice(0, n)}…`;
-}
 
 function drawGraph(pen: Pen, graph: FamilyGraph): void {
     const { context } = pen;
@@ -53,7 +46,7 @@ function drawGraph(pen: Pen, graph: FamilyGraph): void {
         }
         if (size < 5) continue;
         context.fillStyle = inkOnFill;
-        context.fillText(fit(context, box.name, w - 8), x + 4, y + h * 0.3);
+        context.fillText(fitting(context, box.name, w - 8), x + 4, y + h * 0.3);
         const done = box.states[2] + box.states[4];
         context.fillText(`${box.states[3] ? `✕ ${box.states[3]}  ` : ""}${done}/${box.tasks}${box.states[1] ? `  ◐ ${box.states[1]}` : ""}`, x + 4, y + h * 0.66);
     }
@@ -67,8 +60,11 @@ export function Graph({ run, version, choose }: { run: string; version: number; 
     const graph = useSignal<FamilyGraph | null>(null);
     useEffect(() => {
         let current = true;
-        ask<FamilyGraph>(`/api/run/${run}/graph`).then((found) => current && (graph.value = found), () => {});
-        return () => void (current = false);
+        const look = () => void ask<FamilyGraph>(`/api/run/${run}/graph`).then((found) => current && (graph.value = found), () => {});
+        /* at first the server reads the workflow's text for it: after what is seen sooner */
+        const later = graph.value ? 0 : window.setTimeout(look, 300);
+        if (!later) look();
+        return () => ((current = false), clearTimeout(later));
     }, [run, version]);
     const found = graph.value;
     if (!found) return <p>Looking …</p>;

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { address, goTo, link } from "./address";
-import { type About, ask, connection, listen } from "./server";
+import { type About, ask, askEarly, connection, listen } from "./server";
 import { views } from "./views";
 
 /* Does somebody write there? Then letters are letters. */
@@ -98,4 +98,6 @@ function Page() {
     );
 }
 
+const shown = address.value;
+askEarly("/api/about", ...(shown.view === "run" && /^\d+$/.test(shown.values.run ?? "") ? [`/api/run/${shown.values.run}/live`] : []));
 render(<Page />, document.getElementById("page")!);

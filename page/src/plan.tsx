@@ -6,7 +6,7 @@ import { address, go } from "./address";
 import { Chart, number } from "./chart";
 import { kindFill } from "./colours";
 import { Gantt, type Part, Parts, type Placements, type PlanNode, type Transfer } from "./schedule";
-import { type About, ask } from "./server";
+import { type About, type FolderFile, ask } from "./server";
 import { bytes, seconds } from "./words";
 
 type Planner = { name: string; family: string; summary: string; paper: string | null; guarantee: string | null; stream: boolean };
@@ -38,7 +38,6 @@ type Plan = Shape & {
     simulated?: Shape & { figures?: Record<string, number | null>; problem?: string };
 };
 type Front = { points: { throughput: number; latency: number; processors: number; pipelined: boolean }[] };
-type FolderFile = { path: string; sort: string };
 
 function endOf(plan: Shape): number {
     if (plan.placements) return plan.placements.finish.reduce((a, b) => Math.max(a, b), 0);
@@ -382,7 +381,7 @@ export function Plans({ about }: { about: About }) {
     const end = leading.reduce((most, shape) => Math.max(most, endOf(shape)), 0);
     const stream = plans.find((plan) => plan.kind === "stream");
     return (
-        <main tabIndex={-1} class="plans">
+        <main tabIndex={-1} class="sheet plans">
             <Question planners={planners.value.value ?? []} files={files.value.value ?? []} />
             {flow === "" ? <p class="soft">Choose a workflow of the folder and what to plan it for.</p> : null}
             {[first, second].map((answer) => answer.problem.value ? <p role="alert" class="problem">{answer.problem.value}</p> : answer.busy.value ? <p role="status">Planning …</p> : null)}

@@ -3,13 +3,15 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { address, go, goTo, link } from "./address";
 import { kindFill } from "./colours";
+import { Failures } from "./failures";
 import { Gantt } from "./gantt";
 import { Graph, stateNames } from "./graph";
-import { type About, type RunHead, ask, changes, heard, tell } from "./server";
+import { type About, type FolderFile, type RunHead, ask, changes, heard, tell } from "./server";
+import { StreamFigures } from "./stream";
 import { bytes, moment, plural, seconds, signs } from "./words";
 
 type Family = { name: string; family: number; colour: number; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; seconds: number | null; predicted: number | null };
-export type Task = { task: number; name: string; state: string; colour: number; attempt: number; start: number | null; finish: number | null; node: number; core: number; status: number; cpu: number | null; memory: number | null; predicted: number | null; low: number | null; high: number | null; reason: string | null };
+export type Task = { task: number; name: string; state: string; colour: number; family: number; attempt: number; start: number | null; finish: number | null; node: number; core: number; status: number; cpu: number | null; memory: number | null; predicted: number | null; low: number | null; high: number | null; reason: string | null };
 type Live = { run: number; workflow: string | null; file: string | null; folder: string | null; outcome: string; started: number; seconds: number; expected: number | null; predicted: number | null; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; cores: number; families: Family[]; now: Task[] };
 type Started = { started: number; flow: string; over: boolean; status: number; said: string | null };
 type Dry = { tasks: number; to_run: number; done: number; seconds: number | null; memory: number | null; cores: number; needs: { name: string; reason: string | null; seconds: number | null }[] };
@@ -73,7 +75,8 @@ function Start() {
     const said = useSignal("");
     const dry = useSignal<Dry | null>(null);
     useEffect(() => {
-        ask<string[]>("/api/flows").then((found) => (flows.value = found), () => (flows.value = []));
+        /* other formats are run as well, from the command line; a list of every JSON file would be of no use */
+        ask<FolderFile[]>("/api/files").then((found) => (flows.value = found.filter((f) => f.sort === "workflow" && /\.ya?ml$/.test(f.path)).map((f) => f.path)), () => (flows.value = []));
     }, []);
     const options = (form: HTMLFormElement) => {
         const values = new FormData(form);
@@ -293,7 +296,7 @@ function Tasks({ run, version, live }: { run: string; version: number; live: Liv
 }
 
 /* What a task writes, as it is written: only what is new is asked for. */
-function Log({ run, task, version, attempt }: { run: string; task: string; version: number; attempt: number }) {
+function Log({ run, task, version, attempt, nothing }: { run: string; task: string; version: number; attempt: number; nothing: string }) {
     const text = useSignal("");
     const end = useRef(0);
     const box = useRef<HTMLPreElement>(null);
@@ -315,7 +318,7 @@ function Log({ run, task, version, attempt }: { run: string; task: string; versi
     }, [run, task, version, attempt]);
     return (
         <pre class="log" ref={box} tabIndex={0} role="log" aria-label="what the task wrote">
-            {text.value || "It has written nothing."}
+            {text.value || nothing}
         </pre>
     );
 }
@@ -365,7 +368,7 @@ function OneTask({ run, task, version, live, about }: { run: string; task: strin
                 {t.state === "waiting" && detail.waits_for === 0 ? <div><dt>waits for</dt><dd>a free core</dd></div> : null}
             </dl>
             {detail.command ? <pre class="command">{detail.command}</pre> : null}
-            <Log run={run} task={task} version={version} attempt={t.attempt} />
+            <Log run={run} task={task} version={version} attempt={t.attempt} nothing={about.kept ? "Its log is not in this file." : "It has written nothing."} />
             {about.read_only || live.outcome === "running" || !live.file ? null : (
                 <p>
                     <button type="button" onClick={() => again(false)}>⟳ Run this task</button> <button type="button" onClick={() => again(true)}>Run it again, done or not</button> <span role="status">{said.value}</span>
@@ -389,7 +392,7 @@ function Buttons({ live }: { live: Live }) {
 }
 
 /* Asked once a second while the run goes on and somebody looks; afterwards when the server tells of changes. */
-function useLive(run: string): { live: Live | null; version: number; problem: string } {
+function useLive(run: string, kept: boolean): { live: Live | null; version: number; problem: string } {
     const live = useSignal<Live | null>(null);
     const version = useSignal(0);
     const problem = useSignal("");
@@ -407,7 +410,7 @@ function useLive(run: string): { live: Live | null; version: number; problem: st
                 if (current) problem.value = (error as Error).message;
             }
             /* a run whose names are not written yet, and a server that is away, are asked again */
-            if (current && (live.value === null || live.value.outcome === "running")) timer = window.setTimeout(look, document.hidden ? 10000 : 1000);
+            if (current && !kept && (live.value === null || live.value.outcome === "running")) timer = window.setTimeout(look, document.hidden ? 10000 : 1000);
         };
         live.value = null;
         look();
@@ -423,8 +426,42 @@ function useLive(run: string): { live: Live | null; version: number; problem: st
     return { live: live.value, version: version.value, problem: problem.value };
 }
 
-function OneRun({ run, about }: { run: string; about: About }) {
-    const { live, version, problem } = useLive(run);
+function OneNow({ task, seconds: now }: { task: Task; seconds: number }) {
+    return (
+        <li>
+            <button type="button" class="plain" onClick={() => go({ task: String(task.task) })}>{task.name}</button>{" "}
+            <span class="note">
+                {task.state === "running" ? seconds(now - (task.start ?? now)) : ""}
+                {task.predicted !== null ? `${task.state === "running" ? " of " : ""}about ${seconds(task.predicted)}` : ""}
+            </span>
+        </li>
+    );
+}
+
+/* What waits for a core, and how many wait for others. */
+function Next({ run, version, waiting }: { run: string; version: number; waiting: number }) {
+    const found = useSignal<{ ready: number; next: Task[] } | null>(null);
+    useEffect(() => {
+        let current = true;
+        ask<{ ready: number; next: Task[] }>(`/api/run/${run}/next`).then((f) => current && (found.value = f), () => {});
+        return () => void (current = false);
+    }, [run, version]);
+    if (!found.value) return null;
+    const { ready, next } = found.value;
+    return (
+        <>
+            <h3>Next</h3>
+            <p class="note">
+                {ready} {ready === 1 ? "waits" : "wait"} for a core, {Math.max(0, waiting - ready)} for others.
+            </p>
+            {next.length ? <ul class="now">{next.map((t) => <OneNow key={t.task} task={t} seconds={0} />)}</ul> : null}
+            {ready > next.length ? <p class="note">and {ready - next.length} more</p> : null}
+        </>
+    );
+}
+
+export function OneRun({ run, about }: { run: string; about: About }) {
+    const { live, version, problem } = useLive(run, about.kept ?? false);
     const { family = "", task = "" } = address.value.values;
     if (!live) return <p role={problem ? "alert" : "status"} class={problem ? "problem" : "note"}>{problem || "Looking …"}</p>;
     const chooseFamily = (value: string) => go({ family: value, from: "" });
@@ -437,13 +474,15 @@ function OneRun({ run, about }: { run: string; about: About }) {
                         Run {live.run} · {live.workflow}
                     </h2>
                     {about.read_only ? null : <Buttons live={live} />}
-                    <a href={link("database", { run })}>report, notes</a>
-                    <a href={link("run")}>all runs</a>
+                    {about.kept ? null : <a href={link("database", { run })}>report, notes</a>}
+                    {about.kept ? null : <a href={link("run")}>all runs</a>}
                 </header>
                 <Counts live={live} />
                 {problem ? <p role="alert" class="problem">{problem}</p> : null}
                 <Bars live={live} chosen={family} choose={chooseFamily} />
+                {live.failed ? <Failures run={run} failed={live.failed} find={(name) => go({ words: name, family: "", state: "", from: "" })} /> : null}
             </section>
+            <StreamFigures run={run} version={version} running={live.outcome === "running"} />
             <section class="card" aria-label="graph by family">
                 <Graph run={run} version={version} choose={byName} />
             </section>
@@ -457,20 +496,11 @@ function OneRun({ run, about }: { run: string; about: About }) {
                 <section class="card task" aria-label="now">
                     <h3>{live.outcome === "running" ? "Running now" : "A task"}</h3>
                     {live.now.length ? (
-                        <ul class="now">
-                            {live.now.slice(0, 50).map((t) => (
-                                <li key={t.task}>
-                                    <button type="button" class="plain" onClick={() => go({ task: String(t.task) })}>{t.name}</button>{" "}
-                                    <span class="note">
-                                        {seconds(live.seconds - (t.start ?? live.seconds))}
-                                        {t.predicted !== null ? ` of about ${seconds(t.predicted)}` : ""}
-                                    </span>
-                                </li>
-                            ))}
-                        </ul>
+                        <ul class="now">{live.now.slice(0, 50).map((t) => <OneNow key={t.task} task={t} seconds={live.seconds} />)}</ul>
                     ) : (
                         <p class="note">{live.outcome === "running" ? "Nothing at this moment." : "Choose one in the table or in the Gantt: its command, its log and why it ran stand here."}</p>
                     )}
+                    {live.outcome === "running" && !about.kept ? <Next run={run} version={version} waiting={live.waiting} /> : null}
                 </section>
             )}
         </>

@@ -1,7 +1,7 @@
 /* A plan in time: a lane a core, a bar a task in the colour of its kind, transfers as lines. Where bars are too many to read,
  * above the lanes: how many cores each kind holds. Nodes without a task are folded into a line. */
 import { useMemo } from "preact/hooks";
-import { type Pen, Picture, roundStep } from "./canvas";
+import { type Pen, Picture, fitting, roundStep } from "./canvas";
 import { inkOnFill, kindFill, themeColour } from "./colours";
 import { bytes, seconds } from "./words";
 
@@ -101,17 +101,6 @@ function drawStack(pen: Pen, p: Placements, high: number): void {
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "alphabetic";
     context.fillText(`cores in use, by kind: at most ${Number(most.toPrecision(3))}`, 4, 11);
-}
-
-/* The word that fits, cut after whole words. */
-function fitting(context: CanvasRenderingContext2D, text: string, room: number): string {
-    if (context.measureText(text).width <= room) return text;
-    const words = text.split(/(?<=[_\-./@=,: ])/);
-    for (let n = words.length - 1; n > 0; n--) {
-        const cut = `${words.slice(0, n).join("").replace(/[_\-./@=,: ]+$/, "")}…`;
-        if (context.measureText(cut).width <= room) return cut;
-    }
-    return "";
 }
 
 export function Gantt({ label, nodes, placements: p, transfers = [], end, cursor, high = 280 }: {

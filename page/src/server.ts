@@ -2,7 +2,8 @@
  * Nothing that comes from there is ever HTML. */
 import { signal } from "@preact/signals";
 
-export type About = { version: string; folder: string; read_only: boolean };
+/* `kept`: the page is a file, without a server (report.tsx) */
+export type About = { version: string; folder: string; read_only: boolean; kept?: boolean };
 export type RunHead = {
     run: number;
     workflow: string | null;
@@ -17,7 +18,9 @@ export type RunHead = {
     failed: number;
     skipped: number;
 };
-export type Fact = { sort: string; name: string | null; value: string | null; task: string | null };
+/* A file of the folder, by a look at its beginning: "workflow", "platform", "experiment" or "". */
+export type FolderFile = { path: string; sort: string };
+export type Fact = { sort: string; name: string | null; value: string | null; task: string | null; item: number };
 
 /* "listening", "away": the server does not answer, and is asked again; "stranger": it does not know us */
 export const connection = signal<"listening" | "away" | "stranger">("listening");
@@ -31,9 +34,28 @@ async function answer<T>(response: Response): Promise<T> {
     return body as T;
 }
 
+/* Who answers instead of a server: a report has its answers with it. */
+let keeper: ((path: string, values: Record<string, string>) => unknown) | null = null;
+export function keep(answers: (path: string, values: Record<string, string>) => unknown): void {
+    keeper = answers;
+}
+
+/* What the address will need is asked for before the page is built, so that a large run is read meanwhile. */
+const early = new Map<string, Promise<Response>>();
+export function askEarly(...paths: string[]): void {
+    for (const path of paths) {
+        const response = fetch(path);
+        response.catch(() => undefined); /* whoever asks hears of it */
+        early.set(path, response);
+    }
+}
+
 export async function ask<T>(path: string, values: Record<string, string> = {}): Promise<T> {
+    if (keeper) return keeper(path, values) as T;
     const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ""));
-    return answer<T>(await fetch(query.size ? `${path}?${query}` : path));
+    const whole = query.size ? `${path}?${query}` : path, begun = early.get(whole);
+    early.delete(whole); /* once: the next question is a new one */
+    return answer<T>(await (begun ?? fetch(whole)));
 }
 
 /* Something that changes something; gives back what the server answers. */

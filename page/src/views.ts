@@ -1,5 +1,6 @@
 /* The views, a row each; what stands here is in the head, has an address (#NAME?...) and a key: g, then the letter. */
 import type { ComponentType } from "preact";
+import { Cluster } from "./cluster";
 import { Database } from "./database";
 import { Plans } from "./plan";
 import { Experiments } from "./experiments";
@@ -15,4 +16,5 @@ export const views: View[] = [
     { name: "plan", title: "Plan", letter: "p", component: Plans },
     { name: "experiments", title: "Experiments", letter: "e", component: Experiments },
     { name: "database", title: "Database", letter: "d", component: Database },
+    { name: "cluster", title: "Cluster", letter: "c", component: Cluster },
 ];

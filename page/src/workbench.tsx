@@ -8,6 +8,7 @@ import { views } from "./views";
 import { seconds } from "./words";
 import { Canvas } from "./workbench_canvas";
 import { DataPanel, Inspector } from "./workbench_inspector";
+import { TrialButton } from "./workbench_trial";
 import {
     type LibraryTask, type TaskKey, add, chosen, copy, create, edit, file, flow, folder, future, light, lights, message, only, open, past, paste, place, readOnly, redo,
     removeChosen, resolve, saving, tasks, text, tidy, typed, undo,
@@ -144,6 +145,7 @@ function Bar({ flows }: { flows: string[] }) {
                 </>
             )}
             {file.value && views.some((v) => v.name === "run") ? <button type="button" class="main" onClick={() => goTo("run", { flow: file.value })}>Run …</button> : null}
+            <TrialButton />
             {l ? <span class="sum">{l.tasks - l.run} of {l.tasks} up to date{l.run ? ` · would run ${l.run}` : ""}{l.run && l.seconds !== null ? ` · ${seconds(l.seconds)}` : ""}</span> : null}
             {file.value ? <span class={`saving ${saving.value}`} role="status">{states[saving.value]}</span> : null}
             {saving.value === "conflict" ? (
@@ -206,7 +208,7 @@ export function Workbench({ about }: { about: About }) {
         ask<string[]>("/api/workbench/flows").then((found) => {
             flows.value = found;
             /* as the address is now: the user may have gone elsewhere meanwhile */
-            if (!address.value.values.file && /^(workbench)?$/.test(address.value.view) && found.length) goTo("workbench", { file: found[0] }, true);
+            if (!address.value.values.file && /^(workbench)?$/.test(address.value.view) && found.length) goTo("workbench", { file: found.includes(file.value) ? file.value : found[0] }, true);
         }, () => undefined);
     }, [file.value]);
     useEffect(() => {
@@ -229,7 +231,7 @@ export function Workbench({ about }: { about: About }) {
                 }} />
                 <DataPanel />
             </div>
-            <Inspector keys={keys.value} />
+            <Inspector keys={keys.value} library={library.value} />
             <Editor />
             <Problems />
         </main>

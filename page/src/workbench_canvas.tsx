@@ -7,7 +7,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { kindFill, otherFill } from "./colours";
+import { Frames, Notes, aroundBoxes } from "./workbench_around";
 import { type Port, type Task, chosen, edit, flow, keyOf, lights, message, place, port, readOnly, tasks } from "./workbench_state";
+import { substitutionsOf } from "./workbench_trial";
 
 export type Grip = { task: string; port: Port }; /* a wire that is being laid, from this output */
 type View = { x: number; y: number; k: number };
@@ -30,13 +32,14 @@ const words: Record<string, [string, string]> = {
     stale: ["○", "would run"],
     running: ["◐", "runs"],
     failed: ["✕", "failed"],
+    waits: ["·", "waits"],
     skipped: ["–", "skipped"],
 };
 
 export function lightOf(task: Task): { state: string; sign: string; text: string; why: string } {
     const mine = lights.value?.lights.filter((l) => l.task === task.name || l.task.startsWith(`${task.name}@`) || l.task.startsWith(`${task.name}/`)) ?? [];
     if (!mine.length) return { state: "unknown", sign: "·", text: "not known yet", why: "" };
-    const state = ["failed", "running", "stale", "skipped", "fresh"].find((s) => mine.some((l) => l.state === s)) ?? "fresh";
+    const state = ["failed", "running", "waits", "stale", "skipped", "fresh"].find((s) => mine.some((l) => l.state === s)) ?? "fresh";
     const of = mine.filter((l) => l.state === state);
     const [sign, word] = words[state];
     return { state, sign, text: mine.length > 1 ? `${of.length} of ${mine.length} ${word}` : word, why: of[0].why ?? "" };
@@ -44,10 +47,17 @@ export function lightOf(task: Task): { state: string; sign: string; text: string
 
 /* ---- boxes ---- */
 
-/* By the first word of the command, as in the other pictures; the server numbers kinds there, here they are few. */
+/* As a run counts them: what is stated, else the name without its number. The server numbers kinds there, by how many tasks they have
+ * and then in the file's order; here each box is one. */
+const kindOf = (task: Task) => keyOf(task, "kind") || task.name.replace(/[\d_.:# -]+$/, "") || task.name;
 function boxFill(task: Task, kinds: string[]): string {
-    const kind = keyOf(task, "kind") || keyOf(task, "run").trim().split(/\s/)[0] || keyOf(task, "call");
-    return kind ? kindFill(kinds.indexOf(kind) % 8) : otherFill;
+    const at = kinds.indexOf(kindOf(task));
+    return at < 8 ? kindFill(at) : otherFill;
+}
+function kindsOf(all: Task[]): string[] {
+    const tasks = new Map<string, number>();
+    for (const t of all) tasks.set(kindOf(t), (tasks.get(kindOf(t)) ?? 0) + t.count);
+    return [...tasks].sort((a, b) => b[1] - a[1]).map(([kind]) => kind);
 }
 
 function short(name: string, most: number): string {
@@ -86,10 +96,11 @@ function Box({ task, fill, grip, take, grab, key_ }: {
     grab: (event: PointerEvent) => void;
     key_: (event: KeyboardEvent) => void;
 }) {
-    const family = keyOf(task, "each"), sub = keyOf(task, "flow"), light = lightOf(task);
+    const family = keyOf(task, "each"), sub = task.include ? keyOf(task, "file") : keyOf(task, "flow"), light = lightOf(task);
+    const others = substitutionsOf(task).flatMap((s) => s.by.map((k) => k.key || k.value));
     const problem = flow.value.problems.find((p) => p.line >= task.line && p.line <= task.last);
     const { x, y, width, height } = task;
-    const label = `${task.name}${chosen.value.has(task.name) ? ", chosen" : ""}${family ? `, a family of ${task.count}` : ""}${sub ? `, the sub-workflow ${sub}` : ""}: ${problem ? problem.text : light.text}`;
+    const label = `${task.name}${chosen.value.has(task.name) ? ", chosen" : ""}${family ? `, a family of ${task.count}` : ""}${sub ? `, the ${task.include ? "included" : "sub-"}workflow ${sub}` : ""}${others.length ? `, tried as ${others.join(", ")}` : ""}: ${problem ? problem.text : light.text}`;
     return (
         <g class={`box ${chosen.value.has(task.name) ? "chosen" : ""} ${problem ? "wrong" : ""}`} tabindex={0} role="group"
             aria-roledescription="task" aria-label={label} data-box={task.name} onPointerDown={grab} onKeyDown={key_}>
@@ -107,6 +118,12 @@ function Box({ task, fill, grip, take, grab, key_ }: {
                 <title>{light.why}</title>
                 {problem ? "✕ mistake" : `${light.sign} ${light.text}`}
             </text>
+            {others.length ? (
+                <text class="tried" x={x + 16} y={y + height + 31}>
+                    <title>{others.join(", ")}</title>
+                    ⇄ {short(others.join(" · "), 28)}
+                </text>
+            ) : null}
             <Ports task={task} grip={grip} take={take} />
         </g>
     );
@@ -134,7 +151,8 @@ function Wires({ all }: { all: Task[] }) {
 
 /* ---- the small map ---- */
 
-function bounds(all: Task[]): { x: number; y: number; width: number; height: number } {
+function bounds(boxes: Task[]): { x: number; y: number; width: number; height: number } {
+    const all = [...boxes, ...aroundBoxes(boxes)];
     if (!all.length) return { x: 0, y: 0, width: 400, height: 300 };
     const x = Math.min(...all.map((t) => t.x)) - 40, y = Math.min(...all.map((t) => t.y)) - 40;
     return { x, y, width: Math.max(...all.map((t) => t.x + t.width)) + 40 - x, height: Math.max(...all.map((t) => t.y + t.height)) + 50 - y };
@@ -158,7 +176,9 @@ function Minimap({ all, view, size, go }: { all: Task[]; view: View; size: { w: 
 /* ---- the canvas ---- */
 
 export async function connect(from: Grip, to: Task, at: Port | null): Promise<void> {
-    await edit({ op: "connect", from: from.task, file: from.port.file, to: to.name, place: at ? at.place : [] });
+    /* what an included workflow calls a file is known in its own text alone */
+    if (to.include || tasks.value.some((t) => t.name === from.task && t.include)) message.value = "Wires of an included workflow are names: say in its form, under `as`, what its files are called here.";
+    else await edit({ op: "connect", from: from.task, file: from.port.file, to: to.name, place: at ? at.place : [] });
 }
 
 /* The box that is nearest in a direction: what lies ahead counts by its distance, what lies aside twice. */
@@ -183,7 +203,7 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
     const loose = useSignal<{ x: number; y: number } | null>(null); /* where the wire's other end is */
     const frame = useSignal<{ x: number; y: number; x2: number; y2: number } | null>(null);
     const all = tasks.value;
-    const kinds = [...new Set(all.map((t) => keyOf(t, "kind") || keyOf(t, "run").trim().split(/\s/)[0] || keyOf(t, "call")))].sort();
+    const kinds = kindsOf(all);
     const parted = useRef(false); /* somebody has moved what is seen */
     const showAll = () => {
         parted.current = false;
@@ -255,6 +275,12 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
             () => !far && !more && (chosen.value = new Set([task.name])),
         );
     };
+    const grabNote = (key: string, at: { x: number; y: number }, event: PointerEvent) => {
+        if (event.button) return;
+        event.stopPropagation();
+        const start = world(event);
+        follow((e) => place(key, at.x + world(e).x - start.x, at.y + world(e).y - start.y), () => undefined);
+    };
     const ground = (event: PointerEvent) => {
         if (event.button) return;
         const start = world(event), from = { ...view.value }, px = event.clientX, py = event.clientY;
@@ -319,9 +345,11 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
                     zoom(Math.exp(-event.deltaY / 400), event.clientX - r.left, event.clientY - r.top);
                 }}>
                 <g transform={`scale(${view.value.k}) translate(${-view.value.x},${-view.value.y})`}>
+                    <Frames all={all} />
                     <Wires all={all} />
                     {held && loose.value ? <path class="wire near" d={wirePath(portAt(held, grip.value!.port), loose.value)} /> : null}
                     {all.map((t) => <Box key={t.name} task={t} fill={boxFill(t, kinds)} grip={grip.value} take={take(t)} grab={grab(t)} key_={key_(t)} />)}
+                    <Notes all={all} grab={grabNote} />
                     {frame.value ? <rect class="choosing" x={Math.min(frame.value.x, frame.value.x2)} y={Math.min(frame.value.y, frame.value.y2)} width={Math.abs(frame.value.x2 - frame.value.x)} height={Math.abs(frame.value.y2 - frame.value.y)} /> : null}
                 </g>
             </svg>

@@ -2,9 +2,13 @@
  * drag; and the data behind a port. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { Choose } from "./choose";
 import { ask, changes } from "./server";
+import { bytes } from "./words";
+import { FrameForm, FrameList, NoteForm } from "./workbench_around";
+import { ParameterTrials, SubstituteForm } from "./workbench_trial";
 import {
-    type Key, type Task, type TaskKey, align, chosen, copy, edit, file, flow, group, keyOf, open, port, readOnly, removeChosen, rename, tasks,
+    type Key, type LibraryTask, type Task, type TaskKey, align, chosen, copy, edit, file, flow, group, keyOf, open, port, readOnly, removeChosen, rename, tasks, text,
 } from "./workbench_state";
 import { lightOf } from "./workbench_canvas";
 
@@ -43,9 +47,7 @@ function Field({ label, value, yaml, lines, hint, set, remove }: {
 
 function Wiring({ task }: { task: Task }) {
     const outs = tasks.value.filter((t) => t.name !== task.name).flatMap((t) => t.ports.filter((p) => p.out).map((p) => ({ task: t.name, file: p.file })));
-    const lay = (place: string[]) => (event: Event) => {
-        const at = (event.target as HTMLSelectElement).value;
-        if (at === "") return;
+    const lay = (place: string[]) => (at: string) => {
         const from = outs[Number(at)];
         edit({ op: "connect", from: from.task, file: from.file, to: task.name, place });
     };
@@ -54,12 +56,7 @@ function Wiring({ task }: { task: Task }) {
         const read = task.ports.findIndex((p) => !p.out && p.file === name);
         return (flow.value.wires ?? []).filter((w) => w.to === me && w.read === read).map((w) => all[w.from].name).join(", ");
     };
-    const options = (first: string) => (
-        <>
-            <option value="">{first}</option>
-            {outs.map((o, i) => <option value={String(i)}>{`${o.file} of ${o.task}`}</option>)}
-        </>
-    );
+    const options = outs.map((o, i) => ({ value: String(i), text: `${o.file} of ${o.task}` }));
     return (
         <fieldset>
             <legend>Wires</legend>
@@ -69,18 +66,18 @@ function Wiring({ task }: { task: Task }) {
                     {p.out ? null : (
                         <>
                             <span>{maker(p.file) ? `from ${maker(p.file)}` : "from outside"}</span>
-                            {readOnly.value ? null : <select aria-label={`another file for ${p.file}`} value="" onChange={lay(p.place)}>{options("take …")}</select>}
+                            {readOnly.value ? null : <Choose label={`another file for ${p.file}`} first="another …" options={options} verb="Take" act={lay(p.place)} />}
                             {readOnly.value ? null : <button type="button" aria-label={`cut ${p.file}`} onClick={() => edit({ op: "disconnect", task: task.name, file: p.file })}>✕</button>}
                         </>
                     )}
                 </div>
             ))}
-            {readOnly.value ? null : <select aria-label="one more input" value="" onChange={lay([])}>{options("one more input …")}</select>}
+            {readOnly.value ? null : <Choose label="one more input" first="one more input …" options={options} verb="Add" act={lay([])} />}
         </fieldset>
     );
 }
 
-function OneTask({ task, keys }: { task: Task; keys: TaskKey[] }) {
+function OneTask({ task, keys, library }: { task: Task; keys: TaskKey[]; library: LibraryTask[] }) {
     const row = (k: string) => keys.find((r) => r.name === k);
     const free = keys.filter((r) => !task.keys.some((k) => k.key === r.name));
     const sub = keyOf(task, "flow"), light = lightOf(task);
@@ -96,18 +93,36 @@ function OneTask({ task, keys }: { task: Task; keys: TaskKey[] }) {
                     remove={() => edit({ op: "remove", place: ["tasks", task.name, k.key] })} />
             ))}
             {readOnly.value ? null : (
-                <label class="field">
+                <div class="field">
                     <span>more</span>
-                    <select aria-label="another key" value="" onChange={(event) => {
-                        const name = (event.target as HTMLSelectElement).value;
-                        if (name) edit({ op: "set", place: ["tasks", task.name, name], value: row(name)?.type.includes("true") ? "true" : "", yaml: true });
-                    }}>
-                        <option value="">another key …</option>
-                        {free.map((r) => <option value={r.name}>{`${r.name}: ${r.summary}`}</option>)}
-                    </select>
-                </label>
+                    <Choose label="another key" first="another key …" options={free.map((r) => ({ value: r.name, text: `${r.name}: ${r.summary}` }))} verb="Add"
+                        act={(name) => edit({ op: "set", place: ["tasks", task.name, name], value: row(name)?.type.includes("true") ? "true" : "", yaml: true })} />
+                </div>
             )}
             <Wiring task={task} />
+            <SubstituteForm task={task} library={library} />
+            <NoteForm beside={task.name} />
+        </>
+    );
+}
+
+/* An included workflow. Written as a name alone until something else is said of it. */
+function OneInclude({ task }: { task: Task }) {
+    const light = lightOf(task), path = keyOf(task, "file");
+    const set = (key: string, value: string, yaml: boolean) =>
+        task.alone && key !== "file"
+            ? edit({ op: "set", place: ["include", task.name], value: `{file: ${JSON.stringify(path)}, ${key}: ${value}}`, yaml: true })
+            : edit({ op: "set", place: task.alone ? ["include", task.name] : ["include", task.name, key], value, yaml });
+    return (
+        <>
+            <p class="soft">{task.count} tasks of another workflow join this one as {task.name}/…</p>
+            <p class={`light ${light.state}`}>{light.sign} {light.text}{light.why ? `: ${light.why}` : ""}</p>
+            <button type="button" onClick={() => open(file.value.replace(/[^/]*$/, "") + path)}>Open {path}</button>
+            <Field label="file" value={path} set={(value) => set("file", value, false)} />
+            <Field label="as" value={keyOf(task, "as")} yaml hint="what its files are called here: {raw.txt: all.bam}" set={(value) => set("as", value || "{}", true)} />
+            <Field label="with" value={keyOf(task, "with")} yaml hint="its parameters and lists: {least: 1}" set={(value) => set("with", value || "{}", true)} />
+            {readOnly.value ? null : <button type="button" onClick={() => removeChosen()}>Remove</button>}
+            <NoteForm beside={task.name} />
         </>
     );
 }
@@ -129,6 +144,7 @@ function Several() {
                 <input ref={name} required pattern="[A-Za-z0-9_\-]+" placeholder="name" aria-label="name of the sub-workflow" />
                 <button type="submit">Group to a sub-workflow</button>
             </form>
+            <FrameForm />
         </>
     );
 }
@@ -159,15 +175,45 @@ function Section({ title, section, members, hint }: { title: string; section: st
     );
 }
 
-export function Inspector({ keys }: { keys: TaskKey[] }) {
+/* Requirements on the schedule: each a text; the file has one, or a list of them. */
+function Constraints() {
+    const all = flow.value.assert ?? [], more = useRef<HTMLInputElement>(null);
+    const place = (i: number) => (all.length > 1 ? ["assert", String(i)] : ["assert"]);
+    const put = (event: Event) => {
+        event.preventDefault();
+        const values = [...all.map((k) => k.value), more.current!.value];
+        edit({ op: "set", place: ["assert"], value: values.length > 1 ? `[${values.map((v) => JSON.stringify(v)).join(", ")}]` : values[0], yaml: values.length > 1 });
+        (event.target as HTMLFormElement).reset();
+    };
+    if (readOnly.value && !all.length) return null;
+    return (
+        <fieldset>
+            <legend>Constraints</legend>
+            {all.map((k, i) => <Field key={k.value} label={`constraint ${i + 1}`} value={k.value} lines set={(value) => edit({ op: "set", place: place(i), value })} remove={() => edit({ op: "remove", place: all.length > 1 ? place(i) : ["assert"] })} />)}
+            {readOnly.value ? null : (
+                <form class="row" onSubmit={put}>
+                    <input ref={more} required placeholder="makespan < 100" aria-label="another constraint" size={18} />
+                    <button type="submit">Add</button>
+                </form>
+            )}
+        </fieldset>
+    );
+}
+
+export function Inspector({ keys, library }: { keys: TaskKey[]; library: LibraryTask[] }) {
     const one = chosen.value.size === 1 ? tasks.value.find((t) => chosen.value.has(t.name)) : null;
     return (
         <aside class="inspector card" aria-label="inspector">
             <h2>{one ? one.name : chosen.value.size ? "Chosen" : "Workflow"}</h2>
-            {one ? <OneTask key={one.name} task={one} keys={keys} /> : chosen.value.size ? <Several /> : (
+            {one?.include ? <OneInclude key={one.name} task={one} /> : one ? <OneTask key={one.name} task={one} keys={keys} library={library} /> : chosen.value.size ? <Several /> : (
                 <>
                     <Section title="Parameters" section="parameters" members={flow.value.parameters ?? []} hint="1.4" />
+                    <ParameterTrials />
                     <Section title="Lists" section="lists" members={flow.value.lists ?? []} hint="[a, b]" />
+                    <Section title="Included workflows" section="include" members={flow.value.include ?? []} hint="lib/qc.yaml" />
+                    <Constraints />
+                    <FrameList />
+                    <NoteForm beside="" />
                 </>
             )}
         </aside>
@@ -177,16 +223,6 @@ export function Inspector({ keys }: { keys: TaskKey[] }) {
 /* ---- data behind a port ---- */
 
 type Data = { sort: string; bytes?: number; digest?: string; lines?: string[]; more?: boolean; entries?: number };
-
-export function bytes(n: number): string {
-    const units = ["B", "kB", "MB", "GB", "TB"];
-    let i = 0;
-    while (n >= 1000 && i < units.length - 1) {
-        n /= 1000;
-        i++;
-    }
-    return `${Number(n.toPrecision(3))} ${units[i]}`;
-}
 
 /* P5 and P6 with 8 bits, which browsers do not know. */
 function Netpbm({ src, label }: { src: string; label: string }) {
@@ -229,15 +265,41 @@ function Content({ name, data, version }: { name: string; data: Data; version: n
     return null;
 }
 
+/* A port of a family has a file for each member: one is chosen. */
+function Members({ pattern, one, choose }: { pattern: string; one: string; choose: (name: string) => void }) {
+    const found = useSignal<{ files: string[]; found: number } | null>(null), words = useSignal("");
+    useEffect(() => {
+        let current = true;
+        ask<{ files: string[]; found: number }>("/api/workbench/members", { file: file.value, pattern, words: words.value }).then(
+            (f) => {
+                if (!current) return;
+                found.value = f;
+                if (!f.files.includes(one)) choose(f.files[0] ?? "");
+            },
+            () => current && (found.value = { files: [], found: 0 }),
+        );
+        return () => void (current = false);
+    }, [pattern, words.value, text.value]);
+    const f = found.value;
+    if (!f) return null;
+    return (
+        <p class="row">
+            <span>{f.found} {f.found === 1 ? "file" : "files"}</span>
+            <select aria-label="member of the family" value={one} onChange={(event) => choose((event.target as HTMLSelectElement).value)}>{f.files.map((name) => <option value={name} selected={name === one}>{name}</option>)}</select>
+            {f.found > f.files.length || words.value ? <input type="search" aria-label="part of the file's name" placeholder="part of the name" size={10} value={words.value} onInput={(event) => (words.value = (event.target as HTMLInputElement).value)} /> : null}
+        </p>
+    );
+}
+
 export function DataPanel() {
-    const at = port.value, data = useSignal<Data | null>(null);
-    const name = at ? file.value.replace(/[^/]*$/, "") + at.file : "";
+    const at = port.value, data = useSignal<Data | null>(null), member = useSignal("");
+    const family = at !== null && at.file.includes("{"), shown = at ? (family ? member.value : at.file) : "";
+    const name = shown ? file.value.replace(/[^/]*$/, "") + shown : "";
     const newest = changes.value;
     useEffect(() => {
         let current = true;
         data.value = null;
-        if (at && !at.file.includes("{"))
-            ask<Data>("/api/workbench/data", { file: name }).then((found) => current && (data.value = found), () => current && (data.value = { sort: "none" }));
+        if (name) ask<Data>("/api/workbench/data", { file: name }).then((found) => current && (data.value = found), () => current && (data.value = { sort: "none" }));
         return () => void (current = false);
     }, [name, newest]);
     if (!at) return null;
@@ -249,7 +311,7 @@ export function DataPanel() {
                 <span>{d?.bytes !== undefined ? bytes(d.bytes) : ""}{d?.digest ? ` · ${d.digest.slice(0, 12)}` : ""}</span>
                 <button type="button" onClick={() => (port.value = null)}>Close</button>
             </header>
-            {at.file.includes("{") ? <p>A name of a family: each member has its own file.</p> : null}
+            {family ? <Members pattern={at.file} one={member.value} choose={(one) => (member.value = one)} /> : null}
             {d?.sort === "none" ? <p>It is not there yet.</p> : null}
             {d?.sort === "folder" ? <p>a folder, {d.entries} {d.entries === 1 ? "entry" : "entries"}</p> : null}
             {d ? <Content name={name} data={d} version={newest} /> : null}

@@ -19,7 +19,11 @@ export type Task = {
     height: number;
     keys: Key[];
     ports: Port[];
+    include?: boolean; /* a workflow that this one includes; `alone`: its file's name is all that is said */
+    alone?: boolean;
 };
+export type Frame = { name: string; tasks: string[] };
+export type Note = { name: string; text: string; beside: string; alone: boolean };
 export type Wire = { from: number; to: number; made: number; read: number };
 export type Problem = { line: number; text: string };
 export type Flow = {
@@ -29,7 +33,16 @@ export type Flow = {
     wires?: Wire[];
     parameters?: Key[];
     lists?: Key[];
+    include?: Key[];
+    assert?: Key[];
+    frames?: Frame[];
+    notes?: Note[];
 };
+/* The experiment that replaces things in the workflow; its digest is "" while it has no file. */
+export type Substitution = { name: string; what?: "task" | "data" | "parameter"; target?: string; by: Key[]; listed: boolean };
+export type Trial = { file: string; text: string; digest: string; substitutions: Substitution[] };
+/* What undo goes back to: both texts. */
+type Moment = { text: string; trial: string };
 export type Step = Record<string, unknown> & { op: string };
 export type Light = { task: string; state: string; why: string | null };
 export type Lights = { tasks: number; run: number; seconds: number | null; going: boolean; lights: Light[] };
@@ -44,8 +57,9 @@ export const port = signal<{ task: string; file: string } | null>(null); /* whos
 export const message = signal(""); /* why the last thing was refused */
 export const saving = signal<"saved" | "waits" | "away" | "conflict">("saved");
 export const lights = signal<Lights | null>(null);
-export const past = signal<string[]>([]);
-export const future = signal<string[]>([]);
+export const trial = signal<Trial | null>(null);
+export const past = signal<Moment[]>([]);
+export const future = signal<Moment[]>([]);
 /* Boxes that were moved by hand; the others stand where the layout puts them. */
 export const moved = signal<Record<string, { x: number; y: number }>>({});
 export const readOnly = signal(false);
@@ -53,7 +67,7 @@ export const folder = signal(""); /* of the server: two of them may have files o
 
 let digest = ""; /* of the file as we have read or written it */
 let clipboard = "";
-let timer = 0, looking = 0, asked = 0, busy = false;
+let timer = 0, looking = 0, asked = 0, busy = false, lighting = 0;
 
 export const tasks = computed<Task[]>(() => (flow.value.tasks ?? []).map((task) => ({ ...task, ...moved.value[task.name] })));
 export const only = computed<Task | null>(() => (chosen.value.size === 1 ? (tasks.value.find((t) => chosen.value.has(t.name)) ?? null) : null));
@@ -106,6 +120,7 @@ export async function open(name: string): Promise<void> {
     port.value = null;
     message.value = "";
     lights.value = null;
+    trial.value = null;
     saving.value = "saved";
     try {
         moved.value = JSON.parse(localStorage.getItem(movedName()) ?? "{}");
@@ -115,6 +130,7 @@ export async function open(name: string): Promise<void> {
     show(found);
     restoreDraft();
     light();
+    loadTrial();
 }
 
 /* What was typed while the server was away, if the file is still the one that it was typed for. */
@@ -184,11 +200,15 @@ export async function resolve(how: "theirs" | "mine"): Promise<void> {
 
 /* ---- lights ---- */
 
+/* While a run goes on they are asked again: after a second, or ten times as long as it took to answer. */
 export async function light(): Promise<void> {
-    const name = file.value;
+    const name = file.value, began = performance.now();
+    clearTimeout(lighting);
     try {
         const found = await ask<Lights>("/api/workbench/lights", { file: name });
-        if (file.value === name) lights.value = found;
+        if (file.value !== name) return;
+        lights.value = found;
+        if (found.going) lighting = window.setTimeout(light, Math.max(1000, 10 * (performance.now() - began)));
     } catch {
         if (file.value === name) lights.value = null; /* the workflow cannot be read: problems say why */
     }
@@ -196,9 +216,11 @@ export async function light(): Promise<void> {
 
 /* ---- changing ---- */
 
+const now = (): Moment => ({ text: text.value, trial: trial.value?.text ?? "" });
+
 function changed(next: string): void {
     if (next === text.value) return;
-    past.value = [...past.value, text.value];
+    past.value = [...past.value, now()];
     future.value = [];
     text.value = next;
     later();
@@ -245,9 +267,11 @@ export function typed(next: string): void {
 function step(from: typeof past, to: typeof past): void {
     const next = from.value[from.value.length - 1];
     if (next === undefined || readOnly.value) return;
-    to.value = [...to.value, text.value];
+    to.value = [...to.value, now()];
     from.value = from.value.slice(0, -1);
-    text.value = next;
+    if (trial.value && next.trial && next.trial !== trial.value.text) saveTrial(next.trial);
+    if (next.text === text.value) return;
+    text.value = next.text;
     later();
     look();
 }
@@ -267,8 +291,9 @@ export async function add(description: string, own: boolean): Promise<void> {
 }
 
 export async function copy(): Promise<void> {
-    if (!chosen.value.size) return;
-    const answer = await edit({ op: "copy", tasks: [...chosen.value] });
+    const names = tasks.value.filter((t) => chosen.value.has(t.name) && !t.include).map((t) => t.name);
+    if (!names.length) return;
+    const answer = await edit({ op: "copy", tasks: names });
     if (!answer?.copied) return;
     clipboard = answer.copied;
     await navigator.clipboard?.writeText(clipboard).catch(() => undefined);
@@ -281,14 +306,36 @@ export async function paste(given?: string): Promise<void> {
     if (source) await add(source, false);
 }
 
+/* A list of names as it stands in brackets; what JSON quotes is quoted the same in YAML. */
+const listed = (names: string[]) => `[${names.map((n) => (/^[A-Za-z_][\w-]*$/.test(n) ? n : JSON.stringify(n))).join(", ")}]`;
+
+export function frameSteps(name: string, members: string[]): Step[] {
+    const place = ["canvas", "frames", name];
+    return [members.length ? { op: "set", place, value: listed(members), yaml: true } : { op: "remove", place }];
+}
+
+/* Frames hold tasks by name: what is renamed (or, `to` null, removed) is so in them as well. */
+function framesFollow(names: string[], to: string | null): Step[] {
+    return (flow.value.frames ?? []).flatMap((f) => {
+        const next = f.tasks.flatMap((t) => (names.includes(t) ? (to === null ? [] : [to]) : [t]));
+        return next.join("\n") === f.tasks.join("\n") ? [] : frameSteps(f.name, [...new Set(next)]);
+    });
+}
+
+function removal(task: Task): Step {
+    if (!task.include) return { op: "remove-task", task: task.name };
+    return { op: "remove", place: (flow.value.include ?? []).length > 1 ? ["include", task.name] : ["include"] };
+}
+
 export async function removeChosen(): Promise<void> {
-    if (chosen.value.size) await edit(...[...chosen.value].map((task) => ({ op: "remove-task", task })));
+    const gone = tasks.value.filter((t) => chosen.value.has(t.name));
+    if (gone.length) await edit(...gone.map(removal), ...framesFollow(gone.map((t) => t.name), null));
 }
 
 export async function group(name: string): Promise<void> {
     const path = `${name}.yaml`;
     const names = [...chosen.value];
-    const answer = await edit({ op: "group", tasks: names, name, path });
+    const answer = await edit({ op: "group", tasks: names, name, path }, ...framesFollow(names, name));
     if (!answer?.module) return;
     try {
         await tell("/api/workbench/save", { file: path, text: answer.module, digest: "" });
@@ -303,7 +350,46 @@ export async function group(name: string): Promise<void> {
 
 export async function rename(from: string, to: string): Promise<void> {
     const at = moved.value[from];
-    if (!(await edit({ op: "rename-task", from, to }))) return;
+    const notes = (flow.value.notes ?? []).filter((n) => n.beside === from).map((n) => ({ op: "set", place: ["canvas", "notes", n.name, "beside"], value: to }));
+    if (!(await edit({ op: "rename-task", from, to }, ...framesFollow([from], to), ...notes))) return;
     if (at) place(to, at.x, at.y);
     chosen.value = new Set([to]);
+    const replaced = (trial.value?.substitutions ?? []).filter((s) => s.what === "task" && s.target === from);
+    if (replaced.length) await editTrial(false, ...replaced.map((s) => ({ op: "set", place: ["substitute", s.name, "task"], value: to })));
+}
+
+/* ---- the experiment ---- */
+
+export async function loadTrial(): Promise<void> {
+    const name = file.value;
+    const found = await ask<Trial>("/api/workbench/trial", { file: name }).catch(() => null);
+    if (file.value === name) trial.value = found;
+}
+
+async function saveTrial(next: string): Promise<void> {
+    const t = trial.value;
+    if (!t || readOnly.value) return;
+    try {
+        await tell("/api/workbench/save", { file: t.file, text: next, digest: t.digest });
+    } catch (error) {
+        message.value = `${t.file}: ${(error as Error).message}`;
+    }
+    await loadTrial(); /* as it is now, whoever wrote it */
+}
+
+/* `step`: undo goes back to before it. It is on disk at once: substitutions are not typed letter by letter. */
+export async function editTrial(step: boolean, ...steps: Step[]): Promise<void> {
+    const t = trial.value;
+    if (!t || readOnly.value) return;
+    try {
+        const { text: next } = await tell<{ text: string }>("/api/workbench/edit", { file: t.file, text: t.text, steps });
+        if (step) {
+            past.value = [...past.value, now()];
+            future.value = [];
+        }
+        message.value = "";
+        await saveTrial(next);
+    } catch (error) {
+        message.value = (error as Error).message;
+    }
 }

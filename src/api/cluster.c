@@ -1,9 +1,11 @@
 /* weft/run.h: clusters. Submitting, what agents and runs there are, cancelling; keys. */
+#include "api/inside_cluster.h"
 #include "api/run_handle.h"
 #include "base/mem.h"
 #include "base/seal.h"
 #include "base/suggest.h"
 #include "session/key_file.h"
+#include "session/note.h"
 #include "session/place.h"
 
 #include <errno.h>
@@ -156,6 +158,15 @@ EXPORT const char *weft_cluster_store(const struct weft_cluster *c)
 EXPORT void weft_cluster_stop(struct weft_cluster *c)
 {
     client_stop(c->client);
+}
+
+uint64_t *cluster_noted_runs(const char *folder, size_t *n)
+{
+    struct strbuf state = {0};
+    strbuf_printf(&state, "%s/.weft", folder);
+    uint64_t *runs = notes_list(state.at, n);
+    strbuf_free(&state);
+    return runs;
 }
 
 /* ---- looking ---- */
@@ -498,6 +509,36 @@ EXPORT bool weft_cluster_cancel(struct weft_cluster *c, uint64_t run, const char
 {
     RUN_CALL(call, error, &c->broken)
     call.good = cluster_cancel(c, run, task, &call.err);
+    bool good = run_call_end(&call);
+    if (said)
+        *said = strbuf_text(&c->said);
+    return good;
+}
+
+/* One that is gone already cannot be told anything: what became of it is said instead. */
+static bool cluster_drain(struct weft_cluster *c, uint32_t node, bool now, struct error *err)
+{
+    size_t n;
+    const struct member *members = client_members(c->client, &n);
+    const struct member *found = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (members[i].node == node)
+            found = &members[i];
+    if (!found)
+        return error_set(err, ERROR_INPUT, "there is no node %u; `weft status` shows who is there",
+                         node);
+    if (board_is_gone(found->state))
+        return error_set(err, ERROR_FAILED, "node %u %s", node,
+                         found->state == BOARD_LEFT ? "has left already" : "is dead already");
+    strbuf_clear(&c->said);
+    return client_drain(c->client, node, now, &c->said, err);
+}
+
+EXPORT bool weft_cluster_drain(struct weft_cluster *c, uint32_t node, bool now, const char **said,
+                               struct weft_error *error)
+{
+    RUN_CALL(call, error, &c->broken)
+    call.good = cluster_drain(c, node, now, &call.err);
     bool good = run_call_end(&call);
     if (said)
         *said = strbuf_text(&c->said);

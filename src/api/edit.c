@@ -229,12 +229,16 @@ static yaml_ref task_number(const struct weft_edit *e, size_t i)
     return member_number(&e->edit.y, yaml_get(&e->edit.y, 0, "tasks"), i);
 }
 
-/* Lines of the text, from 1. */
-static uint32_t line_of(const struct weft_edit *e, size_t at)
+/* The line in which a value ends; where it begins is known, so that only its own text is gone through. */
+static uint32_t last_line(const struct weft_edit *e, yaml_ref key)
 {
-    uint32_t line = 1;
-    for (size_t i = 0; i < at && i < e->edit.text.n; i++)
-        line += e->edit.text.at[i] == '\n';
+    struct yaml_mark mark = e->edit.y.mark[yaml_value(key)];
+    uint32_t line = (uint32_t)yaml_line(&e->edit.y, key);
+    size_t at = e->edit.y.mark[key].start;
+    if (mark.end == YAML_NONE || at == YAML_NONE)
+        return line;
+    for (; at < mark.end && at < e->edit.text.n; at++)
+        line += e->edit.text.at[at] == '\n';
     return line;
 }
 
@@ -244,20 +248,15 @@ EXPORT bool weft_edit_task(const struct weft_edit *e, size_t i, struct weft_edit
     yaml_ref k = task_number(e, i);
     if (k == YAML_NONE)
         return false;
-    struct yaml_mark mark = y->mark[yaml_value(k)];
-    uint32_t line = (uint32_t)yaml_line(y, k);
-    *out = (struct weft_edit_task){yaml_text(y, k, NULL), line,
-                                   mark.end == YAML_NONE ? line : line_of(e, mark.end)};
+    *out =
+        (struct weft_edit_task){yaml_text(y, k, NULL), (uint32_t)yaml_line(y, k), last_line(e, k)};
     return true;
 }
 
-/* False when memory ran out, too: then there is nothing to show. */
-static bool key_show(struct weft_edit *e, yaml_ref k, struct weft_edit_key *out)
+/* A value under a key. False when memory ran out, too: then there is nothing to show. */
+static bool value_show(struct weft_edit *e, const char *key, yaml_ref v, struct weft_edit_key *out)
 {
     const struct yaml *y = &e->edit.y;
-    if (k == YAML_NONE)
-        return false;
-    yaml_ref v = yaml_value(k);
     bool yaml = yaml_type(y, v) != YAML_SCALAR;
     API_CALL_ON(call, NULL, &e->account)
     {
@@ -270,8 +269,16 @@ static bool key_show(struct weft_edit *e, yaml_ref k, struct weft_edit_key *out)
     }
     if (!api_end(&call))
         return false;
-    *out = (struct weft_edit_key){yaml_text(y, k, NULL), strbuf_text(&e->shown), yaml,
-                                  (uint32_t)yaml_line(y, k)};
+    *out = (struct weft_edit_key){key, strbuf_text(&e->shown), yaml, (uint32_t)yaml_line(y, v)};
+    return true;
+}
+
+static bool key_show(struct weft_edit *e, yaml_ref k, struct weft_edit_key *out)
+{
+    const struct yaml *y = &e->edit.y;
+    if (k == YAML_NONE || !value_show(e, yaml_text(y, k, NULL), yaml_value(k), out))
+        return false;
+    out->line = (uint32_t)yaml_line(y, k);
     return true;
 }
 
@@ -285,6 +292,26 @@ EXPORT bool weft_edit_member(struct weft_edit *e, const char *section, size_t k,
                              struct weft_edit_key *out)
 {
     return key_show(e, member_number(&e->edit.y, yaml_get(&e->edit.y, 0, section), k), out);
+}
+
+/* Elements of lists are walked as members are: lists that people edit are short. */
+EXPORT bool weft_edit_at(struct weft_edit *e, const char *const *place, size_t k,
+                         struct weft_edit_key *out)
+{
+    const struct yaml *y = &e->edit.y;
+    struct yaml_path path;
+    struct error err = {0};
+    yaml_ref v = place_path(place, &path, &err) ? yaml_edit_find(&e->edit, &path) : YAML_NONE;
+    if (v == YAML_NONE || yaml_is_null(y, v))
+        return false;
+    if (yaml_type(y, v) == YAML_MAPPING)
+        return key_show(e, member_number(y, v, k), out);
+    if (yaml_type(y, v) == YAML_SCALAR)
+        return k == 0 && value_show(e, "", v, out);
+    yaml_ref element = yaml_first(y, v);
+    while (element != YAML_NONE && k--)
+        element = yaml_next(y, v, element);
+    return element != YAML_NONE && value_show(e, "", element, out);
 }
 
 struct port_number {

@@ -36,6 +36,14 @@ static void test_edit(void)
        "what it makes");
     ok(!weft_edit_port(e, 0, 3, &file), "and no more");
     ok(weft_edit_member(e, "parameters", 0, &key) && strcmp(key.value, "2") == 0, "parameters");
+    const char *const ins[] = {"tasks", "blur", "in", NULL}, *const top[] = {NULL};
+    ok(weft_edit_at(e, ins, 0, &key) && strcmp(key.value, "a.png") == 0 && !*key.key,
+       "an element of a list at a place");
+    ok(weft_edit_at(e, ins, 1, &key) && key.yaml && !weft_edit_at(e, ins, 2, &key), "all of them");
+    ok(weft_edit_at(e, place, 0, &key) && strcmp(key.value, "2") == 0, "a value at a place");
+    ok(!weft_edit_at(e, place, 1, &key), "which is one");
+    ok(weft_edit_at(e, top, 2, &key) && strcmp(key.key, "tasks") == 0 && key.line == 3,
+       "a member of the file");
     ok(weft_edit_connect(e, "blur", "soft.png", "edges", port, &error), "a wire");
     has_str(weft_edit_text(e, NULL), "in: soft.png, out", "is a name");
     ok(!weft_edit_connect(e, "edges", "edges.png", "blur", NULL, &error) &&

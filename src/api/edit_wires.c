@@ -14,6 +14,7 @@
 struct wire_end {
     uint32_t task, port;
     bool out;
+    bool varies; /* its name has variables */
     const char *file;
 };
 
@@ -27,7 +28,8 @@ struct wire_ends {
 static bool wire_end_found(void *context, const struct edit_port *port)
 {
     struct wire_ends *w = context;
-    struct wire_end end = {w->task, w->port++, w->out, yaml_text(&w->e->y, port->at, NULL)};
+    const char *file = yaml_text(&w->e->y, port->at, NULL);
+    struct wire_end end = {w->task, w->port++, w->out, strchr(file, '{') != NULL, file};
     array_push(&w->at, end);
     return true;
 }
@@ -45,8 +47,6 @@ static bool at_variable(const char *name, size_t *length)
 static bool names_meet(const char *a, const char *b)
 {
     size_t n = strlen(b), length, other;
-    if (!strchr(a, '{') && !strchr(b, '{'))
-        return strcmp(a, b) == 0;
     bool *meets = mem_new_zero(bool, n + 1), *next = mem_new_zero(bool, n + 1);
     meets[0] = true;
     for (;;) {
@@ -77,6 +77,12 @@ static bool names_meet(const char *a, const char *b)
     free(meets);
     free(next);
     return good;
+}
+
+/* Names without variables, which most are, are compared and nothing else: there are as many pairs as boxes squared. */
+static bool ends_meet(const struct wire_end *a, const struct wire_end *b)
+{
+    return a->varies || b->varies ? names_meet(a->file, b->file) : strcmp(a->file, b->file) == 0;
 }
 
 static const char *wire_task_name(const struct yaml *y, uint32_t task)
@@ -124,7 +130,7 @@ static void wires_find(struct weft_edit *e)
     for (size_t i = 0; i < ends.at.n; i++)
         for (size_t j = 0; j < ends.at.n && ends.at.at[i].out; j++) {
             const struct wire_end *from = &ends.at.at[i], *to = &ends.at.at[j];
-            if (to->out || from->task == to->task || !names_meet(from->file, to->file))
+            if (to->out || from->task == to->task || !ends_meet(from, to))
                 continue;
             struct weft_edit_wire wire = {from->task, to->task, from->port, to->port};
             array_push(&e->wires, wire);

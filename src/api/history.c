@@ -95,14 +95,17 @@ EXPORT struct weft_runs *weft_history_runs(struct weft_history *h,
     {
         struct weft_runs_filter own = WEFT_RUNS_INIT;
         struct weft_runs *runs = mem_new_zero(struct weft_runs, 1);
+        struct digest digest;
         if (api_options(&own, filter, &call.err) &&
+            (!own.digest || api_digest(own.digest, &digest, &call.err)) &&
             history_list(h->model,
                          &(struct history_filter){.workflow = own.workflow,
                                                   .failed = own.failed,
                                                   .since = own.since,
                                                   .limit = own.limit,
                                                   .where = own.where,
-                                                  .words = own.words},
+                                                  .words = own.words,
+                                                  .digest = own.digest ? &digest : NULL},
                          &runs->list, &call.err))
             call.result = runs;
         else
@@ -461,6 +464,17 @@ static bool story_is_digest(const char *text, struct digest *out)
         out->at[i] = (uint8_t)((strchr(digits, text[2 * i]) - digits) * 16 +
                                (strchr(digits, text[2 * i + 1]) - digits));
     return true;
+}
+
+bool api_digest(const char *text, struct digest *out, struct error *err)
+{
+    if (!file_exists(text) && story_is_digest(text, out))
+        return true;
+    *out = story_digest(text);
+    return !digest_is_zero(out) ||
+           error_set(err, ERROR_INPUT,
+                     "%s: expected a digest (64 hexadecimal digits) or a file that can be read",
+                     text);
 }
 
 /* Workflows may call a folder "d/"; who asks for it may not. */

@@ -43,6 +43,12 @@ struct weft_history {
 struct weft_runs {
     history_runs list;
 };
+struct weft_findings {
+    history_findings model;
+    bool files; /* else tasks */
+};
+/* A content by 64 hexadecimal digits, or as a file has it. False: it is neither. */
+bool api_digest(const char *text, struct digest *out, struct error *err);
 struct weft_record {
     struct run_record run;
     struct history_tasks tasks;

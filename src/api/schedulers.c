@@ -208,14 +208,15 @@ static bool cluster_settings(struct cluster_problem *s, struct error *err)
 
 static bool cluster_submit(struct cluster_problem *s, struct error *err)
 {
-    static const char *const names[] = {"best", "hash", "worst"};
+    static const char *const names[] = {"best", "hash", "worst", "even"};
     const char *text = s->options.submit;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (strcmp(names[i], text) == 0) {
             s->config.submit = (enum workload_submit)i;
             return true;
         }
-    return error_set(err, ERROR_INPUT, "--submit is '%s'; expected best, hash or worst", text);
+    return error_set(err, ERROR_INPUT, "--submit is '%s'; expected best, hash, worst or even",
+                     text);
 }
 
 static bool cluster_wait(struct cluster_problem *s, struct error *err)

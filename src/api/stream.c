@@ -97,6 +97,7 @@ static void stream_on_tick(void *context)
 {
     struct weft_stream *s = context;
     stream_planned_tick(s);
+    stream_record_tick(s);
     if (s->options.tick)
         s->options.tick(s->options.context);
 }
@@ -176,16 +177,19 @@ EXPORT struct weft_stream *weft_stream_open(const struct weft_workflow *w,
     return api_result(&call);
 }
 
-/* No boundary: threads of the stream take plain memory, and this one allocates nothing. */
+/* No boundary: threads of the stream take plain memory, and this one allocates nothing but for the
+ * record, which has boundaries of its own. */
 EXPORT bool weft_stream_run(struct weft_stream *s, struct weft_error *error)
 {
     struct error err = {0};
+    stream_record_begin(s);
     struct stream_agents *agents =
         s->helpers ? stream_agents_start(&s->options, s->folder, s->helpers, &s->key, s->flow, &err)
                    : NULL;
     bool good = (agents || !s->helpers) &&
                 (s->planned ? stream_planned_run(s, &err) : flow_run(s->flow, &err));
     stream_agents_end(agents);
+    stream_record_end(s, good);
     api_error_out(&err, error);
     return good;
 }
@@ -193,6 +197,7 @@ EXPORT bool weft_stream_run(struct weft_stream *s, struct weft_error *error)
 /* Reads nothing that changes after opening: a signal handler may call it at any time until the close. */
 EXPORT void weft_stream_stop(struct weft_stream *s)
 {
+    atomic_store(&s->stopped, true);
     flow_stop(s->flow);
 }
 
@@ -276,6 +281,32 @@ EXPORT bool weft_stream_worker(const struct weft_stream *s, size_t i,
         flow_plan(s->flow) ? platform_node_name(s->platform->model, f.node) : NULL, f.items,
         f.busy};
     return true;
+}
+
+EXPORT bool weft_stream_channel(const struct weft_stream *s, size_t *at,
+                                struct weft_stream_channel *out)
+{
+    struct flow_channel_figures f;
+    uint32_t next = *at > UINT32_MAX ? UINT32_MAX : (uint32_t)*at;
+    bool found = flow_channel(s->flow, &next, &f);
+    *at = next;
+    if (!found)
+        return false;
+    bool nodes = f.from != UINT32_MAX;
+    *out = (struct weft_stream_channel){
+        .from = nodes ? platform_node_name(s->platform->model, f.from) : NULL,
+        .to = nodes ? platform_node_name(s->platform->model, f.to) : NULL,
+        .helper = nodes ? 0 : f.to,
+        .transfers = f.items,
+        .bytes = f.bytes,
+        .busy = f.busy,
+    };
+    return true;
+}
+
+EXPORT int64_t weft_stream_recorded(const struct weft_stream *s)
+{
+    return s->recorded;
 }
 
 EXPORT bool weft_stream_failure(const struct weft_stream *s, size_t i,

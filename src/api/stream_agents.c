@@ -107,7 +107,7 @@ static bool agents_write(struct stream_agents *a, const struct weft_stream_optio
     for (uint32_t i = 0; i < count; i++)
         strbuf_printf(&flow,
                       "  helper-%u: { run: \"sh helper.sh %u\", in: [helper.sh, key], cores: %u, "
-                      "retries: 5 }\n",
+                      "retries: 20 }\n",
                       i, i, o->cores ? o->cores : 1);
     agents_write_script(o->program ? o->program : "weft", flow_helper_addresses(a->flow), &script);
     strbuf_printf(&path, "%s/helpers.yaml", a->folder);

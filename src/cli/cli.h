@@ -102,6 +102,8 @@ void cli_dropped(void *arguments, const char *line);
 /* Print "weft: ..." and return the exit status. */
 int cli_fail(const struct error *err);
 int cli_failed(const struct weft_error *error); /* the library's */
+/* What the command was given: where a profile said what is wrong, these two name the place. NULL: none. */
+void cli_arguments(const struct arguments *a);
 /* Errors that these two print go into this log, too, from now on; NULL: into none. */
 struct run_log;
 void cli_log(struct run_log *log);
@@ -218,3 +220,6 @@ int cli_show(const char *text, size_t n); /* cli_print() of a text */
     {                                                                                              \
         NULL, 0, NULL, NULL                                                                        \
     }
+
+/* weft-ui, the page's own program: beside weft, as in a build, or where it is installed. Owned; NULL: it is in neither place. */
+char *cli_ui_program(void);

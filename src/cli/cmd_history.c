@@ -6,6 +6,7 @@
 #include "base/quantity.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
+#include "report/findings_view.h"
 #include "report/graph_svg.h"
 #include "report/human.h"
 #include "report/history_view.h"
@@ -16,13 +17,20 @@
 #include <time.h>
 
 static const struct cli_option options[] = {
-    {"workflow", 0, "NAME", "list: only runs of workflows with this in their name"},
-    {"failed", 0, NULL, "list: only runs that did not end well (failed, cancelled, lost)"},
-    {"since", 0, "TIME", "list: only runs started since then: 2d, 12h, 30m, or 2026-11-15"},
+    {"workflow", 0, "NAME", "list: only of workflows with this in their name"},
+    {"failed", 0, NULL,
+     "list: only runs, or tasks, that did not end well (failed, cancelled, lost ...)"},
+    {"since", 0, "TIME", "list: only what started since then: 2d, 12h, 30m, or 2026-11-15"},
     {"where", 0, "SQL",
-     "list: only runs of which this holds: parameters, values that results state, tags, columns"},
+     "list: only that of which this holds: parameters, values that results state, tags, columns"},
     {"words", 0, "WORDS",
-     "list: only runs that have each of these words somewhere: names, commands, files, notes ..."},
+     "list: only what has each of these words somewhere: names, commands, files, notes ..."},
+    {"digest", 0, "DIGEST|FILE",
+     "list: only runs that made or read this content, tasks that made it, files that have it"},
+    {"tasks", 0, NULL,
+     "list tasks instead of runs, each attempt: of all runs, or of RUN; with the options for "
+     "lists"},
+    {"files", 0, NULL, "list files instead of runs: made or read by all runs, or by RUN"},
     {"limit", 0, "N", "at most so many (default 20, of a lineage 2,000; 0: all)"},
     {"compare", 0, NULL, "two runs side by side: what got slower, by kind and by task"},
     {"file", 0, "PATH", "where a file comes from: run, task and inputs"},
@@ -47,16 +55,20 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_rule history_rules[] = {
-    {"workflow failed since where words", NULL, "RUN file compare"},
+    {"workflow failed since where words digest", NULL, "file compare"},
+    {"tasks files", NULL, "compare file lineage import tag note name to"},
+    {"tasks", NULL, "files"},
+    {"failed", NULL, "files"}, /* a file does not fail */
     {"output", "RUN", "tag note name compare file export json limit import"},
     {"tag note name", "RUN", "compare file export json limit import"},
     {"tag note name", NULL, "tag note name"}, /* one at a time: each is a step that may fail */
     {"unsay", "tag note name", NULL},
-    {"lineage", NULL, "RUN compare file import tag note name workflow failed since where words"},
+    {"lineage", NULL,
+     "RUN compare file import tag note name workflow failed since where words digest"},
     {"svg", "lineage", "json export"},
-    {"limit", NULL, "RUN compare"},
+    {"limit", NULL, "compare"},
     {"file", NULL, "compare RUN"},
-    {"import", NULL, "RUN compare file export workflow failed since limit json"},
+    {"import", NULL, "RUN compare file export workflow failed since where words digest limit json"},
     {"json", NULL, "export"}, /* the suffix says what is written */
     {"to", "export", "compare file lineage"},
     {"to", "RUN", NULL},
@@ -95,7 +107,8 @@ static bool history_export_kind(const struct arguments *a, int *kind, struct err
     if (!path)
         return true;
     const char *name = file_basename(path), *dot = strrchr(name, '.');
-    bool run = a->noperands == 1 && !arguments_flag(a, "compare");
+    bool run = a->noperands == 1 && !arguments_flag(a, "compare") && !arguments_given(a, "tasks") &&
+               !arguments_given(a, "files");
     if (run && (arguments_value(a, "to") || strcmp(name, "ro-crate-metadata.json") == 0))
         *kind = EXPORT_RUN;
     else if (dot && strcmp(dot, ".json") == 0)
@@ -124,6 +137,7 @@ static int history_list_runs(const struct arguments *a, struct weft_history *h, 
     filter.failed = arguments_flag(a, "failed");
     filter.where = arguments_value(a, "where");
     filter.words = arguments_value(a, "words");
+    filter.digest = arguments_value(a, "digest");
     /* An export is complete unless it is limited. */
     if (!history_since(a, &filter.since, &err) ||
         !arguments_integer(a, "limit", exported < 0 ? 20 : 0, 0, 1000000000, &limit, &err))
@@ -141,6 +155,71 @@ static int history_list_runs(const struct arguments *a, struct weft_history *h, 
     else
         strbuf_add(out, "no such run\n");
     weft_runs_free(runs);
+    return 0;
+}
+
+/* Looks at all there is when all is wanted: --limit 0, or an export without a limit. */
+static bool history_search_of(const struct arguments *a, struct weft_history *h, int exported,
+                              struct weft_search *search, struct error *err)
+{
+    struct weft_error error;
+    int64_t limit;
+    search->workflow = arguments_value(a, "workflow");
+    search->failed = arguments_flag(a, "failed");
+    search->where = arguments_value(a, "where");
+    search->words = arguments_value(a, "words");
+    search->digest = arguments_value(a, "digest");
+    if (!history_since(a, &search->since, err) ||
+        !arguments_integer(a, "limit", exported < 0 ? 20 : 0, 0, 1000000000, &limit, err))
+        return false;
+    search->limit = (size_t)limit;
+    if (!limit)
+        search->look = 0;
+    if (a->noperands) {
+        search->run = weft_history_find(h, a->operand[0], &error);
+        if (search->run < 0)
+            return error_set(err, ERROR_INPUT, "%s", error.text);
+    }
+    return true;
+}
+
+/* On standard error: it belongs to no format. */
+static void history_not_whole(int64_t from)
+{
+    struct strbuf text = {0};
+    strbuf_printf(&text,
+                  "not all was looked at: nothing before run %lld, and of that perhaps a part; "
+                  "--limit 0 looks at all, or ask for a time, a workflow, a parameter",
+                  (long long)from);
+    cli_say("note: ", text.at);
+    strbuf_free(&text);
+}
+
+static int history_list_findings(const struct arguments *a, struct weft_history *h, int exported,
+                                 struct strbuf *out)
+{
+    struct weft_error error;
+    struct error err = {0};
+    struct weft_search search = WEFT_SEARCH_INIT;
+    bool files = arguments_flag(a, "files");
+    int64_t from;
+    if (!history_search_of(a, h, exported, &search, &err))
+        return cli_fail(&err);
+    struct weft_findings *f = files ? weft_history_search_files(h, &search, &error)
+                                    : weft_history_search_tasks(h, &search, &error);
+    if (!f)
+        return cli_failed(&error);
+    if (exported == EXPORT_CSV)
+        findings_view_csv(&f->model, files, out);
+    else if (exported == EXPORT_JSON || arguments_flag(a, "json"))
+        findings_view_json(&f->model, files, out);
+    else if (f->model.list.n)
+        findings_view(&f->model, files, cli_colour(), out);
+    else
+        strbuf_printf(out, "no such %s\n", files ? "file" : "task");
+    if (!weft_findings_whole(f, &from))
+        history_not_whole(from);
+    weft_findings_free(f);
     return 0;
 }
 
@@ -254,6 +333,11 @@ static bool history_question_good(const struct arguments *a, int exported, struc
 {
     const char *file = arguments_value(a, "file");
     bool both = arguments_flag(a, "compare");
+    bool rows = arguments_given(a, "tasks") || arguments_given(a, "files");
+    if (!both && !rows && a->noperands &&
+        !arguments_refuse(a, "workflow failed since where words digest limit",
+                          "one RUN, but for --tasks or --files of it", err))
+        return false;
     if (exported == 0 && (file || both || arguments_value(a, "lineage")))
         return error_set(err, ERROR_INPUT, "--%s is exported as .json only",
                          file   ? "file"
@@ -299,6 +383,8 @@ static int history_answer(const struct arguments *a, struct weft_history *h, int
         return history_show_lineage(a, h, json, out);
     if (arguments_value(a, "file"))
         return history_show_file(a, h, arguments_value(a, "file"), json, out);
+    if (arguments_flag(a, "tasks") || arguments_flag(a, "files"))
+        return history_list_findings(a, h, exported, out);
     if (!a->noperands)
         return history_list_runs(a, h, exported, out);
     /* a name of a run comes before a file of that name: `./last` is the file */
@@ -480,7 +566,8 @@ const struct command command_history = {
     .operands = "[RUN|FILE]",
     .least = 0,
     .most = 3,
-    .summary = "past runs: find, look at one, compare two, where a file comes from",
+    .summary =
+        "past runs: find them, their tasks and files, look at one, compare two, follow a file",
     .details =
         "RUN is a number from the list, last, or a name that --name gave. FILE is found by its\n"
         "path, or by its content when it was copied, renamed or moved. The history is "
@@ -494,6 +581,9 @@ const struct command command_history = {
         "  weft history --words 'align hg38'\n"
         "  weft history last\n"
         "  weft history --where 'sigma > 1 and f1 > 0.9'\n"
+        "  weft history --tasks --where \"kind = 'align' and seconds > 3600\"\n"
+        "  weft history --files --words 'hg38 sorted' --since 30d\n"
+        "  weft history --tasks --digest results/edges.pgm\n"
         "  weft history 3 --tag good\n"
         "  weft history --compare 3 last\n"
         "  weft history --file results/edges.pgm\n"

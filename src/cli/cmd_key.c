@@ -2,15 +2,23 @@
  * holds. */
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/page_secret.h"
 #include "cli/run_screen.h"
 
 #include <stdlib.h>
 
 static const struct cli_option key_options[] = {
     {"show", 0, NULL, "make nothing: check the file and print the eight digits of its key"},
+    {"page", 0, NULL, "make nothing: print the password of a page that `weft ui --key` serves"},
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
+};
+
+static const struct cli_rule key_rules[] = {
+    {"show", NULL, "page"},
+    {"page", NULL, "json quiet"},
+    RULES_END,
 };
 
 /* Never the key itself. */
@@ -39,9 +47,25 @@ static int key_report(const struct arguments *a, const char *path, const char *n
     return status;
 }
 
+/* For a browser: it opens the page and does not tell the key. */
+static int key_page(const char *path)
+{
+    struct error err = {0};
+    struct strbuf out = {0};
+    char secret[PAGE_SECRET];
+    if (!page_secret_of_key(path, secret, &err))
+        return cli_fail(&err);
+    strbuf_printf(&out, "%s\n", secret);
+    int status = cli_print(&out);
+    strbuf_free(&out);
+    return status;
+}
+
 static int key_command(const struct arguments *a)
 {
     struct weft_error error;
+    if (arguments_flag(a, "page"))
+        return key_page(a->noperands ? a->operand[0] : NULL);
     char name[WEFT_KEY_NAME];
     char *path = a->noperands ? mem_copy_string(a->operand[0]) : weft_key_file();
     if (!path || !*path) {
@@ -75,7 +99,9 @@ const struct command command_key = {
                "examples:\n"
                "  weft key\n"
                "  weft key cluster.key\n"
-               "  weft key --show cluster.key\n",
+               "  weft key --show cluster.key\n"
+               "  weft key --page cluster.key\n",
     .options = key_options,
+    .rules = key_rules,
     .run = key_command,
 };

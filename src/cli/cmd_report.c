@@ -4,7 +4,14 @@
 #include "report/record_json.h"
 #include "report/summary.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const struct cli_option report_options[] = {
     {"output", 'o', "FILE", "write the page (HTML) to this file"},
@@ -36,6 +43,32 @@ static struct weft_record *report_read_trace(const struct arguments *a, const ch
     return r;
 }
 
+/* The Run view is the page's, whose program puts it into the file. Without it the report is whole, too, and it is said. */
+static void report_add_view(const struct arguments *a, int64_t run, const char *path)
+{
+    char number[24], *program = cli_ui_program();
+    snprintf(number, sizeof number, "%lld", (long long)run);
+    char *words[] = {"weft-ui", "report", number, (char *)path, NULL};
+    pid_t pid;
+    int status = 0;
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    if (arguments_flag(a, "quiet"))
+        posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!program || posix_spawn(&pid, program, &files, NULL, words, environ) != 0) {
+        if (!arguments_flag(a, "quiet"))
+            fprintf(stderr,
+                    "weft: this weft was built without its page: %s is the report without "
+                    "the Run view\n",
+                    path);
+    } else {
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ; /* it says itself what is wrong */
+    }
+    posix_spawn_file_actions_destroy(&files);
+    free(program);
+}
+
 /* The page with -o, JSON with --json, the summary when neither is asked for. */
 static int report_print(const struct arguments *a, const struct weft_record *r)
 {
@@ -44,6 +77,8 @@ static int report_print(const struct arguments *a, const struct weft_record *r)
     const char *path = arguments_value(a, "output");
     if (path && !weft_record_page(r, path, &error))
         return cli_failed(&error);
+    if (path && r->run.run > 0)
+        report_add_view(a, r->run.run, path);
     if (arguments_flag(a, "json"))
         record_json(&r->run, &out);
     else if (!path)

@@ -11,6 +11,7 @@ static const struct cli_option run_command_options[] = {
     {"of", 0, "RUN",
      "instead of FLOW: the graph of this run of the history, as it was and where it was"},
     {"plan", 0, "FILE", "follow this plan"},
+    {"spill", 0, "DIR", "with --in-memory: files that the plan writes out of memory go here"},
     {"order", 0, "PLANNER", "follow the order that this planner makes (ic)"},
     {"with", 0, "PLANNER", "plan first, on predicted times, and follow the plan"},
     {"set", 0, "NAME=VALUE", "an option of that planner; may be repeated"},
@@ -44,6 +45,8 @@ static const struct cli_rule run_rules[] = {
     {"shared no-shared", NULL, "shared no-shared"},
     {"disk", NULL, "on"},                               /* agents have --cache */
     {"in-memory", NULL, "on disk"},                     /* --memory bounds files, too */
+    {"spill", "in-memory", NULL},                       /* else they are on a disk */
+    {"spill", "plan with", NULL},                       /* it says which files leave memory */
     {"keep-failed", NULL, "on no-sandbox dry-run why"}, /* sandboxes of this machine */
     {"keep-results", NULL, "dry-run why"},              /* they keep nothing */
     {"jobs memory has resources", NULL, "on=cluster"},  /* its agents are there already */

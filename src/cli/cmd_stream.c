@@ -40,6 +40,7 @@ static const struct cli_option options[] = {
     {"lend", 0, "ADDRESSES",
      "be a helper of a stream elsewhere, whose key comes on standard input: what agents start"},
     {"helper", 0, "N", "its number"},
+    {"no-history", 0, NULL, "leave no record of this stream"},
     {"figures", 0, "FILE", "append the figures to this file every second, a line of JSON each"},
     OPTION_READ,
     OPTION_JSON,
@@ -56,7 +57,7 @@ static const struct cli_rule stream_rules[] = {
     {"nodes", "on=slurm on=cluster", NULL},
     {"insecure-store", "store on=cluster", NULL},
     {"helper", "lend", NULL},
-    {"lend", "helper", "on from to plan"},
+    {"lend", "helper", "on from to plan no-history"},
     RULES_END,
 };
 
@@ -140,6 +141,7 @@ static bool stream_options(const struct arguments *a, struct weft_stream_options
     o->folder = arguments_value(a, "directory");
     o->unordered = arguments_flag(a, "unordered");
     o->flood = arguments_flag(a, "flood");
+    o->no_history = arguments_flag(a, "no-history");
     if (!arguments_integer(a, "items", 0, 1, INT64_MAX, &items, err) ||
         !arguments_integer(a, "tries", 3, 1, 1000000, &tries, err) ||
         !arguments_integer(a, "threads", 0, 1, 4096, &threads, err) ||

@@ -8,7 +8,7 @@ extern const struct command command_plan, command_check, command_compare, comman
     command_formats, command_reproduce, command_experiment, command_history, command_predict,
     command_bound, command_run, command_clean, command_key, command_agent, command_submit,
     command_status, command_attach, command_cancel, command_lint, command_profile, command_init,
-    command_order, command_ui, command_stream, command_import;
+    command_order, command_ui, command_stream, command_import, command_drain;
 
 /* One a line: the next one that comes changes one. */
 /* clang-format off */
@@ -24,6 +24,7 @@ const struct command *const command_registry[] = {
     &command_status,
     &command_attach,
     &command_cancel,
+    &command_drain,
     &command_plan,
     &command_check,
     &command_compare,

@@ -112,14 +112,39 @@ void cli_log(struct run_log *log)
     error_log = log;
 }
 
+static const struct arguments *failing; /* of the command that runs; NULL: none */
+
+void cli_arguments(const struct arguments *a)
+{
+    failing = a;
+}
+
+/* "--jobs is 'x'; ...", and nobody typed it: where the profile says so. NULL: it was typed, or is no option. */
+static const char *profile_place(const char *text)
+{
+    for (size_t i = 0; failing && strncmp(text, "--", 2) == 0 && i < failing->ngiven; i++) {
+        size_t length = strlen(failing->given[i].option->name);
+        if (strncmp(text + 2, failing->given[i].option->name, length) == 0 &&
+            text[2 + length] == ' ')
+            return failing->given[i].place;
+    }
+    return NULL;
+}
+
 /* What failed may be the writing itself (`-o -`): it is told here, or not at all. */
 static void say_failure(const char *text)
 {
+    struct strbuf placed = {0};
+    const char *place = profile_place(text);
+    if (place)
+        strbuf_printf(&placed, "%s: %s", place, text);
+    text = place ? placed.at : text;
     run_log_say(error_log, text);
     cli_progress_done();
     if (!output_pipes || !output_reader_left())
         cli_say("", text);
     output_told = output_told || ferror(stdout);
+    strbuf_free(&placed);
 }
 
 int cli_fail(const struct error *err)

@@ -277,8 +277,9 @@ const struct known_variable known_variables[] = {
 
 /* What weft sets for its tasks and hooks, and what its tests have. */
 static const char *const other_variables[] = {
-    "WEFT_TASK",  "WEFT_ATTEMPT", "WEFT_CORES", "WEFT_FOLDER",        "WEFT_OWNER",
-    "WEFT_NODES", "WEFT_SHARED",  "WEFT_BUILD", "WEFT_OTHER_VERSION", "WEFT_SHOW",
+    "WEFT_TASK",          "WEFT_ATTEMPT", "WEFT_CORES",       "WEFT_FOLDER",
+    "WEFT_OWNER",         "WEFT_NODES",   "WEFT_SHARED",      "WEFT_BUILD",
+    "WEFT_OTHER_VERSION", "WEFT_SHOW",    "WEFT_LIMITS_ROOT",
 };
 
 static void check_variable(const char *entry)

@@ -82,9 +82,12 @@ static int run_program(int argc, char **argv)
             return help(c->name);
     struct arguments a;
     struct error err = {0};
-    int status = arguments_parse(&a, c, argc - 2, argv + 2, &err) ? c->run(&a) : cli_fail(&err);
+    bool good = arguments_parse(&a, c, argc - 2, argv + 2, &err);
+    cli_arguments(good ? &a : NULL);
+    int status = good ? c->run(&a) : cli_fail(&err);
     if (status == 0 && !arguments_used(&a, &err))
         status = cli_fail(&err);
+    cli_arguments(NULL);
     arguments_free(&a);
     return status;
 }

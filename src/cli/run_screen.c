@@ -54,6 +54,7 @@ static bool screen_machine_options(const struct arguments *a, struct weft_run_op
         !screen_size_option(a, "disk", &o->disk, err))
         return false;
     o->in_memory = arguments_flag(a, "in-memory");
+    o->spill = arguments_value(a, "spill");
     o->cores = (uint32_t)jobs;
     o->nodes = (uint32_t)nodes;
     return true;

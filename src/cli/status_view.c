@@ -3,6 +3,7 @@
  * is left out is counted. */
 #include "cli/status_view.h"
 
+#include "api/inside_cluster.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/plural.h"
@@ -18,19 +19,6 @@
 enum { AGENTS_SHOWN = 20, LEAST_FROM = 16 };
 /* Seconds: one that is gone is of interest for a while. */
 static const double FORGOTTEN = 600;
-
-const char *status_agent_state(enum weft_agent_state state)
-{
-    static const char *const names[] = {"up", "leaving", "silent", "dead", "left", "aside"};
-    return (size_t)state < sizeof names / sizeof *names ? names[state] : "?";
-}
-
-const char *status_run_state(enum weft_cluster_run_state state)
-{
-    static const char *const names[] = {"running",   "stopping", "cancelled", "ended",
-                                        "collected", "forged",   "expired"};
-    return (size_t)state < sizeof names / sizeof *names ? names[state] : "?";
-}
 
 /* A sentence in lines that fit, broken at blanks; what steers a terminal is made visible. */
 static void status_prose(const struct status_style *style, const char *text, struct strbuf *out)
@@ -145,7 +133,7 @@ static void agent_cells(struct table *t, const struct agent_row *r)
     table_row(t);
     status_count_cell(t, r->m->node);
     table_cell(t, r->m->host ? r->m->host : "?");
-    table_cell(t, status_agent_state(r->m->state));
+    table_cell(t, cluster_agent_state_name(r->m->state));
     status_count_cell(t, r->m->cores);
     if (r->pace && r->pace->speed > 0)
         table_printf(t, "%.2f", r->pace->speed);
@@ -199,7 +187,7 @@ static void agents_headline(const struct agent_row *r, size_t n, unsigned column
                       !first          ? ""
                       : count[s] == 1 ? "agent "
                                       : "agents ",
-                      status_agent_state((enum weft_agent_state)s));
+                      cluster_agent_state_name((enum weft_agent_state)s));
         first = false;
     }
     strbuf_printf(&load, "%s task%s on ", human_count(a, (uint64_t)running),
@@ -278,7 +266,7 @@ static const char *run_state_words(const struct weft_cluster_run *r)
     if (r->state == WEFT_CLUSTER_CANCELLED)
         return "cancelling";
     if (r->state != WEFT_CLUSTER_ENDED || !r->counted || !r->proved)
-        return status_run_state(r->state);
+        return cluster_run_state_name(r->state);
     if (r->failed && !r->removed)
         return "ended"; /* those that failed may have been allowed to */
     return r->failed ? "failed" : r->done < r->tasks ? "cancelled" : "done";

@@ -10,8 +10,6 @@ struct status_style {
     bool all; /* every row */
 };
 
-const char *status_agent_state(enum weft_agent_state state);
-const char *status_run_state(enum weft_cluster_run_state state);
 void status_agents_text(const struct weft_cluster_status *s, const struct status_style *style,
                         struct strbuf *out);
 void status_runs_text(const struct weft_cluster_status *s, const struct status_style *style,

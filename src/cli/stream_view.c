@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/plural.h"
 #include "base/utf8.h"
+#include "report/human.h"
 
 #include <math.h>
 
@@ -79,6 +80,36 @@ static void stream_summary_workers(const struct weft_stream *s, struct strbuf *o
     }
 }
 
+/* Nodes by name, both ways are one channel; a helper has no node of a plan. */
+static void stream_channel_name(const struct weft_stream_channel *c, struct strbuf *out)
+{
+    if (!c->from) {
+        strbuf_printf(out, "helper %u", c->helper);
+        return;
+    }
+    utf8_add_visible(out, c->from);
+    strbuf_add(out, " - ");
+    utf8_add_visible(out, c->to);
+}
+
+/* Between threads nothing takes time: bytes tell what a network would have to carry. */
+static void stream_summary_channels(const struct weft_stream *s, struct strbuf *out)
+{
+    struct weft_stream_channel c;
+    size_t at = 0;
+    for (size_t i = 0; i < 64 && weft_stream_channel(s, &at, &c); i++) {
+        struct strbuf name = {0};
+        char bytes[HUMAN_SIZE];
+        if (!i)
+            strbuf_add(out, "\n  channel                transfers      bytes   busy\n");
+        stream_channel_name(&c, &name);
+        strbuf_printf(out, "  %-20s %11llu %10s   %3.0f %%\n", strbuf_text(&name),
+                      (unsigned long long)c.transfers, human_bytes(bytes, (double)c.bytes),
+                      100 * c.busy);
+        strbuf_free(&name);
+    }
+}
+
 void stream_view_summary(const struct weft_stream *s, struct strbuf *out)
 {
     struct weft_stream_figures f;
@@ -109,6 +140,30 @@ void stream_view_summary(const struct weft_stream *s, struct strbuf *out)
     strbuf_add(out, " the most\n");
     stream_summary_tasks(s, out);
     stream_summary_workers(s, out);
+    stream_summary_channels(s, out);
+}
+
+/* All of them: who reads JSON asked for all. */
+static void stream_json_channels(const struct weft_stream *s, struct json_writer *j)
+{
+    struct weft_stream_channel c;
+    size_t at = 0;
+    json_write_key(j, "channels");
+    json_write_array(j);
+    while (weft_stream_channel(s, &at, &c)) {
+        json_write_object_inline(j);
+        if (c.from) {
+            json_put_text(j, "from", c.from);
+            json_put_text(j, "to", c.to);
+        } else {
+            json_put_integer(j, "helper", c.helper);
+        }
+        json_put_integer(j, "transfers", (int64_t)c.transfers);
+        json_put_integer(j, "bytes", (int64_t)c.bytes);
+        json_put_number(j, "busy", c.busy);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
 }
 
 static void stream_json_lists(const struct weft_stream *s, struct json_writer *j)
@@ -139,6 +194,7 @@ static void stream_json_lists(const struct weft_stream *s, struct json_writer *j
         json_write_end_object(j);
     }
     json_write_end_array(j);
+    stream_json_channels(s, j);
     json_write_key(j, "failures");
     json_write_array(j);
     for (size_t i = 0; weft_stream_failure(s, i, &x); i++) {
@@ -159,6 +215,8 @@ void stream_view_json(const struct weft_stream *s, bool whole, struct strbuf *ou
     json_write_start(&j, out, whole);
     json_write_object(&j);
     json_put_string(&j, "schema", "weft-stream/1");
+    if (weft_stream_recorded(s))
+        json_put_integer(&j, "run", weft_stream_recorded(s));
     json_put_integer(&j, "taken", (int64_t)f.taken);
     json_put_integer(&j, "items", (int64_t)f.done);
     json_put_integer(&j, "empty", (int64_t)f.empty);

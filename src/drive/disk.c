@@ -169,6 +169,19 @@ void disk_remove_unread(struct disk *d)
             disk_remove_object(d, o); /* open: it ended before all was known */
 }
 
+void disk_moved_out(struct disk *d, uint32_t object)
+{
+    d->live -= d->needs->bytes[object];
+    d->changed = true;
+}
+
+void disk_moved_in(struct disk *d, uint32_t object)
+{
+    d->live += d->needs->bytes[object];
+    d->peak = d->live > d->peak ? d->live : d->peak;
+    d->changed = true;
+}
+
 double disk_live(const struct disk *d)
 {
     return d->live;

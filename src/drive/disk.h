@@ -24,6 +24,10 @@ void disk_task_done(struct disk *d, uint32_t task, bool produced);
 /* At the end: temporary files that an interrupted run left, and that nobody will read any more. */
 void disk_remove_unread(struct disk *d);
 
+/* It has left the folder, and is to come back; it is in the folder again. */
+void disk_moved_out(struct disk *d, uint32_t object);
+void disk_moved_in(struct disk *d, uint32_t object);
+
 double disk_live(const struct disk *d); /* bytes alive now */
 double disk_peak(const struct disk *d); /* at most at once */
 /* Has the first changed since the last question? */

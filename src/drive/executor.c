@@ -347,6 +347,7 @@ struct executor *executor_new(const struct executor_config *config, struct error
     x->outbox = config->outbox;
     x->disk = config->disk;
     x->trouble = config->trouble;
+    x->moved = config->moved;
     x->context = config->context;
     x->free_arguments = NONE;
     x->active = mem_new_zero(struct active, o->cores);
@@ -356,8 +357,8 @@ struct executor *executor_new(const struct executor_config *config, struct error
     executor_prepare_cores(x);
     executor_prepare_limits(x);
     executor_prepare_things(x);
-    executor_prepare_order(x);
-    bool good = executor_name_logs(x, err);
+    bool good = executor_open_spill(x, config->loop, err) && executor_name_logs(x, err);
+    executor_prepare_order(x); /* knows what leaves memory */
     if (good) {
         x->limits = x->memory && !o->unlimited ? limits_new("weft", o->cores) : NULL;
         x->children = children_new(&(struct children_config){.slots = o->cores,
@@ -433,6 +434,8 @@ void executor_free(struct executor *x)
     array_free(&x->waiting);
     array_free(&x->failed);
     array_free(&x->out_of_memory);
+    array_free(&x->roomed);
+    spill_free(x->spill);
     array_free(&x->changed);
     free(x->cores);
     executor_free_things(x);

@@ -30,6 +30,8 @@ struct executor_config {
     struct run_result *result; /* attempts, reuse, failures, remarks, times are counted there */
     /* Something that no task is to blame for (a log cannot be written). Called from the loop. */
     void (*trouble)(void *context, const struct error *err);
+    /* A file has left memory or come back (options->spill): the disk is to be asked. NULL: no matter. */
+    void (*moved)(void *context);
     void *context;
 };
 
@@ -124,6 +126,11 @@ void executor_log_path(const struct executor *x, uint32_t task, uint32_t attempt
 void executor_tick(struct executor *x); /* ten times a second: limits of time and memory */
 /* At the end: processes that outlived their tasks are ended. The number of them, over all. */
 uint32_t executor_sweep(struct executor *x);
+
+/* Are files on their way out of memory, or back? */
+bool executor_is_moving(const struct executor *x);
+/* At the end, when none is: what is out comes back. False: some cannot. */
+bool executor_end_moves(struct executor *x, struct error *err);
 
 uint32_t executor_running(const struct executor *x); /* tasks */
 /* Has this task (NONE: any) failed, with no attempt to follow, in a run that then starts nothing

@@ -115,6 +115,7 @@ void executor_start_call(struct executor *x, const struct sched_start *s, uint32
     struct call_arguments *a = call_take_arguments(x, &number);
     a->task.name = workflow_task_name(w, s->task);
     a->task.attempt = s->attempt;
+    a->task.number = s->task;
     a->task.folder = x->o->folder;
     a->slot = s->slot;
     a->cores = cores;

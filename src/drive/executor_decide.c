@@ -56,7 +56,7 @@ static void executor_skip(struct executor *x, const struct sched_start *s, uint3
         x->outbox,
         &(struct trace_event){
             .kind = TRACE_SKIPPED, .id = s->task, .other = because, .start = now, .finish = now});
-    disk_task_done(x->disk, s->task, false);
+    executor_files_done(x, s->task, false);
     driver_ended(
         x->driver,
         &(struct sched_ended){
@@ -107,6 +107,7 @@ void executor_report_failure(struct executor *x, uint32_t task, uint32_t slot, b
                              double start, double finish)
 {
     bool excused = x->w->flags[task] & TASK_MAY_FAIL;
+    executor_attempt_failed(x, task);
     if (last && excused)
         executor_without_outputs(x, task);
     driver_ended(x->driver, &(struct sched_ended){.task = task,

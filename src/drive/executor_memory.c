@@ -19,7 +19,7 @@ static double executor_next_memory(const struct executor *x, uint32_t task)
 double executor_room_needed(const struct executor *x, uint32_t task)
 {
     double own = !x->o->in_memory ? 0 : x->memory ? x->memory[task] : x->w->memory[task];
-    return disk_expected(x->w, task) + own;
+    return disk_expected(x->w, task) + own + spill_room_needed(x->spill, task);
 }
 
 static void executor_more_memory(struct executor *x, uint32_t task)
@@ -47,6 +47,69 @@ char *executor_out_of_rungs(struct executor *x, uint32_t task, uint32_t attempt)
                   x->memory[task] / 1e6, next / 1e6, most / 1e6);
     x->retries[task] = 0; /* the scheduler looks when it learns of the end */
     return strbuf_steal(&text);
+}
+
+/* ---- files that leave memory ---- */
+
+static void executor_on_moved(void *context)
+{
+    struct executor *x = context;
+    if (x->moved)
+        x->moved(x->context);
+    executor_retry_waiting(x);
+}
+
+static void executor_on_spill_trouble(void *context, const struct error *err)
+{
+    struct executor *x = context;
+    x->trouble(x->context, err);
+}
+
+bool executor_open_spill(struct executor *x, uv_loop_t *loop, struct error *err)
+{
+    if (!x->o->spill || !x->o->needs)
+        return true;
+    x->spill = spill_new(&(struct spill_config){.loop = loop,
+                                                .options = x->o,
+                                                .disk = x->disk,
+                                                .result = x->result,
+                                                .moved = executor_on_moved,
+                                                .trouble = executor_on_spill_trouble,
+                                                .context = x},
+                         err);
+    return x->spill != NULL;
+}
+
+/* What came back for it is alive before it is taken off again; what leaves after it makes room for the next. */
+void executor_files_done(struct executor *x, uint32_t task, bool produced)
+{
+    spill_attempt_over(x->spill, task);
+    disk_task_done(x->disk, task, produced);
+    spill_task_done(x->spill, task);
+}
+
+void executor_attempt_failed(struct executor *x, uint32_t task)
+{
+    if (spill_attempt_over(x->spill, task))
+        array_push(&x->roomed, task);
+}
+
+bool executor_bring_files(struct executor *x, uint32_t task, struct error *err)
+{
+    if (spill_bring(x->spill, task, err))
+        return true;
+    x->is_short = err->kind == ERROR_NONE;
+    return false;
+}
+
+bool executor_is_moving(const struct executor *x)
+{
+    return spill_is_moving(x->spill);
+}
+
+bool executor_end_moves(struct executor *x, struct error *err)
+{
+    return !x->spill || spill_end(x->spill, err);
 }
 
 /* Far more than a build or a parallel program has on one node, and far less than makes a machine useless. */
@@ -90,4 +153,7 @@ void executor_settle(struct executor *x)
     for (size_t i = 0; x->memory && i < x->out_of_memory.n; i++)
         executor_more_memory(x, x->out_of_memory.at[i]);
     x->out_of_memory.n = 0;
+    for (size_t i = 0; x->task_disk && i < x->roomed.n; i++)
+        x->task_disk[x->roomed.at[i]] = executor_room_needed(x, x->roomed.at[i]);
+    x->roomed.n = 0;
 }

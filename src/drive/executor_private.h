@@ -15,6 +15,7 @@
 #include "base/strbuf.h"
 #include "drive/executor.h"
 #include "drive/holding.h"
+#include "drive/spill.h"
 #include "exec/calls.h"
 #include "exec/child.h"
 #include "exec/crew.h"
@@ -69,7 +70,10 @@ struct executor {
     struct outbox *outbox;
     struct disk *disk;
     void (*trouble)(void *context, const struct error *err);
+    void (*moved)(void *context);
     void *context;
+    struct spill *spill;    /* files that leave memory for a while; NULL: none does */
+    ARRAY(uint32_t) roomed; /* tasks whose room is another at executor_settle() */
     enum executor_stop stop;
     uint32_t running;
 
@@ -194,6 +198,13 @@ char *executor_explain_processes(const struct executor *x, const struct child_re
 /* An attempt that ran out of memory, and what the next would get is nowhere to be had: there is no next
  * one. The caller's text; NULL: it may be tried again. */
 char *executor_out_of_rungs(struct executor *x, uint32_t task, uint32_t attempt);
+
+/* What has ended well, or need not run (`produced`: it ran), means for files. */
+void executor_files_done(struct executor *x, uint32_t task, bool produced);
+void executor_attempt_failed(struct executor *x, uint32_t task);
+/* Before it starts. False: files of it are on their way (x->is_short), or cannot be read again (`err`). */
+bool executor_bring_files(struct executor *x, uint32_t task, struct error *err);
+bool executor_open_spill(struct executor *x, uv_loop_t *loop, struct error *err);
 
 /* executor_task.c */
 bool executor_is_last_attempt(const struct executor *x, uint32_t task, uint32_t attempt);

@@ -21,7 +21,7 @@ void executor_wait(struct executor *x, const struct sched_start *s, uint32_t lan
 {
     array_push(&x->waiting, (struct waiting_start){*s, lane, clock_seconds()});
     x->running++;
-    if (x->short_remarked || x->result->remarks.n >= RUN_REMARKS)
+    if (err->kind == ERROR_NONE || x->short_remarked || x->result->remarks.n >= RUN_REMARKS)
         return;
     struct strbuf text = {0};
     strbuf_printf(&text, "tasks waited until they could start, task '%s' first: %s",
@@ -68,7 +68,8 @@ void executor_retry_waiting(struct executor *x)
         const struct waiting_start *w = &x->waiting.at[0];
         struct error err = {0};
         bool good = executor_begin_command(x, &w->start, w->lane, &err);
-        bool in_vain = x->running == x->waiting.n && clock_seconds() - w->since > most;
+        bool in_vain = x->running == x->waiting.n && !executor_is_moving(x) &&
+                       clock_seconds() - w->since > most;
         if (!good && x->is_short && !in_vain)
             return;
         struct waiting_start tried = waiting_take(x, 0);

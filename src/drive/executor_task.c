@@ -256,7 +256,7 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
     strbuf_clear(&x->command);
     const struct command_attempt attempt = {
         .number = s->attempt, .memory = x->memory ? x->memory[s->task] : 0, .absent = x->absent};
-    if (!executor_watch_children(x, err) ||
+    if (!executor_watch_children(x, err) || !executor_bring_files(x, s->task, err) ||
         !command_expand_attempt(w, s->task, &attempt, &x->command, err) ||
         !executor_make_room(x, s->task, "", lane, &a->sandbox, &a->inputs, err) ||
         !executor_find_words(x, s->task, a, &program, err) ||
@@ -436,7 +436,7 @@ bool executor_start(struct executor *x, const struct sched_start *s)
         outbox_event(x->outbox,
                      &(struct trace_event){
                          .kind = TRACE_REUSED, .id = s->task, .start = now, .finish = now});
-        disk_task_done(x->disk, s->task, false);
+        executor_files_done(x, s->task, false);
         executor_report(x, s->task, s->slot, now, now, bytes_written(x, s->task));
         return false;
     }
@@ -445,6 +445,7 @@ bool executor_start(struct executor *x, const struct sched_start *s)
         outbox_event(
             x->outbox,
             &(struct trace_event){.kind = TRACE_TASK, .id = s->task, .start = now, .finish = now});
+        spill_task_done(x->spill, s->task);
         executor_report(x, s->task, s->slot, now, now, 0);
         return false;
     }
@@ -563,7 +564,7 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
         free(failure.text);
         free(failure.log);
     } else if (done) {
-        disk_task_done(x->disk, e->id, true);
+        executor_files_done(x, e->id, true);
         if (x->outbox->wanted) {
             event.read = bytes_read(x, e->id);
             event.written = bytes_written(x, e->id);

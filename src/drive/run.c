@@ -371,6 +371,13 @@ void run_grow_soon(struct run *r)
     stepper_rearm(&r->stepper);
 }
 
+/* A file is out of memory, or back: the next turn tells the scheduler. */
+static void run_on_moved(void *context)
+{
+    struct run *r = context;
+    uv_idle_start(&r->spin, run_on_spin);
+}
+
 /* One batch of ended tasks and what is due; what they lead to may be there when it returns. */
 static enum run_turn run_turn(struct run *r)
 {
@@ -380,6 +387,8 @@ static enum run_turn run_turn(struct run *r)
         run_grow(r);
     if (r->ended_tasks >= r->total)
         return TURN_OVER;
+    if (r->o.spill && disk_take_changed(r->disk)) /* a file has left memory */
+        report_free_space(r);
     submit_more(r);
     if (driver_ended_waiting(r->driver)) {
         /* before others start, which takes time: a crash would cost both */
@@ -401,7 +410,7 @@ static enum run_turn run_turn(struct run *r)
     uint32_t running = executor_running(r->executor);
     if (r->ended_tasks >= r->total || (r->stopping && !running))
         return TURN_OVER;
-    if (!running && !driver_timers_waiting(r->driver)) {
+    if (!running && !driver_timers_waiting(r->driver) && !executor_is_moving(r->executor)) {
         if (r->submitted < r->total)
             return TURN_MORE;
         run_stalled(r);
@@ -522,6 +531,7 @@ static bool open_parts(struct run *r, struct error *err)
                                                          .disk = r->disk,
                                                          .result = &r->result,
                                                          .trouble = run_broken,
+                                                         .moved = run_on_moved,
                                                          .context = r},
                                err);
     return r->executor && (executor_is_crewed(r->executor) || run_schedule(r, err));
@@ -617,6 +627,7 @@ static bool run_conclude(struct run *r, struct error *err)
     x->skipped = r->total - x->done - x->reused - x->failed;
     x->orphans = executor_sweep(r->executor);
     run_result_count_kept(x);
+    run_result_tell_spilled(x);
     x->peak_disk = disk_peak(r->disk);
     if (r->error.kind != ERROR_NONE)
         return error_set(err, r->error.kind, "%s", r->error.text);
@@ -634,6 +645,13 @@ bool run_close(struct run *r, struct run_result *result, struct error *err)
         while (run_step(r, -1))
             ;
     }
+    while (executor_is_moving(r->executor)) {
+        uv_idle_stop(&r->spin); /* else nothing would be waited for */
+        run_look(r, -1);
+    }
+    struct error stays = {0};
+    if (!executor_end_moves(r->executor, &stays) && r->error.kind == ERROR_NONE)
+        r->error = stays;
     disk_remove_unread(r->disk);
     bool good = run_conclude(r, err);
     *result = r->result;

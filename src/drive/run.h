@@ -73,6 +73,18 @@ struct run_growth {
     const double *priority; /* of all tasks, as long as the workflow: set by `grow` */
 };
 
+/* A file that is written out of memory when `after` has ended, and read again when `to` is to start. */
+struct run_spilled {
+    uint32_t object, after, to;
+};
+
+/* What a plan writes to a disk (drive/spill.h). */
+struct run_spill {
+    const char *folder; /* on it */
+    const struct run_spilled *at;
+    size_t n;
+};
+
 struct run_options {
     const struct workflow *workflow;
     const char *folder;  /* where its files are and its commands run */
@@ -88,10 +100,11 @@ struct run_options {
     uint64_t has;          /* attributes of this machine: a mask over the workflow's [none] */
     const char *resources; /* things of this machine, "gpu=[0,1],licence=4" [none] */
     struct holding
-        *holding;           /* who holds them, shared with other runs [its own, from `resources`] */
-    double disk;            /* bytes of intermediate files alive at once [no limit] */
-    bool in_memory;         /* files are in memory: `disk` bounds them and running tasks together */
-    const double *priority; /* larger first [depth first] */
+        *holding;   /* who holds them, shared with other runs [its own, from `resources`] */
+    double disk;    /* bytes of intermediate files alive at once [no limit] */
+    bool in_memory; /* files are in memory: `disk` bounds them and running tasks together */
+    const struct run_spill *spill; /* with in_memory and needs; NULL: nothing leaves */
+    const double *priority;        /* larger first [depth first] */
     bool ordered; /* of functions, too: among all that are ready, not among a thread's own */
     const double *task_disk; /* expected bytes of a task's outputs [as stated in the workflow] */
     const struct predictor *predictor;
@@ -139,6 +152,9 @@ struct run_result {
     double seconds, busy; /* busy: sum over tasks of time x cores */
     double cpu;
     double peak_disk; /* bytes of intermediate files */
+    /* out of memory as planned: files, bytes written and read again, time of the copies */
+    uint32_t spilled_files;
+    double spilled, spilled_back, spill_seconds;
     double log_bytes;
     ARRAY(struct run_failure) failures; /* at most RUN_FAILURES are kept */
     ARRAY(char *) remarks;              /* undeclared files and the like */
@@ -189,3 +205,5 @@ bool run_result_judge(const struct run_result *r, struct error *err);
 void run_result_kept(struct run_result *r, const char *name, const char *kept);
 /* At the end: of those that had no remark of their own. */
 void run_result_count_kept(struct run_result *r);
+/* At the end: what was written out of memory, as a remark. */
+void run_result_tell_spilled(struct run_result *r);

@@ -50,3 +50,17 @@ void run_result_free(struct run_result *r)
     array_free(&r->remarks);
     *r = (struct run_result){0};
 }
+
+void run_result_tell_spilled(struct run_result *r)
+{
+    struct strbuf text = {0};
+    if (!r->spilled_files)
+        return;
+    strbuf_printf(
+        &text,
+        "%u file%s written out of memory as planned: %.0f bytes written, %.0f read again, "
+        "%.3g s at the disk",
+        r->spilled_files, r->spilled_files == 1 ? " was" : "s were", r->spilled, r->spilled_back,
+        r->spill_seconds);
+    array_push(&r->remarks, strbuf_steal(&text));
+}

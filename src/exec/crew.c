@@ -19,13 +19,17 @@
  *     that ended before it began to look: then whatever they waited for is there, too.
  * I6. `left` counts tasks that have neither ended nor been lost below a failure; threads take off
  *     theirs in lots, at the latest before they sleep.
- * I7. With `ending`, a thread that comes out of a call touches nothing but the lock: it wakes nobody. */
+ * I7. With `ending`, a thread that comes out of a call touches nothing but the lock: it wakes nobody.
+ * I8. With a ration every task waits for one thing more, its admission: an end gives memory back, and
+ *     who told that admits those that now fit, in the ration's order (exec/ration.h). */
 #include "exec/crew.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "exec/crew_deque.h"
+#include "exec/crew_heap.h"
 #include "exec/data.h"
+#include "exec/ration.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -75,7 +79,7 @@ struct crew {
     _Alignas(CACHE_LINE) _Atomic uint32_t searching, sleeping; /* I3 */
     _Alignas(CACHE_LINE) _Atomic int64_t left;                 /* I6 */
     _Alignas(CACHE_LINE) _Atomic bool stop;                    /* nothing new is called */
-    _Atomic uint32_t nspilled, nheap;
+    _Atomic uint32_t nspilled;
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t work, room;
@@ -84,42 +88,16 @@ struct crew {
     uint32_t blocked; /* threads whose ring is full */
     uint32_t alive;
     bool ending;
-    uint8_t *lost;  /* by task: below a failure; NULL: a failure stops the crew */
-    uint32_t *heap; /* ordered: the ready ones, best first; NULL otherwise */
+    uint8_t *lost; /* by task: below a failure; NULL: a failure stops the crew */
+    struct crew_heap
+        heap; /* ordered: the ready ones, best first; empty and without room otherwise */
 };
 
 /* ---- ready tasks ---- */
 
 static bool crew_before(const struct crew *c, uint32_t a, uint32_t b)
 {
-    return c->o.priority[a] > c->o.priority[b] || (c->o.priority[a] == c->o.priority[b] && a < b);
-}
-
-/* Both under the lock. */
-static void crew_heap_push(struct crew *c, uint32_t task)
-{
-    uint32_t i = atomic_fetch_add(&c->nheap, 1);
-    for (; i && crew_before(c, task, c->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        c->heap[i] = c->heap[(i - 1) / 2];
-    c->heap[i] = task;
-}
-
-static uint32_t crew_heap_pop(struct crew *c)
-{
-    uint32_t n = atomic_load_explicit(&c->nheap, memory_order_relaxed);
-    if (!n)
-        return NONE;
-    uint32_t best = c->heap[0], last = c->heap[--n], i = 0;
-    atomic_store(&c->nheap, n);
-    for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
-        child += child + 1 < n && crew_before(c, c->heap[child + 1], c->heap[child]);
-        if (!crew_before(c, c->heap[child], last))
-            break;
-        c->heap[i] = c->heap[child];
-    }
-    if (n)
-        c->heap[i] = last;
-    return best;
+    return crew_heap_before(c->o.priority, a, b);
 }
 
 /* One that sleeps may go and search; under the lock (I4). */
@@ -147,11 +125,11 @@ static void crew_rouse(struct crew *c)
 static void crew_offer(struct crew_thread *me, uint32_t task)
 {
     struct crew *c = me->crew;
-    if (!c->heap && deque_push(&me->ready, task))
+    if (!c->heap.at && deque_push(&me->ready, task))
         return;
     pthread_mutex_lock(&c->lock);
-    if (c->heap) {
-        crew_heap_push(c, task);
+    if (c->heap.at) {
+        crew_heap_push(&c->heap, task);
     } else {
         c->next[task] = c->spilled;
         c->spilled = task;
@@ -180,11 +158,11 @@ static uint32_t crew_take_source(struct crew_thread *me)
 static uint32_t crew_take_locked(struct crew *c)
 {
     uint32_t task;
-    if (!atomic_load(c->heap ? &c->nheap : &c->nspilled))
+    if (!atomic_load(c->heap.at ? &c->heap.n : &c->nspilled))
         return NONE;
     pthread_mutex_lock(&c->lock);
-    if (c->heap) {
-        task = crew_heap_pop(c);
+    if (c->heap.at) {
+        task = crew_heap_pop(&c->heap);
     } else {
         task = c->spilled;
         if (task != NONE) {
@@ -230,8 +208,8 @@ static bool crew_has_work(struct crew *c)
 {
     if (atomic_load(&c->stop))
         return false;
-    bool any =
-        atomic_load(&c->taken) < c->nsources || atomic_load(&c->nspilled) || atomic_load(&c->nheap);
+    bool any = atomic_load(&c->taken) < c->nsources || atomic_load(&c->nspilled) ||
+               atomic_load(&c->heap.n);
     for (uint32_t i = 0; i < c->threads && !any; i++)
         any = deque_has_some(&c->thread[i]->ready);
     return any;
@@ -327,12 +305,12 @@ static uint32_t crew_release(struct crew_thread *me, uint32_t task)
         uint32_t ready = w->succ_task[e];
         if (atomic_fetch_sub_explicit(&c->waits[ready], 1, memory_order_acq_rel) != 1)
             continue;
-        if (next == NONE && !c->heap) {
+        if (next == NONE && !c->heap.at) {
             next = ready;
             continue;
         }
         offered = true;
-        if (!c->heap && crew_before(c, ready, next)) {
+        if (!c->heap.at && crew_before(c, ready, next)) {
             crew_offer(me, next);
             next = ready;
         } else {
@@ -344,6 +322,22 @@ static uint32_t crew_release(struct crew_thread *me, uint32_t task)
     return next;
 }
 
+/* Something was given back: others are admitted (I8). */
+static void crew_admit(struct crew_thread *me)
+{
+    struct crew *c = me->crew;
+    bool offered = false;
+    for (uint32_t t; (t = ration_next(c->o.ration)) != NONE;)
+        if (atomic_fetch_sub_explicit(&c->waits[t], 1, memory_order_acq_rel) == 1) {
+            crew_offer(me, t);
+            offered = true;
+        }
+    if (ration_trouble(c->o.ration))
+        atomic_store(&c->stop, true);
+    if (offered)
+        crew_rouse(c);
+}
+
 /* Call it; tell; release. What to do next, or NONE. */
 static uint32_t crew_run(struct crew_thread *me, uint32_t task)
 {
@@ -352,6 +346,7 @@ static uint32_t crew_run(struct crew_thread *me, uint32_t task)
     int status = 0;
     if (call) {
         me->task.name = workflow_task_name(c->w, task);
+        me->task.number = task;
         if (c->o.data)
             data_begin(&me->slot, &me->task, task);
         status = call(&me->task);
@@ -377,7 +372,12 @@ static uint32_t crew_run(struct crew_thread *me, uint32_t task)
         crew_failed(me, task);
         return NONE;
     }
-    return crew_release(me, task);
+    if (c->o.ration) /* before a reader of what it made can end */
+        ration_ended(c->o.ration, task);
+    uint32_t next = crew_release(me, task);
+    if (c->o.ration)
+        crew_admit(me);
+    return next;
 }
 
 /* ---- a thread ---- */
@@ -533,16 +533,20 @@ static void crew_count_waits(struct crew *c)
     const struct workflow *w = c->w;
     c->waits = mem_new_zero(_Atomic uint32_t, w->ntasks);
     for (uint32_t t = 0; t < w->ntasks; t++) {
-        uint32_t n = w->pred_off[t + 1] - w->pred_off[t];
+        uint32_t n = w->pred_off[t + 1] - w->pred_off[t] + (c->o.ration != NULL); /* I8 */
         atomic_init(&c->waits[t], n);
         c->nsources += n == 0;
     }
     uint32_t n = c->nsources;
     c->source = mem_new(uint32_t, n);
-    if (c->heap) { /* through it, once */
+    if (c->o.ration)
+        for (uint32_t t; (t = ration_next(c->o.ration)) != NONE;)
+            if (atomic_fetch_sub(&c->waits[t], 1) == 1)
+                crew_heap_push(&c->heap, t);
+    if (c->heap.at) { /* through it, once */
         for (uint32_t t = 0; t < w->ntasks; t++)
-            if (w->pred_off[t + 1] == w->pred_off[t])
-                crew_heap_push(c, t);
+            if (!c->o.ration && w->pred_off[t + 1] == w->pred_off[t])
+                crew_heap_push(&c->heap, t);
         c->nsources = 0;
         return;
     }
@@ -555,13 +559,13 @@ static void crew_count_waits(struct crew *c)
         }
     if (sorted)
         return;
-    c->heap = mem_new(uint32_t, n); /* for a moment */
+    c->heap.at = mem_new(uint32_t, n); /* for a moment */
     for (uint32_t i = 0; i < n; i++)
-        crew_heap_push(c, c->source[i]);
+        crew_heap_push(&c->heap, c->source[i]);
     for (uint32_t i = 0; i < n; i++)
-        c->source[i] = crew_heap_pop(c);
-    free(c->heap);
-    c->heap = NULL;
+        c->source[i] = crew_heap_pop(&c->heap);
+    free(c->heap.at);
+    c->heap.at = NULL;
 }
 
 static void crew_thread_free(struct crew_thread *t)
@@ -581,7 +585,7 @@ static struct crew_thread *crew_thread_new(struct crew *c, uint32_t lane)
     t->lane = lane;
     t->random = 0x9e3779b97f4a7c15u * (lane + 1);
     t->ring = mem_new(struct crew_end, RING);
-    t->task = (struct weft_task){.attempt = 1, .folder = c->o.folder};
+    t->task = (struct weft_task){.attempt = 1, .folder = c->o.folder, .context = c->o.given};
     if (c->o.data)
         data_slot_init(&t->slot, c->o.data, true);
     return t;
@@ -598,7 +602,7 @@ static void crew_free(struct crew *c)
     free(c->verdict);
     free(c->source);
     free(c->lost);
-    free(c->heap);
+    free(c->heap.at);
     pthread_mutex_destroy(&c->lock);
     pthread_cond_destroy(&c->work);
     pthread_cond_destroy(&c->room);
@@ -635,7 +639,8 @@ struct crew *crew_new(const struct crew_config *config)
     c->next = mem_new(uint32_t, c->w->ntasks);
     c->verdict = mem_new_zero(uint8_t, c->w->ntasks);
     c->lost = config->keep_going ? mem_new_zero(uint8_t, c->w->ntasks) : NULL;
-    c->heap = config->ordered ? mem_new(uint32_t, c->w->ntasks) : NULL;
+    c->heap.priority = config->priority;
+    c->heap.at = config->ordered ? mem_new(uint32_t, c->w->ntasks) : NULL;
     crew_count_waits(c);
     c->thread = mem_new_zero(struct crew_thread *, c->o.threads);
     crew_start(c);

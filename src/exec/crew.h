@@ -19,6 +19,7 @@
 
 struct crew;
 struct data;
+struct ration;
 
 /* What it points to must stay until the crew is freed. */
 struct crew_config {
@@ -31,6 +32,8 @@ struct crew_config {
     bool keep_going;        /* after a failure what does not depend on it goes on */
     bool quiet;             /* of ends that are well only their number and time are wanted */
     struct data *data;      /* objects in memory (exec/data.h); NULL: there are none */
+    struct ration *ration;  /* memory to keep to (exec/ration.h), with `ordered`; NULL: none */
+    void *given;            /* `context` of struct weft_task */
     /* From any thread: there may be something to take, or it is over. */
     void (*wake)(void *context);
     void *context;

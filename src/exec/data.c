@@ -4,7 +4,9 @@
  *     counters by which a crew releases tasks, or the locks of calls, order the two.
  * I2. `readers` are those whose tasks have not ended well. Who takes it to 0 frees the object; a
  *     reader that finds 1 is the last one, since it is counted itself.
- * I3. Faults are under the lock. Nothing else is. */
+ * I3. Faults, and evicted objects that come back, are under the lock. Nothing else is.
+ * I4. Memory that the program lent is used and never freed; it counts nowhere. A block that a task goes
+ *     on with in place takes with it whose it is. */
 #include "exec/data.h"
 
 #include "base/mem.h"
@@ -23,6 +25,8 @@ enum {
     ALIGNED = 64, /* bytes: a cache line, and any vector register */
     GUARD = 64,   /* bytes behind an object that nobody may write, when that is watched */
     GUARD_BYTE = 0xa5,
+    KEPT_MOST =
+        1 << 16, /* bytes: what is larger goes back, since it would be memory that nobody counts */
     FAULT = INT_MIN + 22, /* the status of a call that returned 0 and is at fault all the same */
 };
 
@@ -30,11 +34,23 @@ struct data_object {
     void *at;
     size_t size;
     uint64_t sum;   /* of its bytes, when they are watched */
+    void *lent;     /* the program's memory for it; NULL: none */
+    size_t room;    /* of that */
+    char *evicted;  /* the file that it was put into; NULL: never */
     bool in_memory; /* else it is a file, and nothing here is used */
+    bool borrowed;  /* `at` is the program's (I4) */
     _Atomic uint32_t readers;
 };
 
-enum data_fault_kind { FAULT_NOT_MADE, FAULT_PAST_END, FAULT_INPUT, FAULT_FILE };
+enum data_fault_kind {
+    FAULT_NOT_MADE,
+    FAULT_PAST_END,
+    FAULT_INPUT,
+    FAULT_FILE,
+    FAULT_SIZE,
+    FAULT_SCRATCH,
+    FAULT_LOST
+};
 
 struct data_fault {
     uint32_t task, object;
@@ -45,11 +61,26 @@ struct data {
     const struct workflow *w;
     struct data_object *object;
     uint32_t nobjects;
-    bool checked;
+    bool checked, limited;
     _Atomic size_t used, peak;
     pthread_mutex_t lock;
     ARRAY(struct data_fault) faults;
 };
+
+/* FNV-1a by words: two contents that differ are not told apart once in 2^64. */
+static uint64_t data_sum(const void *at, size_t size)
+{
+    const unsigned char *byte = at;
+    uint64_t sum = 0xcbf29ce484222325u, word;
+    size_t i = 0;
+    for (; i + sizeof word <= size; i += sizeof word) {
+        memcpy(&word, byte + i, sizeof word);
+        sum = (sum ^ word) * 0x100000001b3u;
+    }
+    for (; i < size; i++)
+        sum = (sum ^ byte[i]) * 0x100000001b3u;
+    return sum;
+}
 
 struct data *data_new(const struct workflow *w, bool checked)
 {
@@ -73,12 +104,71 @@ void data_free(struct data *d)
 {
     if (!d)
         return;
-    for (uint32_t o = 0; o < d->nobjects; o++)
-        (free)(d->object[o].at);
+    for (uint32_t o = 0; o < d->nobjects; o++) {
+        if (!d->object[o].borrowed)
+            (free)(d->object[o].at);
+        if (d->object[o].evicted)
+            unlink(d->object[o].evicted);
+        free(d->object[o].evicted);
+    }
     free(d->object);
     array_free(&d->faults);
     pthread_mutex_destroy(&d->lock);
     free(d);
+}
+
+/* Memory of the program's: read where it lies, written where it lies, freed by nobody here (I4). */
+void data_lend(struct data *d, uint32_t object, void *at, size_t bytes)
+{
+    struct data_object *o = &d->object[object];
+    uint32_t readers;
+    workflow_consumers(d->w, object, &readers);
+    atomic_init(&o->readers, readers);
+    o->in_memory = true;
+    o->lent = at;
+    o->room = bytes;
+    if (d->w->producer[object] != NONE)
+        return;
+    o->at = at;
+    o->size = bytes;
+    o->borrowed = true;
+    o->sum = d->checked ? data_sum(at, bytes) : 0;
+}
+
+bool data_is_lent(const struct data *d, uint32_t object)
+{
+    return d->object[object].lent != NULL;
+}
+
+void data_limit(struct data *d)
+{
+    d->limited = true;
+}
+
+/* A block that is not cached by a thread, since a slot is not at hand: it goes back to the system's allocator. What was
+ * written once is not written again, since nobody changes an object that has readers. */
+bool data_evict(struct data *d, uint32_t object, const char *path, bool *written)
+{
+    struct data_object *o = &d->object[object];
+    *written = !o->evicted;
+    if (!o->at || o->borrowed)
+        return false;
+    int fd = *written ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+    size_t done = 0;
+    for (ssize_t n = 1; fd >= 0 && n > 0 && done<o->size; done += n> 0 ? (size_t)n : 0)
+        n = write(fd, (char *)o->at + done, o->size - done);
+    if (fd >= 0 && close(fd) != 0)
+        done = 0;
+    if (*written && (fd < 0 || done < o->size)) {
+        unlink(path);
+        return false;
+    }
+    if (*written)
+        o->evicted = mem_copy_string(path);
+    atomic_fetch_sub_explicit(&d->used, o->size, memory_order_relaxed);
+    (free)(o->at);
+    o->at = NULL;
+    return true;
 }
 
 bool data_holds(const struct data *d, uint32_t object)
@@ -130,25 +220,19 @@ static void data_give_block(struct data_slot *s, void *at, size_t size)
     if (!at)
         return;
     atomic_fetch_sub_explicit(&d->used, size, memory_order_relaxed);
-    if (s->keeps && s->nkept < DATA_KEPT)
+    if (s->keeps && s->nkept < DATA_KEPT && size <= KEPT_MOST)
         s->kept[s->nkept++] = (struct data_block){at, data_room(d, size)};
     else
         (free)(at);
 }
 
-/* FNV-1a by words: two contents that differ are not told apart once in 2^64. */
-static uint64_t data_sum(const void *at, size_t size)
+/* An object's memory is used no more. */
+static void data_drop(struct data_slot *s, struct data_object *o)
 {
-    const unsigned char *byte = at;
-    uint64_t sum = 0xcbf29ce484222325u, word;
-    size_t i = 0;
-    for (; i + sizeof word <= size; i += sizeof word) {
-        memcpy(&word, byte + i, sizeof word);
-        sum = (sum ^ word) * 0x100000001b3u;
-    }
-    for (; i < size; i++)
-        sum = (sum ^ byte[i]) * 0x100000001b3u;
-    return sum;
+    if (!o->borrowed)
+        data_give_block(s, o->at, o->size);
+    o->at = NULL;
+    o->borrowed = false;
 }
 
 static bool data_guard_stands(const void *at, size_t size)
@@ -176,6 +260,14 @@ static uint32_t data_input(const struct data_slot *s, uint32_t i)
 static uint32_t data_output(const struct data_slot *s, uint32_t i)
 {
     return i < s->nout ? s->out[i] : NONE;
+}
+
+static int data_blame(struct data_slot *s, uint32_t object, enum data_fault_kind kind)
+{
+    pthread_mutex_lock(&s->data->lock);
+    array_push(&s->data->faults, ((struct data_fault){s->task, object, kind}));
+    pthread_mutex_unlock(&s->data->lock);
+    return FAULT;
 }
 
 /* A file that is an input, mapped until the call is over; an empty one has an address, too. */
@@ -239,8 +331,14 @@ static void *data_ask_out(const struct weft_task *task, uint32_t i, size_t bytes
     struct data_object *o = &s->data->object[object];
     if (o->at && o->size == bytes)
         return o->at;
-    data_give_block(s, o->at, o->size);
-    o->at = data_take_block(s, bytes);
+    data_drop(s, o);
+    o->size = 0;
+    if (o->lent ? bytes > o->room : s->data->limited && (double)bytes > s->data->w->size[object]) {
+        data_blame(s, object, FAULT_SIZE);
+        return NULL;
+    }
+    o->borrowed = o->lent != NULL;
+    o->at = o->lent ? o->lent : data_take_block(s, bytes);
     o->size = o->at ? bytes : 0;
     return o->at;
 }
@@ -258,11 +356,14 @@ static void *data_ask_pass(const struct weft_task *task, uint32_t in, uint32_t o
         return NULL;
     struct data_object *f = s->data->object + from, *t = s->data->object + to;
     if (s->in_place && data_holds(s->data, from) && data_holds(s->data, to) &&
+        (!t->lent || t->lent == f->at) &&
         atomic_load_explicit(&f->readers, memory_order_acquire) == 1) {
-        data_give_block(s, t->at, t->size);
+        data_drop(s, t);
         t->at = f->at;
         t->size = f->size;
+        t->borrowed = f->borrowed;
         f->at = NULL;
+        f->borrowed = false;
         f->size = 0;
         return t->at;
     }
@@ -272,9 +373,26 @@ static void *data_ask_pass(const struct weft_task *task, uint32_t in, uint32_t o
     return copy;
 }
 
+/* Listed with the files of the call, so that it ends with them. */
+static void *data_ask_scratch(const struct weft_task *task, size_t bytes)
+{
+    struct data_slot *s = data_slot_of(task);
+    double sum = (double)bytes;
+    for (size_t i = 0; i < s->files.n; i++)
+        sum += s->files.at[i].place == DATA_SCRATCH ? (double)s->files.at[i].size : 0;
+    if (s->data->limited && sum > s->data->w->memory[s->task]) {
+        data_blame(s, NONE, FAULT_SCRATCH);
+        return NULL;
+    }
+    void *at = data_take_block(s, bytes);
+    if (at)
+        array_push(&s->files, ((struct data_file){at, bytes, DATA_SCRATCH, true}));
+    return at;
+}
+
 void data_slot_init(struct data_slot *s, struct data *d, bool keeps)
 {
-    *s = (struct data_slot){.asks = {data_ask_in, data_ask_out, data_ask_pass},
+    *s = (struct data_slot){.asks = {data_ask_in, data_ask_out, data_ask_pass, data_ask_scratch},
                             .data = d,
                             .task = NONE,
                             .keeps = keeps};
@@ -292,12 +410,26 @@ void data_slot_free(struct data_slot *s)
 
 /* ---- around a call ---- */
 
-static int data_blame(struct data_slot *s, uint32_t object, enum data_fault_kind kind)
+/* Another reader may do the same at this moment (I3). What cannot be read is missed by who asks for it. */
+static void data_bring_back(struct data_slot *s, uint32_t number)
 {
+    struct data_object *o = &s->data->object[number];
     pthread_mutex_lock(&s->data->lock);
-    array_push(&s->data->faults, ((struct data_fault){s->task, object, kind}));
+    int fd = o->at ? -1 : open(o->evicted, O_RDONLY | O_CLOEXEC);
+    void *at = fd < 0 ? NULL : data_take_block(s, o->size);
+    size_t done = 0;
+    for (ssize_t n = 1; at && n > 0 && done<o->size; done += n> 0 ? (size_t)n : 0)
+        n = read(fd, (char *)at + done, o->size - done);
+    if (fd >= 0)
+        close(fd);
+    if (at && done == o->size)
+        o->at = at;
+    else
+        data_give_block(s, at, o->size);
+    bool lost = !o->at;
     pthread_mutex_unlock(&s->data->lock);
-    return FAULT;
+    if (lost)
+        data_blame(s, number, FAULT_LOST);
 }
 
 /* A crew's slots point into the workflow: it stays as it is while a crew works. Others have a copy,
@@ -312,6 +444,9 @@ void data_begin(struct data_slot *s, struct weft_task *task, uint32_t number)
     s->in = w->in_object + w->in_off[number];
     s->out = w->out_object + w->object_off[number];
     task->data = &s->asks;
+    for (uint32_t i = 0; s->data->limited && i < s->nin; i++)
+        if (s->data->object[s->in[i]].evicted)
+            data_bring_back(s, s->in[i]);
     if (s->keeps)
         return;
     s->own = mem_resize(s->own, (size_t)s->nin + s->nout + 1);
@@ -330,6 +465,10 @@ static bool data_end_files(struct data_slot *s, const struct weft_task *task, bo
         struct data_file *f = &s->files.at[i];
         if (!f->out) {
             munmap(f->at, f->size);
+            continue;
+        }
+        if (f->place == DATA_SCRATCH) {
+            data_give_block(s, f->at, f->size);
             continue;
         }
         int fd = write_them && good
@@ -359,7 +498,7 @@ static int data_check(struct data_slot *s, const struct weft_task *task)
         uint32_t o = data_output(s, i);
         if (!data_holds(d, o) || !d->object[o].at)
             continue;
-        if (!data_guard_stands(d->object[o].at, d->object[o].size))
+        if (!d->object[o].borrowed && !data_guard_stands(d->object[o].at, d->object[o].size))
             return data_blame(s, o, FAULT_PAST_END);
         d->object[o].sum = data_sum(d->object[o].at, d->object[o].size);
     }
@@ -367,7 +506,8 @@ static int data_check(struct data_slot *s, const struct weft_task *task)
         uint32_t o = data_input(s, i);
         struct data_object *in = d->object + o;
         if (data_holds(d, o) && in->at &&
-            (!data_guard_stands(in->at, in->size) || data_sum(in->at, in->size) != in->sum))
+            ((!in->borrowed && !data_guard_stands(in->at, in->size)) ||
+             data_sum(in->at, in->size) != in->sum))
             return data_blame(s, o, FAULT_INPUT);
     }
     return 0;
@@ -393,8 +533,9 @@ void data_skip(struct data_slot *s, uint32_t number)
         if (!data_holds(d, w->in_object[i]) ||
             atomic_fetch_sub_explicit(&o->readers, 1, memory_order_acq_rel) != 1)
             continue;
-        data_give_block(s, o->at, o->size); /* I2 */
-        o->at = NULL;
+        data_drop(s, o); /* I2 */
+        if (o->evicted)
+            unlink(o->evicted);
     }
 }
 
@@ -415,8 +556,7 @@ int data_end(struct data_slot *s, struct weft_task *task, int status)
         uint32_t o = data_output(s, i);
         if (!data_holds(d, o))
             continue;
-        data_give_block(s, d->object[o].at, d->object[o].size);
-        d->object[o].at = NULL;
+        data_drop(s, &d->object[o]);
     }
     return status;
 }
@@ -429,13 +569,19 @@ void data_explain(struct data *d, uint32_t number, struct strbuf *out)
         [FAULT_INPUT] = "it wrote to its input '%s', which is read-only: others may read it "
                         "(weft_task_pass() gives one to write to)",
         [FAULT_FILE] = "its output '%s' could not be written",
+        [FAULT_SIZE] = "it asked for more bytes for '%s' than the workflow states (or the program "
+                       "has lent)",
+        [FAULT_SCRATCH] = "it asked for more scratch memory than the workflow states",
+        [FAULT_LOST] = "its input '%s' had to make room, and could not be read again",
     };
     char label[512];
     pthread_mutex_lock(&d->lock);
     for (size_t i = d->faults.n; i--;)
-        if (d->faults.at[i].task == number) { /* the newest: that of this attempt */
-            strbuf_printf(out, text[d->faults.at[i].kind],
-                          workflow_object_label(d->w, d->faults.at[i].object, label, sizeof label));
+        if (d->faults.at[i].task == number) {         /* the newest: that of this attempt */
+            uint32_t object = d->faults.at[i].object; /* NONE: the text has no place for its name */
+            strbuf_printf(
+                out, text[d->faults.at[i].kind],
+                object == NONE ? "" : workflow_object_label(d->w, object, label, sizeof label));
             break;
         }
     pthread_mutex_unlock(&d->lock);

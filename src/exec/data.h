@@ -34,6 +34,8 @@ struct data_file {
     bool out;
 };
 
+enum { DATA_SCRATCH = UINT32_MAX }; /* as `place`: memory for the time of the call */
+
 struct data_slot {
     struct weft_task_data asks; /* what functions see; first, so that it is the slot */
     struct data *data;
@@ -52,6 +54,16 @@ struct data_slot {
 struct data *data_new(const struct workflow *w, bool checked);
 void data_free(struct data *d);         /* with what is left in it; NULL is fine */
 size_t data_peak(const struct data *d); /* most bytes of objects at once */
+
+/* The program's own memory is this object, made already or to be made by its task: whatever the workflow says of it. It
+ * stays the program's. Before anything is called. */
+void data_lend(struct data *d, uint32_t object, void *at, size_t bytes);
+bool data_is_lent(const struct data *d, uint32_t object);
+/* From now on objects are no larger than the workflow states, nor the scratch memory of tasks. */
+void data_limit(struct data *d);
+/* Put it into that file, and free its memory: it is read again when a task that reads it begins. Nobody may use
+ * it meanwhile. `*written`: false, it stood there already. False: it cannot be written, and stays. */
+bool data_evict(struct data *d, uint32_t object, const char *path, bool *written);
 
 /* Is it an object in memory? Of those that the workflow had when the table was made. */
 bool data_holds(const struct data *d, uint32_t object);

@@ -10,6 +10,7 @@
  *     guard, so that a call that runs out leaves no statement, no transaction and no connection
  *     behind. A history that was read stays usable. */
 #include "history/database.h"
+#include "history/board.h"
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -102,6 +103,18 @@ static const char *const steps[DATABASE_VERSION] = {
 
     /* 7: which task reads and makes which file, beside the text (shape.c). */
     "CREATE TABLE IF NOT EXISTS shapes(workflow INTEGER PRIMARY KEY, image BLOB NOT NULL);",
+
+    /* 8: what tasks and files can be asked for: commands (task_rows.c), what a task's results state,
+     * the least and the most of each figure in a run (spans.c; of older runs when they are asked). */
+    "ALTER TABLE tasks ADD COLUMN command INTEGER;"
+    "UPDATE workflows SET tasks = -tasks WHERE tasks > 0;" /* the next run adds the commands */
+    "CREATE TABLE commands(id INTEGER PRIMARY KEY, text TEXT NOT NULL);"
+    "CREATE TABLE spans(run INTEGER PRIMARY KEY, attempts INTEGER, bad INTEGER, files INTEGER,"
+    " least_took INTEGER, most_took INTEGER, least_cpu INTEGER, most_cpu INTEGER,"
+    " least_memory INTEGER, most_memory INTEGER, least_read INTEGER, most_read INTEGER,"
+    " least_written INTEGER, most_written INTEGER, least_size INTEGER, most_size INTEGER);"
+    "DROP INDEX facts_by_run;"
+    "CREATE INDEX facts_by_run ON facts(run, task, name);",
 };
 
 /* Puts SQLite's last error into words that say what to do; always false. `busy` tells the one case
@@ -208,6 +221,7 @@ void database_close(struct history *h)
     for (int i = 0; i < DATABASE_KEPT; i++)
         sqlite3_finalize(h->kept[i]);
     sqlite3_close(h->db);
+    board_free(h);
 }
 
 void database_roll_back(void *db)
@@ -459,6 +473,7 @@ static struct history *database_open(const char *path, const char *frozen, struc
     struct history *h = mem_new_zero(struct history, 1);
     h->path = mem_copy_string(path);
     mem_guard_enter(&guard, database_abandon, h);
+    h->board = board_new();
     int code = sqlite3_open_v2(
         frozen ? frozen : path, &h->db,
         frozen ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE, NULL);

@@ -4,10 +4,11 @@
 #include "history/history.h"
 #include <sqlite3.h>
 
-#define DATABASE_VERSION 7
+#define DATABASE_VERSION 8
 #define DATABASE_WAIT 5000 /* milliseconds that a locked database is waited for */
 
 struct recorder;
+struct history_board; /* board.c */
 
 /* Statements that one question asks thousands of times: prepared once, as that is most of their time. */
 enum database_kept { KEPT_FILE_AT, KEPT_HOLDERS, KEPT_NUMBER, DATABASE_KEPT };
@@ -19,6 +20,7 @@ struct history {
     bool busy;                 /* the last error was a lock that another program holds */
     double deadline;           /* of a question from outside, on the clock (where.c) */
     sqlite3_stmt *kept[DATABASE_KEPT];
+    struct history_board *board; /* what a run tells of itself, until it is written */
 };
 
 /* Rows of a run are numbered run * 2^32 + n, so that they lie together and need no index. */

@@ -120,6 +120,25 @@ bool facts_add_result(struct history *h, int64_t run, const char *folder, const 
     return ok;
 }
 
+/* Values of one label belong together, as those of a result do: the label is a fact beside them. */
+bool facts_add_figure(struct history *h, int64_t run, const struct history_figure *f,
+                      struct error *err)
+{
+    struct strbuf value = {0}, label = {0};
+    uint32_t item = 0;
+    bool ok = true;
+    strbuf_add_number(&value, f->value);
+    if (f->label && f->of) {
+        strbuf_printf(&label, "%s=%s", f->label, f->of);
+        item = (uint32_t)database_path_hash(0, label.at) | 1;
+        ok = facts_add(h, &(struct fact_row){run, item, -1, FACT_LABEL, f->label, f->of}, err);
+    }
+    ok = ok && facts_add(h, &(struct fact_row){run, item, -1, FACT_VALUE, f->name, value.at}, err);
+    strbuf_free(&value);
+    strbuf_free(&label);
+    return ok;
+}
+
 /* ---- results that were there already ---- */
 
 /* Was the task reused in the run? */
@@ -189,21 +208,10 @@ static char *facts_text(sqlite3_stmt *s, int column)
     return strbuf_steal(&text);
 }
 
-bool facts_load(struct history *h, struct run_record *out, int64_t name, struct error *err)
+/* Rows of name, item, task, sort and value, of the run that `out` is of. The statement is ended. */
+static bool facts_rows(struct history *h, sqlite3_stmt *s, struct mem_guard *g,
+                       struct run_record *out, struct error *err)
 {
-    struct mem_guard guard;
-    sqlite3_stmt *s = database_query(
-        h, &guard,
-        name ? "SELECT n.name, f.item, f.task, f.sort, f.value FROM facts f JOIN names n"
-               " ON n.id = f.name WHERE f.name = ?2 AND f.run = ?1 ORDER BY f.sort, f.item"
-             : "SELECT n.name, f.item, f.task, f.sort, f.value FROM facts f JOIN names n"
-               " ON n.id = f.name WHERE f.run = ?1 ORDER BY f.sort, f.item, n.name, f.task",
-        err);
-    if (!s)
-        return false;
-    sqlite3_bind_int64(s, 1, out->run);
-    if (name)
-        sqlite3_bind_int64(s, 2, name);
     int row;
     while ((row = database_step(h, s, err)) == 1) {
         int64_t task = sqlite3_column_int64(s, 2), sort = sqlite3_column_int64(s, 3);
@@ -220,8 +228,48 @@ bool facts_load(struct history *h, struct run_record *out, int64_t name, struct 
             f.value = mem_copy_string("");
         array_push(&out->facts, f);
     }
-    database_close_query(s, &guard);
+    database_close_query(s, g);
     return row == 0;
+}
+
+bool facts_load(struct history *h, struct run_record *out, int64_t name, struct error *err)
+{
+    struct mem_guard guard;
+    sqlite3_stmt *s = database_query(
+        h, &guard,
+        name ? "SELECT n.name, f.item, f.task, f.sort, f.value FROM facts f JOIN names n"
+               " ON n.id = f.name WHERE f.name = ?2 AND f.run = ?1 ORDER BY f.sort, f.item"
+             : "SELECT n.name, f.item, f.task, f.sort, f.value FROM facts f JOIN names n"
+               " ON n.id = f.name WHERE f.run = ?1 ORDER BY f.sort, f.item, n.name, f.task",
+        err);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, out->run);
+    if (name)
+        sqlite3_bind_int64(s, 2, name);
+    return facts_rows(h, s, &guard, out, err);
+}
+
+/* A label is the task's when a value of its results has it. */
+bool facts_load_task(struct history *h, struct run_record *out, int64_t name, uint32_t task,
+                     struct error *err)
+{
+    struct mem_guard guard;
+    if (name == facts_find_name(h, "tag", NULL) || name == facts_find_name(h, "note", NULL))
+        return facts_load(h, out, name, err);
+    sqlite3_stmt *s = database_query(
+        h, &guard,
+        "SELECT n.name, f.item, f.task, f.sort, f.value FROM facts f INDEXED BY facts_by_run"
+        " JOIN names n ON n.id = f.name WHERE f.run = ?1 AND f.task IN (?3, -1) AND f.name = ?2"
+        " AND (f.sort <> 1 OR f.item IN (SELECT x.item FROM facts x INDEXED BY facts_by_run"
+        " WHERE x.run = ?1 AND x.task = ?3)) ORDER BY f.sort, f.item",
+        err);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, out->run);
+    sqlite3_bind_int64(s, 2, name);
+    sqlite3_bind_int64(s, 3, task == NONE ? -1 : (int64_t)task);
+    return facts_rows(h, s, &guard, out, err);
 }
 
 /* ---- said by people ---- */

@@ -7,6 +7,7 @@
 #include "history/facts.h"
 #include "history/process.h"
 #include "history/shape.h"
+#include "history/spans.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,7 +48,8 @@ static bool add_workflow(struct history *h, struct head_rows *r, const struct ru
     sqlite3_bind_blob(find, 1, digest.at, sizeof digest.at, SQLITE_STATIC);
     int row = database_step(h, find, err);
     r->workflow = row == 1 ? sqlite3_column_int64(find, 0) : 0;
-    r->add_tasks = row != 1 || sqlite3_column_type(find, 1) == SQLITE_NULL;
+    /* below 0: an older weft wrote them, without their commands */
+    r->add_tasks = row != 1 || sqlite3_column_int64(find, 1) <= 0;
     sqlite3_finalize(find);
     if (row != 0)
         return row == 1;
@@ -227,6 +229,8 @@ bool head_add_samples(struct history *h, const struct head_rows *r, uint32_t mos
 /* Totals of the run; its rows are written by then. */
 bool head_end(struct history *h, int64_t run, const struct run_record *t, struct error *err)
 {
+    if (!spans_add(h, run, err))
+        return false;
     sqlite3_stmt *s = database_prepare(
         h,
         "UPDATE runs SET outcome = ?2, seconds = ?3, tasks = ?4, ran = ?5, reused = ?6,"

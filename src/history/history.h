@@ -63,6 +63,15 @@ bool history_set_workflow(struct history *h, const struct run_record *head, cons
  * run made and the inputs of the workflow are kept (a reused file was recorded by its maker). */
 struct trace_sink history_sink(struct history *h);
 
+/* What a run says of itself while it goes on: a value, as results state them. `label`, `of`: of which of
+ * several ("filter", "blur"), or NULL. NAN is left out. */
+struct history_figure {
+    const char *name, *label, *of;
+    double value;
+};
+/* Of the run that is being recorded, from one thread at a time. They replace those of the same name and label; copied. */
+void history_figures(struct history *h, const struct history_figure *figures, size_t n);
+
 /* Write what is left and the end of the run: from `totals`, outcome, seconds, ran, reused, failed,
  * skipped, tasks, peak_memory, peak_disk, failures. False: how much could not be recorded, and why. */
 bool history_end(struct history *h, const struct run_record *totals, struct error *err);
@@ -88,6 +97,7 @@ struct history_filter {
                              of runs (docs/history.md); NULL: any */
     const char
         *words; /* at blanks; a run has each of them in something that is known of it; NULL: any */
+    const struct digest *digest; /* of a file that the run made or read; NULL: any */
 };
 
 typedef ARRAY(struct run_record) history_runs;
@@ -97,6 +107,40 @@ typedef ARRAY(struct run_record) history_runs;
 bool history_list(struct history *h, const struct history_filter *filter, history_runs *out,
                   struct error *err);
 void history_runs_free(history_runs *runs);
+
+/* ---- tasks and files of all runs ---- */
+
+struct history_search {
+    int64_t run;          /* only of this one; 0: any */
+    const char *workflow; /* NULL: any; else part of the workflow's name */
+    bool failed;          /* tasks: only attempts that did not end well */
+    double since;         /* seconds since 1970: tasks that began, files of runs that did; 0: any */
+    const char *where;    /* in SQL over facts, columns of runs and of the subject; NULL: any */
+    const char *words; /* at blanks, each in the name, kind or command of the task, the path of the
+                                    file, or what is known of the run as a whole; NULL: any */
+    const struct digest *digest; /* files of this content, tasks that made it; NULL: any */
+    size_t limit;                /* 0: none */
+    uint64_t look;               /* rows to look at, at most about so many; 0: all */
+};
+
+/* An attempt of a task, or a file, with the head of its run: number, name, folder, host and start, and those
+ * facts of both that the question names. */
+struct history_found {
+    struct run_record run;
+    char *task, *kind, *command; /* of a file its maker; NULL: not known */
+    struct trace_event attempt;  /* of a task */
+    struct record_file file;     /* of a file */
+};
+typedef struct {
+    ARRAY(struct history_found) list; /* newest run first, in it the last written first */
+    bool whole;                       /* false: what is older than run `from` was not looked at */
+    int64_t from;
+} history_findings;
+bool history_search_tasks(struct history *h, const struct history_search *s, history_findings *out,
+                          struct error *err);
+bool history_search_files(struct history *h, const struct history_search *s, history_findings *out,
+                          struct error *err);
+void history_findings_free(history_findings *f);
 
 /* One run with everything but the workflow, which the caller may parse from its text. 0: the
  * newest run. Free with record_free(). */

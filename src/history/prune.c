@@ -49,8 +49,11 @@ static const char *const prune_steps[] = {
     "DELETE FROM failures WHERE id BETWEEN ?1 AND ?2",
     "DELETE FROM predictions WHERE run = ?3",
     "DELETE FROM facts WHERE run = ?3",
+    "DELETE FROM spans WHERE run = ?3",
     "DELETE FROM runs WHERE id = ?3",
     ("DELETE FROM tasks WHERE id BETWEEN ?5 AND ?6"
+     " AND NOT EXISTS (SELECT 1 FROM runs WHERE workflow = ?4)"),
+    ("DELETE FROM commands WHERE id BETWEEN ?5 AND ?6"
      " AND NOT EXISTS (SELECT 1 FROM runs WHERE workflow = ?4)"),
     ("DELETE FROM shapes WHERE workflow = ?4"
      " AND NOT EXISTS (SELECT 1 FROM runs WHERE workflow = ?4)"),

@@ -141,6 +141,8 @@ static int list_rows(struct history *h, sqlite3_stmt *s, const struct history_fi
     int row = 0;
     database_bind_text(s, 1, filter->workflow);
     database_bind_number(s, 2, filter->since);
+    if (filter->digest)
+        sqlite3_bind_blob(s, 4, filter->digest->at, sizeof filter->digest->at, SQLITE_STATIC);
     while ((!filter->limit || out->n < filter->limit) && (row = database_step(h, s, err)) == 1) {
         struct run_record r;
         reader_read_head(s, &r);
@@ -165,10 +167,12 @@ bool history_list(struct history *h, const struct history_filter *filter, histor
     struct strbuf sql = {0};
     strbuf_add(&sql, "SELECT " HEAD_COLUMNS " FROM runs r"
                      " WHERE (?1 IS NULL OR instr(name, ?1)) AND started >= ?2");
-    bool ok = !filter->where || where_translate(h, filter->where, &where, err);
+    bool ok = !filter->where || where_translate(h, filter->where, WHERE_RUNS, &where, err);
     if (ok && filter->where)
         strbuf_printf(&sql, " AND %s", strbuf_text(&where.condition));
     words_condition(filter->words, &sql);
+    if (filter->digest)
+        strbuf_add(&sql, " AND r.id IN (SELECT f.id >> 32" READER_OF_DIGEST ")");
     strbuf_add(&sql, " ORDER BY id DESC");
     sqlite3_stmt *s = ok ? where_query(h, &guard, sql.at, err) : NULL;
     int row = s ? list_rows(h, s, filter, out, err) : -1;
@@ -248,6 +252,26 @@ static sqlite3_stmt *rows_of(struct history *h, struct mem_guard *g, const char 
     return s;
 }
 
+/* Times are whole microseconds there. */
+void reader_read_attempt(sqlite3_stmt *s, struct trace_event *out)
+{
+    *out = (struct trace_event){
+        .kind = TRACE_TASK,
+        .id = (uint32_t)sqlite3_column_int64(s, 0),
+        .start = database_seconds(s, 1),
+        .finish = database_seconds(s, 1) + database_seconds(s, 2),
+        .cpu = database_seconds(s, 3),
+        .memory = sqlite3_column_double(s, 4),
+        .read = sqlite3_column_double(s, 5),
+        .written = sqlite3_column_double(s, 6),
+        .outcome = sqlite3_column_int(s, 7),
+        .status = sqlite3_column_int(s, 8),
+        .attempt = (uint32_t)sqlite3_column_int64(s, 9),
+        .node = (uint32_t)sqlite3_column_int64(s, 10),
+        .lane = (uint32_t)sqlite3_column_int64(s, 11),
+    };
+}
+
 static bool load_attempts(struct history *h, struct run_record *r, struct error *err)
 {
     struct mem_guard guard;
@@ -258,21 +282,8 @@ static bool load_attempts(struct history *h, struct run_record *r, struct error 
                               r->run, err);
     int row = s ? 0 : -1;
     while (s && (row = database_step(h, s, err)) == 1) {
-        struct trace_event e = {
-            .kind = TRACE_TASK,
-            .id = (uint32_t)sqlite3_column_int64(s, 0),
-            .start = database_seconds(s, 1),
-            .finish = database_seconds(s, 1) + database_seconds(s, 2),
-            .cpu = database_seconds(s, 3),
-            .memory = sqlite3_column_double(s, 4),
-            .read = sqlite3_column_double(s, 5),
-            .written = sqlite3_column_double(s, 6),
-            .outcome = sqlite3_column_int(s, 7),
-            .status = sqlite3_column_int(s, 8),
-            .attempt = (uint32_t)sqlite3_column_int64(s, 9),
-            .node = (uint32_t)sqlite3_column_int64(s, 10),
-            .lane = (uint32_t)sqlite3_column_int64(s, 11),
-        };
+        struct trace_event e;
+        reader_read_attempt(s, &e);
         array_push(&r->events, e);
     }
     database_close_query(s, &guard);

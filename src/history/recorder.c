@@ -16,9 +16,12 @@
 #include "history/database.h"
 #include "history/facts.h"
 #include "history/failures.h"
+#include "history/board.h"
 #include "history/head.h"
 #include "history/stated.h"
+#include "history/task_rows.h"
 
+#include "base/cond.h"
 #include "base/array.h"
 #include "base/compare.h"
 #include "base/mem.h"
@@ -191,52 +194,6 @@ struct trace_sink history_sink(struct history *h)
 
 /* ---- tasks and kinds ---- */
 
-/* Row numbers of the kinds; new kinds are added. Within the caller's transaction. */
-static bool kind_rows(struct recorder *r, const struct intern *kinds, struct error *err)
-{
-    struct history *h = r->history;
-    sqlite3_stmt *add = database_prepare(h, "INSERT OR IGNORE INTO kinds(name) VALUES(?)", err);
-    sqlite3_stmt *find = database_prepare(h, "SELECT id FROM kinds WHERE name = ?", err);
-    bool ok = add && find;
-    for (uint32_t k = 0; ok && k < kinds->n; k++) {
-        database_bind_text(add, 1, intern_text(kinds, k));
-        database_bind_text(find, 1, intern_text(kinds, k));
-        ok = database_run(h, add, err) && database_step(h, find, err) == 1;
-        if (ok)
-            r->kind_row[k] = sqlite3_column_int64(find, 0);
-        sqlite3_reset(find);
-    }
-    sqlite3_finalize(add);
-    sqlite3_finalize(find);
-    return ok;
-}
-
-/* Names of all tasks, once a workflow; `tasks` of the workflow is set last and says that all are
- * there. */
-static bool task_rows(struct recorder *r, struct error *err)
-{
-    struct history *h = r->history;
-    const struct workflow *w = r->workflow;
-    sqlite3_stmt *s =
-        database_prepare(h, "INSERT OR REPLACE INTO tasks(id, name, kind) VALUES(?, ?, ?)", err);
-    bool ok = s != NULL;
-    for (uint32_t t = 0; ok && t < w->ntasks; t++) {
-        sqlite3_bind_int64(s, 1, database_row(r->rows.workflow, t));
-        database_bind_text(s, 2, workflow_task_name(w, t));
-        sqlite3_bind_int64(s, 3, r->kind_row[r->task_kind[t]]);
-        ok = database_run(h, s, err);
-    }
-    sqlite3_finalize(s);
-    s = ok ? database_prepare(h, "UPDATE workflows SET tasks = ? WHERE id = ?", err) : NULL;
-    if (s) {
-        sqlite3_bind_int64(s, 1, w->ntasks);
-        sqlite3_bind_int64(s, 2, r->rows.workflow);
-        ok = database_run(h, s, err);
-    }
-    sqlite3_finalize(s);
-    return ok && s;
-}
-
 /* Once, before the first attempt is written: numbers for the kinds, rows for new tasks. */
 static bool prepare_tasks(struct recorder *r, struct error *err)
 {
@@ -253,9 +210,14 @@ static bool prepare_tasks(struct recorder *r, struct error *err)
     r->ntasks = w->ntasks;
     r->task_kind = kinds.of; /* last: says that all three are there */
     kinds.of = NULL;
+    struct mem_guard guard;
+    mem_guard_enter(&guard, database_roll_back, r->history->db);
     bool ok = database_exec(r->history, "BEGIN IMMEDIATE", err) &&
-              kind_rows(r, &kinds.names, err) && (!r->rows.add_tasks || task_rows(r, err)) &&
+              tasks_add_kinds(r->history, &kinds.names, r->kind_row, err) &&
+              (!r->rows.add_tasks ||
+               tasks_add(r->history, r->rows.workflow, w, r->task_kind, r->kind_row, err)) &&
               database_exec(r->history, "COMMIT", err);
+    mem_guard_leave(&guard);
     task_kinds_free(&kinds);
     pthread_mutex_lock(&r->lock);
     r->reading = false;
@@ -415,8 +377,7 @@ static bool recorder_write_file(struct recorder *r, const struct file_entry *f, 
            facts_add_result(h, r->rows.run, r->folder, path, f->task, err);
 }
 
-/* Entries and files of `writing` from what is done on, at most SLICE of each, in one transaction.
- */
+/* Entries and files of `writing` from what is done on, at most SLICE of each, one transaction. */
 static bool write_slice(struct recorder *r, struct error *err)
 {
     struct buffer *b = &r->writing;
@@ -480,7 +441,7 @@ static bool recorder_write_all(struct recorder *r)
     b->entries.n = b->files.n = 0;
     strbuf_clear(&b->text);
     r->entries_done = r->files_done = 0;
-    return true;
+    return board_write(r->history, r->rows.run, &r->error);
 }
 
 static void recorder_try(void *recorder)
@@ -605,12 +566,8 @@ int64_t history_begin(struct history *h, const struct run_record *head, const ch
     r->workflow = head->workflow;
     r->folder = mem_copy_string(head->folder ? head->folder : "");
     pthread_mutex_init(&r->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&r->wake, &monotonic);
+    cond_init(&r->wake);
     pthread_cond_init(&r->read, NULL);
-    pthread_condattr_destroy(&monotonic);
     bool ok = head_add(h, head, text, n, &r->rows, err) && start_thread(r, err);
     if (!ok) {
         recorder_free(r);

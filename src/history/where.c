@@ -12,17 +12,28 @@
  * beginning with all values that are large, which without statistics it would: ten times slower where
  * many are (measured with 10^7 attempts).
  *
+ * Of tasks and files the same is asked of each row, with what the task's own results state; before that,
+ * parts of it that an `and` joins are asked of the run, so that rows of other runs are not read:
+ *
+ *     sigma > 1 and seconds > 60 and task like 'fit%'
+ *
+ *     runs:  sigma > 1 holds with what the run knows, and its longest attempt took more than 60 s
+ *     rows:  all of it
+ *
  * A text that begins with SELECT is taken as it is: its first column are numbers of runs. Texts come
  * from people and pages: the authorizer lets them read our tables, and nothing else. */
 #include "history/where.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/quantity.h"
 #include "base/repeatable.h"
 #include "base/suggest.h"
 #include "history/facts.h"
+#include "history/spans.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -30,6 +41,12 @@
 /* SQLite asks every STEPS steps, about a millisecond, whether to go on. */
 enum { STEPS = 10000 };
 static const double LONGEST = 10; /* seconds; every question of ours takes less than one */
+
+/* As trace_outcome_name() has them. */
+#define WHERE_OUTCOME                                                                              \
+    "(CASE a.outcome WHEN 0 THEN 'done' WHEN 1 THEN 'failed' WHEN 2 THEN 'killed' WHEN 3 THEN"     \
+    " 'timeout' WHEN 4 THEN 'memory' WHEN 5 THEN 'cancelled' WHEN 6 THEN 'not-started'"            \
+    " WHEN 7 THEN 'node-failed' ELSE 'failed' END)"
 
 /* What a run has of its own. Whoever means a fact of the same name writes it in double quotes. */
 static const struct where_column {
@@ -58,6 +75,44 @@ static const struct where_column {
 };
 enum { WHERE_COLUMNS = sizeof where_columns / sizeof *where_columns };
 
+/* And what an attempt or a file has; where both have a name, this is meant. */
+static const struct where_column task_columns[] = {
+    {"task", "t.name"},
+    {"kind", "k.name"},
+    {"command", "c.text"},
+    {"attempt", "a.attempt"},
+    {"status", "a.status"},
+    {"started", "(r.started + 1e-6 * a.start)"},
+    {"seconds", "(1e-6 * a.took)"},
+    {"cpu", "(1e-6 * a.cpu)"},
+    {"memory", "a.memory"},
+    {"read", "a.read"},
+    {"written", "a.written"},
+    {"node", "a.node"},
+    {"core", "a.lane"},
+    {"outcome", WHERE_OUTCOME},
+    {NULL, NULL},
+};
+static const struct where_column file_columns[] = {
+    {"path", "p.path"}, {"size", "f.size"}, {"digest", "lower(hex(f.digest))"},
+    {"made", "f.made"}, {"task", "t.name"}, {"kind", "k.name"},
+    {NULL, NULL},
+};
+static const struct where_column *const where_own[] = {
+    [WHERE_RUNS] = task_columns + sizeof task_columns / sizeof *task_columns - 1, /* none */
+    [WHERE_TASKS] = task_columns,
+    [WHERE_FILES] = file_columns,
+};
+
+/* NULL: the subject has no such column of its own. */
+static const struct where_column *where_own_column(enum where_subject subject, const char *name)
+{
+    const struct where_column *c = where_own[subject];
+    while (c->name && strcasecmp(c->name, name) != 0)
+        c++;
+    return c->name ? c : NULL;
+}
+
 /* Words of the language that may stand in an expression; whatever else is a name. */
 static const char *const where_words[] = {
     "and",    "or",      "not",    "is",       "null", "in",      "like",
@@ -78,16 +133,21 @@ static bool where_is_word(const char *text, size_t n)
 void where_free(struct where *w)
 {
     strbuf_free(&w->condition);
+    strbuf_free(&w->runs);
+    strbuf_free(&w->rows);
     array_free(&w->names);
 }
 
 /* Every name that some run has, and our own columns: the nearest is what was meant. */
-static bool where_unknown(struct history *h, const char *name, struct error *err)
+static bool where_unknown(struct history *h, enum where_subject subject, const char *name,
+                          struct error *err)
 {
     ARRAY(char *) known = {0};
     struct mem_guard guard;
     for (size_t i = 0; i < WHERE_COLUMNS; i++)
         array_push(&known, mem_copy_string(where_columns[i].name));
+    for (const struct where_column *c = where_own[subject]; c->name; c++)
+        array_push(&known, mem_copy_string(c->name));
     sqlite3_stmt *s = database_query(h, &guard, "SELECT name FROM names LIMIT 10000", NULL);
     while (s && database_step(h, s, NULL) == 1)
         array_push(&known, database_text(s, 0));
@@ -113,15 +173,22 @@ static bool where_unknown(struct history *h, const char *name, struct error *err
 static bool where_name(struct history *h, struct where *w, const char *name, bool quoted,
                        struct strbuf *out, struct error *err)
 {
+    const struct where_column *own = quoted ? NULL : where_own_column(w->subject, name);
+    if (own) {
+        w->own = true;
+        strbuf_add(out, own->sql);
+        return true;
+    }
     for (size_t i = 0; !quoted && i < WHERE_COLUMNS; i++)
         if (strcasecmp(name, where_columns[i].name) == 0) {
+            w->of_run = true;
             strbuf_add(out, where_columns[i].sql);
             return true;
         }
     int64_t id = facts_find_name(h, name, err);
     size_t at = 0;
     if (!id)
-        return where_unknown(h, name, err);
+        return where_unknown(h, w->subject, name, err);
     while (at < w->names.n && w->names.at[at] != id)
         at++;
     if (at == w->names.n)
@@ -211,31 +278,183 @@ static void where_join(struct history *h, struct where *w)
                               (long long)w->names.at[i], i);
 }
 
-bool where_translate(struct history *h, const char *text, struct where *out, struct error *err)
+/* Of a task or a file: what the run knows as a whole, what results of the task state, and the labels that
+ * those have. Tags and notes stand under numbers of their own. */
+static void where_join_own(struct history *h, struct where *w)
+{
+    const char *row = w->subject == WHERE_TASKS ? "a" : "f";
+    int64_t tag = facts_find_name(h, "tag", NULL), note = facts_find_name(h, "note", NULL);
+    for (size_t i = 0; i < w->names.n; i++) {
+        int64_t name = w->names.at[i];
+        if (name == tag || name == note)
+            strbuf_printf(&w->condition,
+                          " LEFT JOIN facts v%zu ON v%zu.name = %lld AND v%zu.run = r.id", i, i,
+                          (long long)name, i);
+        else
+            strbuf_printf(&w->condition,
+                          " LEFT JOIN facts v%zu INDEXED BY facts_by_run ON v%zu.run = r.id"
+                          " AND v%zu.task IN (%s.task, -1) AND v%zu.name = %lld AND (v%zu.sort <>"
+                          " 1 OR v%zu.item IN (SELECT x.item FROM facts x INDEXED BY facts_by_run"
+                          " WHERE x.run = r.id AND x.task = %s.task))",
+                          i, i, i, row, i, (long long)name, i, i, row);
+    }
+}
+
+/* Facts of different labels are of different computations. */
+static void where_one_item(struct where *w)
+{
+    for (size_t i = 0; i < w->names.n; i++)
+        for (size_t k = 0; k < i; k++)
+            strbuf_printf(&w->condition,
+                          " AND ifnull(v%zu.item, 0) IN (0, ifnull(nullif(v%zu.item, 0),"
+                          " ifnull(v%zu.item, 0)))",
+                          i, k, i);
+}
+
+/* ---- what must hold of the run ---- */
+
+/* "seconds > 60": what the run's attempts lie between decides. */
+static void where_narrow_own(const char *part, enum where_subject subject, struct strbuf *runs)
+{
+    char name[16] = "", test[3] = "", value[40] = "";
+    int n = 0;
+    if (sscanf(part, " %15[a-zA-Z_] %2[<>=] %39[-+0-9.eE] %n", name, test, value, &n) != 3 ||
+        part[n])
+        return;
+    const struct where_column *own = where_own_column(subject, name);
+    double number;
+    if (!own || !quantity_number(value, strlen(value), &number))
+        return;
+    char *sql = spans_condition(own->name, test, value);
+    if (sql)
+        strbuf_printf(runs, " AND %s", sql);
+    free(sql);
+}
+
+/* Tasks of which a part with one name holds, found once a run by what it states under that name: asking each of
+ * ten thousand rows for its facts takes many times as long. Of all tasks it holds where what the run knows
+ * fulfils it, or a value that is not there. */
+static void where_narrow_rows(const struct where *one, const char *expression, struct where *w)
+{
+    strbuf_printf(&w->rows,
+                  " AND (%s.task IN (SELECT v0.task FROM facts v0 WHERE v0.name = %lld AND v0.run ="
+                  " ?1 AND v0.task >= 0 AND (%s)) OR (SELECT 1 FROM (SELECT value FROM facts WHERE"
+                  " name = %lld AND run = ?1 AND task < 0 UNION ALL SELECT NULL) v0 WHERE (%s)))",
+                  w->subject == WHERE_TASKS ? "a" : "f", (long long)one->names.at[0], expression,
+                  (long long)one->names.at[0], expression);
+}
+
+/* A part that holds of a task holds with some value that the run has under the name, or with none. With two
+ * names there would be four cases: it is left to the rows. */
+static bool where_narrow(struct history *h, const char *part, struct where *w, struct error *err)
+{
+    struct where one = {.subject = w->subject};
+    struct strbuf expression = {0};
+    bool ok = where_expression(h, part, &one, &expression, err);
+    if (ok && one.own)
+        where_narrow_own(part, w->subject, &w->runs);
+    else if (ok && !one.names.n)
+        strbuf_printf(&w->runs, " AND (%s)", strbuf_text(&expression));
+    else if (ok && one.names.n == 1)
+        strbuf_printf(&w->runs,
+                      " AND EXISTS (SELECT 1 FROM (SELECT value FROM facts WHERE name = %lld AND"
+                      " run = r.id UNION ALL SELECT NULL) v0 WHERE (%s))",
+                      (long long)one.names.at[0], strbuf_text(&expression));
+    if (ok && !one.own && !one.of_run && one.names.n == 1)
+        where_narrow_rows(&one, strbuf_text(&expression), w);
+    strbuf_free(&expression);
+    where_free(&one);
+    return ok;
+}
+
+/* The length of the next word, number, quoted text or sign. */
+static size_t where_token(const char *text)
+{
+    size_t n = *text == '\'' || *text == '"' ? where_quoted_length(text) : where_name_length(text);
+    return n ? n : 1;
+}
+
+/* How deep parentheses and CASE ... END are after this token; an AND of BETWEEN is owed. */
+struct where_nesting {
+    int depth, between;
+};
+
+static bool where_is(const char *text, size_t n, const char *word)
+{
+    return strlen(word) == n && strncasecmp(text, word, n) == 0;
+}
+
+/* True: an `and` that joins two parts of the whole. */
+static bool where_joins(struct where_nesting *at, const char *text, size_t n)
+{
+    if (*text == '(' || where_is(text, n, "case"))
+        at->depth++;
+    else if (*text == ')' || where_is(text, n, "end"))
+        at->depth--;
+    else if (!at->depth && where_is(text, n, "between"))
+        at->between++;
+    else if (!at->depth && where_is(text, n, "and"))
+        return at->between == 0 || at->between-- == 0;
+    return false;
+}
+
+/* Split at its ands; an `or` beside them leaves one part. */
+static bool where_narrow_all(struct history *h, const char *text, struct where *w,
+                             struct error *err)
+{
+    struct where_nesting at = {0};
+    bool ok = true;
+    const char *from = text;
+    for (const char *p = text; *p;) {
+        size_t n = where_token(p);
+        if (!at.depth && where_is(p, n, "or"))
+            return where_narrow(h, text, w, err);
+        where_joins(&at, p, n);
+        p += n;
+    }
+    at = (struct where_nesting){0};
+    for (const char *p = text; ok; p += where_token(p)) {
+        size_t n = *p ? where_token(p) : 0;
+        if (*p && !where_joins(&at, p, n))
+            continue;
+        char *part = mem_copy_bytes(from, (size_t)(p - from));
+        ok = where_narrow(h, part, w, err);
+        free(part);
+        if (!*p)
+            break;
+        from = p + n;
+    }
+    return ok;
+}
+
+bool where_translate(struct history *h, const char *text, enum where_subject subject,
+                     struct where *out, struct error *err)
 {
     struct strbuf expression = {0};
-    *out = (struct where){0};
+    *out = (struct where){.subject = subject};
     text += strspn(text, " \t\n");
     if (!*text)
         return error_set(err, ERROR_INPUT, "--where is empty; for example: sigma > 1 and f1 > 0.9");
     if (strncasecmp(text, "select", 6) == 0 && isspace((unsigned char)text[6])) {
-        strbuf_printf(&out->condition, "r.id IN (%s)", text);
+        if (subject == WHERE_RUNS)
+            strbuf_printf(&out->condition, "r.id IN (%s)", text);
+        else
+            strbuf_printf(&out->runs, " AND r.id IN (%s)", text);
         return true;
     }
     bool ok = where_expression(h, text, out, &expression, err);
     if (ok) {
         strbuf_add(&out->condition, "EXISTS (SELECT 1 FROM (SELECT 1)");
-        where_join(h, out);
+        if (subject == WHERE_RUNS)
+            where_join(h, out);
+        else
+            where_join_own(h, out);
         strbuf_printf(&out->condition, " WHERE (%s)", strbuf_text(&expression));
-        /* facts of different labels are of different computations */
-        for (size_t i = 0; i < out->names.n; i++)
-            for (size_t k = 0; k < i; k++)
-                strbuf_printf(&out->condition,
-                              " AND ifnull(v%zu.item, 0) IN (0, ifnull(nullif(v%zu.item, 0),"
-                              " ifnull(v%zu.item, 0)))",
-                              i, k, i);
+        where_one_item(out);
         strbuf_add_char(&out->condition, ')');
     }
+    if (ok && subject != WHERE_RUNS)
+        ok = where_narrow_all(h, text, out, err);
     strbuf_free(&expression);
     return ok;
 }

@@ -3,13 +3,25 @@
 #include "base/strbuf.h"
 #include "history/database.h"
 
+/* What is asked for, and the rows of SQL that a condition on it may name:
+ *   runs    r of `runs`
+ *   tasks   r, an attempt `a`, its task `t`, its kind `k`, its command `c`
+ *   files   r, a file `f`, its path `p`, its maker `t` and `k` */
+enum where_subject { WHERE_RUNS, WHERE_TASKS, WHERE_FILES };
+
 struct where {
-    struct strbuf condition; /* on a row r of `runs` */
-    ARRAY(int64_t) names;    /* numbers of the facts that it names */
+    enum where_subject subject;
+    struct strbuf condition; /* on a row of the subject; empty: nothing is asked of it */
+    struct strbuf runs; /* tasks and files: on its run r, " AND ...": what cannot hold elsewhere */
+    struct strbuf rows; /* likewise on the row, with ?1 its run: cheaper than the condition */
+    ARRAY(int64_t) names; /* numbers of the facts that it names */
+    bool own, of_run;     /* it names a column of the subject's own, of the run */
 };
 
-/* The question as a condition in SQL. ERROR_INPUT: a name that no run has, with the nearest one. */
-bool where_translate(struct history *h, const char *text, struct where *out, struct error *err);
+/* The question as a condition in SQL, on the subject that `out` names. ERROR_INPUT: a name that no run has,
+ * with the nearest one. */
+bool where_translate(struct history *h, const char *text, enum where_subject subject,
+                     struct where *out, struct error *err);
 void where_free(struct where *w);
 /* Prepare a statement that contains what somebody wrote: it may read our tables, with functions that
  * always give the same answer, and do nothing else; it is stopped when it takes too long. where_end()

@@ -17,32 +17,44 @@ static void words_pattern(const char *word, size_t n, struct strbuf *out)
     strbuf_add(out, "%' ESCAPE '!'");
 }
 
-static void words_columns(const char *pattern, struct strbuf *sql)
+bool words_next(const char **at, struct strbuf *pattern)
+{
+    static const char blanks[] = " \t\n";
+    const char *word = *at + strspn(*at, blanks);
+    size_t n = strcspn(word, blanks);
+    strbuf_clear(pattern);
+    *at = word + n;
+    if (!n)
+        return false;
+    words_pattern(word, n, pattern);
+    return true;
+}
+
+void words_of_run(const char *pattern, struct strbuf *sql)
 {
     static const char *const columns[] = {"name",  "file",   "folder",  "host", "planner",
                                           "given", "system", "version", NULL};
+    strbuf_add_char(sql, '(');
     for (const char *const *c = columns; *c; c++)
-        strbuf_printf(sql, "%sifnull(r.%s, '') LIKE %s", c == columns ? "" : " OR ", *c, pattern);
+        strbuf_printf(sql, "ifnull(r.%s, '') LIKE %s OR ", *c, pattern);
+    strbuf_printf(sql,
+                  "EXISTS (SELECT 1 FROM facts f JOIN names m ON m.id = f.name"
+                  " WHERE f.run = r.id AND (f.value LIKE %s OR m.name LIKE %s)))",
+                  pattern, pattern);
 }
 
 void words_condition(const char *words, struct strbuf *sql)
 {
-    static const char blanks[] = " \t\n";
     struct strbuf pattern = {0};
-    for (const char *at = words ? words : ""; *(at += strspn(at, blanks));) {
-        size_t n = strcspn(at, blanks);
-        strbuf_clear(&pattern);
-        words_pattern(at, n, &pattern);
+    const char *at = words ? words : "";
+    while (words_next(&at, &pattern)) {
         strbuf_add(sql, " AND (");
-        words_columns(pattern.at, sql);
+        words_of_run(pattern.at, sql);
+        /* not of the run at hand: made once, when the first run asks */
         strbuf_printf(sql,
-                      " OR EXISTS (SELECT 1 FROM facts f JOIN names m ON m.id = f.name"
-                      " WHERE f.run = r.id AND (f.value LIKE %s OR m.name LIKE %s))"
-                      /* not of the run at hand: made once, when the first run asks */
                       " OR r.workflow IN (SELECT id FROM workflows"
                       " WHERE CAST(text AS TEXT) LIKE %s))",
-                      pattern.at, pattern.at, pattern.at);
-        at += n;
+                      pattern.at);
     }
     strbuf_free(&pattern);
 }

@@ -21,6 +21,7 @@
 #include "memo/gathered.h"
 #include "memo/keeping.h"
 #include "memo/missing.h"
+#include "memo/need_hash.h"
 #include "model/future.h"
 #include "model/command.h"
 #include "model/environment.h"
@@ -38,78 +39,6 @@ static const char *label_of(const struct needs *n, uint32_t object, char *label,
     return workflow_object_label(n->w, object, label, size);
 }
 
-/* Enough to tell two contents of one file apart when people ask what changed; keys are whole. */
-static uint64_t short_digest(const struct digest *d)
-{
-    uint64_t x;
-    memcpy(&x, d->at, sizeof x);
-    return x;
-}
-
-/* What the task does, without what it reads. The version comes first: a change of what is hashed
- * changes it, and old records are not taken for new ones. Version 2 has the shell, version 3 what the
- * command runs in beside it; what runs as it did when there was none to choose keeps version 1 and its
- * records. */
-static void hash_command(const struct needs *n, uint32_t task, struct digest_state *s)
-{
-    const struct workflow *w = n->w;
-    struct strbuf text = {0};
-    char label[512];
-    if (w->command && w->command[task])
-        command_template(w, task, &text);
-    char named[SHELL_NAME];
-    bool inside = w->container && w->container[task]; /* then the image decides */
-    const char *shell = text.n
-                            ? shell_in_key(w, task, text.at,
-                                           n->elsewhere || inside ? SHELL_STRICT_TEXT
-                                                                  : shell_of_this_machine()->text,
-                                           named)
-                            : NULL;
-    struct strbuf around = {0};
-    if (environment_is_stated(w, task))
-        environment_in_key(w, task, n->environment, &around);
-    digest_string(s, around.n ? "weft-key/3" : shell ? "weft-key/2" : "weft-key/1", 10);
-    if (around.n)
-        digest_string(s, around.at, around.n);
-    if (shell || around.n)
-        digest_string(s, shell ? shell : "", shell ? strlen(shell) : 0);
-    strbuf_free(&around);
-    digest_number(s, w->flags[task] & (TASK_CALL | TASK_IN_PLACE));
-    digest_string(s, strbuf_text(&text), text.n);
-    uint32_t first = w->object_off[task], end = w->object_end[task];
-    digest_number(s, end - first);
-    for (uint32_t i = first; i < end; i++) {
-        const char *name = label_of(n, w->out_object ? w->out_object[i] : i, label, sizeof label);
-        digest_string(s, name, strlen(name));
-    }
-    strbuf_free(&text);
-}
-
-/* With its outputs a task's files tell it from others that do the same; a task without any is told by
- * its name (`named`): `b: sleep 1` is not done when `a: sleep 1` is. */
-static bool hash_task(const struct needs *n, uint32_t task, bool named, struct digest *key)
-{
-    const struct workflow *w = n->w;
-    struct digest_state s;
-    char label[512];
-    digest_begin(&s);
-    hash_command(n, task, &s);
-    if (named) {
-        const char *name = workflow_task_name(w, task);
-        digest_string(&s, name, strlen(name));
-    }
-    for (uint32_t i = w->in_off ? w->in_off[task] : 0; w->in_off && i < w->in_off[task + 1]; i++) {
-        uint32_t object = w->in_object[i];
-        if (digest_is_zero(&n->content[object]))
-            return false;
-        const char *name = label_of(n, object, label, sizeof label);
-        digest_string(&s, name, strlen(name));
-        digest_bytes(&s, n->content[object].at, sizeof n->content[object].at);
-    }
-    digest_end(&s, key);
-    return true;
-}
-
 static bool has_outputs(const struct needs *n, uint32_t task)
 {
     return n->w->object_end[task] > n->w->object_off[task];
@@ -117,7 +46,7 @@ static bool has_outputs(const struct needs *n, uint32_t task)
 
 bool need_key(const struct needs *n, uint32_t task, struct digest *key)
 {
-    return hash_task(n, task, !has_outputs(n, task), key);
+    return need_hash_task(n, task, !has_outputs(n, task), key, NULL);
 }
 
 static uint64_t name_hash(const struct needs *n, uint32_t task)
@@ -126,23 +55,13 @@ static uint64_t name_hash(const struct needs *n, uint32_t task)
     return memo_hash(name, strlen(name));
 }
 
-static uint64_t command_hash(const struct needs *n, uint32_t task)
-{
-    struct digest_state s;
-    struct digest d;
-    digest_begin(&s);
-    hash_command(n, task, &s);
-    digest_end(&s, &d);
-    return short_digest(&d);
-}
-
 /* Tasks without outputs had no name in their key once: such a record counts if it is of this name. */
 static const struct memo_task *find_record(const struct needs *n, uint32_t task,
                                            const struct digest *key)
 {
     const struct memo_task *t = memo_find(n->memo, key);
     struct digest unnamed;
-    if (t || has_outputs(n, task) || !hash_task(n, task, false, &unnamed))
+    if (t || has_outputs(n, task) || !need_hash_task(n, task, false, &unnamed, NULL))
         return t;
     t = memo_last(n->memo, name_hash(n, task));
     return t && digest_equal(&t->key, &unnamed) ? t : NULL;
@@ -225,17 +144,18 @@ bool need_reuse(struct needs *n, uint32_t task, const struct digest *key)
 
 /* Short lists, which most are, stand on the stack: it is called for every task that ends.
  * Record what the task read and left. False: the content of an input is not known. */
-static bool need_record(struct needs *n, uint32_t task)
+static bool need_record(struct needs *n, uint32_t task, struct need_hashes *h)
 {
     const struct workflow *w = n->w;
     uint32_t first = w->object_off[task], count = w->object_end[task] - first;
     uint32_t in = w->in_off ? w->in_off[task] : 0,
              inputs = w->in_off ? w->in_off[task + 1] - in : 0;
     struct memo_task t = {.ninputs = inputs, .noutputs = count};
-    if (!need_key(n, task, &t.key))
+    if (!need_hash(n, task, h))
         return false;
+    t.key = h->key;
     t.name = name_hash(n, task);
-    t.command = command_hash(n, task);
+    t.command = h->command;
     struct digest few[8], *outputs = count <= 8 ? few : mem_new(struct digest, count);
     struct memo_input some[8], *read = inputs <= 8 ? some : mem_new(struct memo_input, inputs);
     char label[512];
@@ -244,7 +164,7 @@ static bool need_record(struct needs *n, uint32_t task)
     for (uint32_t k = 0; k < inputs; k++) {
         const char *name = label_of(n, w->in_object[in + k], label, sizeof label);
         read[k] = (struct memo_input){memo_hash(name, strlen(name)),
-                                      short_digest(&n->content[w->in_object[in + k]])};
+                                      need_short_digest(&n->content[w->in_object[in + k]])};
     }
     memo_add(n->memo, &t, read, outputs);
     if (outputs != few)
@@ -256,23 +176,19 @@ static bool need_record(struct needs *n, uint32_t task)
 
 /* What a function leaves in memory nobody reads to hash it: the same computation leaves the same, so the
  * key of its producer and its place stand for it. Known before the task has run, if its inputs are. */
-static void know_in_memory(struct needs *n, uint32_t task)
+static void know_in_memory(struct needs *n, uint32_t task, struct need_hashes *h)
 {
     const struct workflow *w = n->w;
-    struct digest key;
-    bool known = false;
     for (uint32_t i = w->object_off[task]; w->object_flags && i < w->object_end[task]; i++) {
-        uint32_t object = output_at(w, i);
-        struct digest_state s;
+        uint32_t object = output_at(w, i), place = i - w->object_off[task] + 1;
         if (!need_in_memory(n, object))
             continue;
-        known = known || need_key(n, task, &key);
-        if (!known)
+        if (!need_hash(n, task, h))
             return;
-        digest_begin(&s);
-        digest_bytes(&s, key.at, sizeof key.at);
-        digest_number(&s, i - w->object_off[task]);
-        digest_end(&s, &n->content[object]);
+        /* a key is as good as random: another number for each place, without hashing again */
+        n->content[object] = h->key;
+        for (uint32_t k = 0; k < sizeof place; k++)
+            n->content[object].at[k] ^= (unsigned char)(place >> 8 * k);
     }
 }
 
@@ -283,7 +199,8 @@ bool need_done(struct needs *n, uint32_t task, struct error *err)
     struct strbuf path = {0};
     char label[512];
     bool good = true;
-    know_in_memory(n, task);
+    struct need_hashes hashes = {0};
+    know_in_memory(n, task, &hashes);
     for (uint32_t i = w->object_off[task]; i < w->object_end[task] && good; i++) {
         uint32_t object = output_at(w, i);
         double size = 0;
@@ -305,7 +222,7 @@ bool need_done(struct needs *n, uint32_t task, struct error *err)
     }
     strbuf_free(&path);
     if (good)
-        need_record(n, task);
+        need_record(n, task, &hashes);
     if (good && keeping_wants(n, task))
         keeping_keep(n, task);
     return good;
@@ -317,7 +234,7 @@ bool need_learn(struct needs *n, uint32_t task)
     for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++)
         if (digest_is_zero(&n->content[o]))
             return false;
-    return need_record(n, task);
+    return need_record(n, task, &(struct need_hashes){0});
 }
 
 /* ---- finding ---- */
@@ -328,7 +245,7 @@ static enum need compare_last(const struct needs *n, uint32_t task, uint32_t *be
     const struct memo_task *last = memo_last(n->memo, name_hash(n, task));
     if (!last)
         return NEED_NEVER;
-    if (last->command != command_hash(n, task))
+    if (last->command != need_hash_command(n, task))
         return NEED_COMMAND;
     const struct workflow *w = n->w;
     const struct memo_input *before = memo_inputs(n->memo, last);
@@ -339,7 +256,7 @@ static enum need compare_last(const struct needs *n, uint32_t task, uint32_t *be
         uint64_t hash = memo_hash(name, strlen(name));
         while (k < last->ninputs && before[k].name != hash)
             k++;
-        if (k == last->ninputs || before[k].content != short_digest(&n->content[object])) {
+        if (k == last->ninputs || before[k].content != need_short_digest(&n->content[object])) {
             *because = object;
             return NEED_INPUT;
         }
@@ -584,7 +501,7 @@ bool needs_find(struct needs *n, const struct workflow *w, const char *folder, s
         if (options->wanted && !options->wanted[task])
             continue;
         n->task[task] = (uint8_t)need_judge(n, task, options, options->forced, &n->because[task]);
-        know_in_memory(n, task);
+        know_in_memory(n, task, &(struct need_hashes){0});
     }
     if (good)
         restore_temporaries(n, false);
@@ -660,7 +577,7 @@ bool needs_grow(struct needs *n, uint32_t first, uint32_t object,
     for (uint32_t i = first; i < w->ntasks && good; i++) {
         uint32_t task = w->topo[i];
         n->task[task] = (uint8_t)need_judge(n, task, options, options->forced, &n->because[task]);
-        know_in_memory(n, task);
+        know_in_memory(n, task, &(struct need_hashes){0});
     }
     good = good && needs_count(n, first, err);
     if (good && n->keeping && n->keeping->started)

@@ -81,12 +81,28 @@ static bool refuse_part(struct growth_append *a, uint32_t task, const char *text
                     workflow_task_name(p, task), text);
 }
 
+/* Always false. Of a task that a module or another file brings no line is known: then the place is
+ * that of who has the name already. */
+static bool refuse_name(struct growth_append *a, uint32_t task, uint32_t there)
+{
+    const struct workflow *p = a->p, *w = a->w;
+    uint32_t own = p->line ? p->line[task] : 0, other = w->line ? w->line[there] : 0;
+    char where[40] = "";
+    if (other && own)
+        snprintf(where, sizeof where, " (line %u)", other);
+    return error_at(a->err, workflow_text(p, p->file), own ? own : other,
+                    "task '%s': a task of this name is in the run already%s; one of the two needs "
+                    "another name",
+                    workflow_task_name(p, task), where);
+}
+
 static bool check_tasks(struct growth_append *a)
 {
-    for (uint32_t t = 0; t < a->p->ntasks; t++)
-        if (workflow_find_task(a->w, workflow_task_name(a->p, t)) != NONE)
-            return refuse_part(a, t,
-                               "a task of this name is in the run already; names are given once");
+    for (uint32_t t = 0; t < a->p->ntasks; t++) {
+        uint32_t there = workflow_find_task(a->w, workflow_task_name(a->p, t));
+        if (there != NONE)
+            return refuse_name(a, t, there);
+    }
     return true;
 }
 

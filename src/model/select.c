@@ -37,9 +37,14 @@ static void mark_rounds(const struct workflow *w, uint32_t task, uint8_t *marks)
 static bool unknown_target(const struct workflow *w, const char *name, struct error *err)
 {
     size_t count = 0;
-    const char **names = mem_new(const char *, (size_t)w->ntasks + w->nobjects);
-    for (uint32_t t = 0; t < w->ntasks; t++)
-        names[count++] = workflow_task_name(w, t);
+    const char **names = mem_new(const char *, 2 * (size_t)w->ntasks + w->nobjects);
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        const char *own = workflow_task_name(w, t), *kind = workflow_text(w, w->kind[t]);
+        names[count++] = own;
+        /* a family's members are of its kind, and stand beside each other */
+        if (is_member(own, kind, strlen(kind)) && (!t || w->kind[t] != w->kind[t - 1]))
+            names[count++] = kind;
+    }
     for (uint32_t o = 0; o < w->nobjects; o++)
         if (w->producer[o] != NONE && w->object_name[o])
             names[count++] = workflow_text(w, w->object_name[o]);

@@ -502,9 +502,9 @@ static void stream_compute_rates(struct pass *s)
     for (uint32_t c = 0; c < m; c++) {
         out->component.at[c] = 0;
         slow_cluster[c] = NONE;
-        if (work->cluster_time[c] > 0)
-            out->computation_rate =
-                fmin(out->computation_rate, map->procs[c] / work->cluster_time[c]);
+        double rate = work->cluster_time[c] > 0 ? map->procs[c] / work->cluster_time[c] : INFINITY;
+        if (rate < out->computation_rate)
+            out->computation_rate = rate;
         out->processors += map->procs[c];
     }
     for (uint32_t c = 0; c < m; c++) {

@@ -229,12 +229,13 @@ static void slots_insert_block(stream_blocks *list, double start, double finish,
         for (size_t i = 0; i < removed; i++)
             undo->old[i] = list->at[first + i];
     }
-    if (left)
-        start = fmin(start, list->at[at - 1].start);
-    if (right)
-        finish = fmax(finish, list->at[at].finish);
-    if (left)
-        finish = fmax(finish, list->at[at - 1].finish);
+    /* fmin() and fmax() of the library are calls, and every transfer of every estimate comes here */
+    if (left && list->at[at - 1].start < start)
+        start = list->at[at - 1].start;
+    if (right && list->at[at].finish > finish)
+        finish = list->at[at].finish;
+    if (left && list->at[at - 1].finish > finish)
+        finish = list->at[at - 1].finish;
     if (!removed) {
         array_push(list, (struct stream_block){0, 0});
         memmove(list->at + at + 1, list->at + at, (list->n - 1 - at) * sizeof *list->at);

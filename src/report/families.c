@@ -2,6 +2,7 @@
 #include "report/families.h"
 #include "report/graph_svg.h"
 #include "report/human.h"
+#include "report/kinds.h"
 #include "report/table.h"
 #include "base/utf8.h"
 #include "base/plural.h"
@@ -296,6 +297,28 @@ struct workflow *families_as_workflow(const struct families *f, const struct wor
     return builder_finish(b, NULL);
 }
 
+/* Boxes as wide as what stands in them, and each kind in the colour that its tasks have in other pictures of the workflow. */
+static void families_draw(const struct families *f, const struct workflow *w,
+                          const struct workflow *drawn, struct strbuf *out,
+                          struct graph_svg_options options)
+{
+    struct kinds kinds;
+    kinds_of(&kinds, w);
+    struct kinds shades = kinds;
+    const char **labels = mem_new(const char *, f->at.n + 1);
+    shades.colour = mem_new_zero(uint8_t, f->at.n + 1);
+    for (uint32_t k = 0; k < f->at.n; k++) {
+        labels[k] = workflow_task_name(drawn, k);
+        shades.colour[k] = kinds.colour[f->at.at[k].first];
+    }
+    options.labels = labels;
+    options.shades = &shades;
+    report_graph_svg(drawn, out, &options);
+    free(labels);
+    free(shades.colour);
+    kinds_free(&kinds);
+}
+
 void families_svg(const struct workflow *w, enum families_by by, bool bare, struct strbuf *out)
 {
     struct families f;
@@ -307,10 +330,9 @@ void families_svg(const struct workflow *w, enum families_by by, bool bare, stru
                   plural(w->ntasks), f.at.n, by == FAMILIES_BY_MODULE ? "module" : "kind",
                   plural(f.at.n), human_count(b, w->npairs), plural(w->npairs));
     if (drawn)
-        report_graph_svg(
-            drawn, out,
-            &(struct graph_svg_options){
-                .no_critical = true, .counts = true, .bare = bare, .subtitle = sizes.at});
+        families_draw(&f, w, drawn, out,
+                      (struct graph_svg_options){
+                          .no_critical = true, .counts = true, .bare = bare, .subtitle = sizes.at});
     strbuf_free(&sizes);
     workflow_free(drawn);
     families_free(&f);

@@ -1,5 +1,6 @@
 /* Runs of the history as tables, JSON and CSV. Reads records, decides nothing. */
 #include "report/history_view.h"
+#include "report/history_parts.h"
 
 #include "base/mem.h"
 #include "base/quantity.h"
@@ -49,8 +50,8 @@ void history_view_head(struct json_writer *j, const struct run_record *r)
 }
 
 /* Of the whole run, or all it knows. The task is whose result states it. */
-static void history_put_facts(struct json_writer *j, const struct run_record *r,
-                              const struct history_tasks *t)
+void history_put_facts(struct json_writer *j, const struct run_record *r,
+                       const struct history_tasks *t)
 {
     json_write_key(j, "facts");
     json_write_array(j);
@@ -195,7 +196,7 @@ void history_view_run_json(const struct run_record *r, const struct history_task
 /* ---- CSV (RFC 4180) ---- */
 
 /* Quoted only where it must be; a quote inside is doubled. */
-static void csv_text(struct strbuf *out, const char *text)
+void history_csv_text(struct strbuf *out, const char *text)
 {
     if (!text)
         return;
@@ -213,7 +214,7 @@ static void csv_text(struct strbuf *out, const char *text)
 }
 
 /* Nothing for what is not known: spreadsheets read an empty cell as such. */
-static void csv_number(struct strbuf *out, double value, char after)
+void history_csv_number(struct strbuf *out, double value, char after)
 {
     if (isfinite(value))
         strbuf_add_number(out, value);
@@ -231,15 +232,15 @@ void history_view_list_csv(const history_runs *runs, struct strbuf *out)
         const char *const texts[] = {r->name, r->file,    r->folder,
                                      r->host, r->planner, record_outcome_name(r->outcome)};
         for (size_t k = 0; k < 6; k++) {
-            csv_text(out, texts[k]);
+            history_csv_text(out, texts[k]);
             strbuf_add_char(out, ',');
         }
-        csv_number(out, r->started, ',');
-        csv_number(out, r->seconds, ',');
+        history_csv_number(out, r->started, ',');
+        history_csv_number(out, r->seconds, ',');
         strbuf_printf(out, "%u,%u,%u,%u,%u,%u,", r->tasks, r->ran, r->reused, r->failed, r->skipped,
                       r->cores);
-        csv_number(out, r->speed, ',');
-        csv_number(out, r->peak_memory, '\r');
+        history_csv_number(out, r->speed, ',');
+        history_csv_number(out, r->peak_memory, '\r');
         strbuf_add_char(out, '\n');
     }
 }
@@ -253,17 +254,17 @@ void history_view_run_csv(const struct run_record *r, const struct history_tasks
         const struct trace_event *e = &r->events.at[i];
         if (e->kind != TRACE_TASK)
             continue;
-        csv_text(out, history_task_name(t, e->id));
+        history_csv_text(out, history_task_name(t, e->id));
         strbuf_add_char(out, ',');
-        csv_text(out, history_task_kind(t, e->id));
+        history_csv_text(out, history_task_kind(t, e->id));
         strbuf_printf(out, ",%u,%s,%d,", e->attempt, trace_outcome_name(e->outcome), e->status);
         const double figures[] = {e->start, e->finish, e->cpu, e->memory, e->read, e->written};
         for (size_t k = 0; k < 6; k++)
-            csv_number(out, figures[k], ',');
+            history_csv_number(out, figures[k], ',');
         struct strbuf command = {0};
         command_readable(r->workflow, e->id, e->attempt, &command);
         strbuf_printf(out, "%u,%u,", e->node, e->lane);
-        csv_text(out, strbuf_text(&command));
+        history_csv_text(out, strbuf_text(&command));
         strbuf_add(out, "\r\n");
         strbuf_free(&command);
     }
@@ -272,20 +273,20 @@ void history_view_run_csv(const struct run_record *r, const struct history_tasks
 /* ---- tables ---- */
 
 /* The first `left` columns are texts, the others numbers. */
-static void add_columns(struct table *t, const char *const *titles, size_t left)
+void history_add_columns(struct table *t, const char *const *titles, size_t left)
 {
     for (size_t i = 0; titles[i]; i++)
         table_column(t, titles[i], i < left ? TABLE_LEFT : TABLE_RIGHT);
 }
 
-static void history_print_table(struct table *t, bool colour, struct strbuf *out)
+void history_print_table(struct table *t, bool colour, struct strbuf *out)
 {
     table_print(t, out, &(struct table_style){.colour = colour, .max_cell = 40});
     table_free(t);
 }
 
 /* "sigma=2 f1=0.93": what the question named, of each run. */
-static void history_facts_cell(struct table *t, const struct run_record *r)
+void history_facts_cell(struct table *t, const struct run_record *r)
 {
     enum { FACTS_SHOWN = 8 };
     struct strbuf text = {0};
@@ -304,7 +305,7 @@ void history_view_list(const history_runs *runs, bool colour, struct strbuf *out
     table_column(t, "run", TABLE_RIGHT);
     static const char *const titles[] = {"when",   "workflow", "outcome", "ran",
                                          "reused", "failed",   "time",    NULL};
-    add_columns(t, titles, 3);
+    history_add_columns(t, titles, 3);
     bool facts = false;
     for (size_t i = 0; i < runs->n && !facts; i++)
         facts = runs->at[i].facts.n > 0;
@@ -350,7 +351,7 @@ static void attempts_table(const struct trace_event **at, size_t n, const struct
                                        "memory", "read", "written", NULL};
     static const char *const bad[] = {"task",    "kind",  "outcome", "status",
                                       "attempt", "after", "time",    NULL};
-    add_columns(table, endings ? bad : good, endings ? 3 : 2);
+    history_add_columns(table, endings ? bad : good, endings ? 3 : 2);
     for (size_t i = 0; i < n && i < SHOWN; i++) {
         const struct trace_event *e = at[i];
         table_row(table);
@@ -384,7 +385,7 @@ static void files_table(const struct run_record *r, const struct history_tasks *
 {
     struct table *table = table_new();
     static const char *const titles[] = {"file", "made by", "size", NULL};
-    add_columns(table, titles, 2);
+    history_add_columns(table, titles, 2);
     for (size_t i = 0; i < r->files.n && i < SHOWN; i++) {
         const struct record_file *f = &r->files.at[i];
         table_row(table);
@@ -421,6 +422,15 @@ static void history_measured(struct strbuf *out, const char *name, double real, 
     strbuf_add_char(out, '\n');
 }
 
+/* Of which of several a figure is that the run states itself: the names of results say it for theirs. */
+static void history_labels(const struct run_record *r, const struct record_fact *f,
+                           struct strbuf *line)
+{
+    for (size_t i = 0; f->item && f->sort == FACT_VALUE && i < r->facts.n; i++)
+        if (r->facts.at[i].sort == FACT_LABEL && r->facts.at[i].item == f->item)
+            strbuf_printf(line, "  (%s %s)", r->facts.at[i].name, r->facts.at[i].value);
+}
+
 /* What is known of it by name, a line each; of values of many results the first. */
 static void history_facts(const struct run_record *r, const struct history_tasks *t,
                           struct strbuf *out)
@@ -437,6 +447,8 @@ static void history_facts(const struct run_record *r, const struct history_tasks
             strbuf_add(&line, f->value);
         if (f->task != NONE)
             strbuf_printf(&line, "  (%s)", history_task_name(t, f->task));
+        else
+            history_labels(r, f, &line);
         history_line(out, fact_sort_name(f->sort), line.at);
         strbuf_free(&line);
     }
@@ -473,6 +485,23 @@ static void history_causes(const struct run_record *r, const struct history_task
             strbuf_add_char(out, '\n');
         }
     }
+}
+
+/* Of a stream, which has no attempts: which items, at which task, and why. */
+static void history_given_up(const struct run_record *r, const struct history_tasks *t,
+                             struct strbuf *out)
+{
+    strbuf_add(out, "\nitems that were given up\n\n");
+    for (size_t i = 0; i < r->failures.n && i < SHOWN; i++) {
+        const struct record_failure *f = &r->failures.at[i];
+        strbuf_add(out, "  ");
+        utf8_add_visible(out, history_task_name(t, f->task));
+        strbuf_add(out, ": ");
+        utf8_add_visible(out, f->reason ? f->reason : "it failed");
+        strbuf_add_char(out, '\n');
+    }
+    if (r->failures.n > SHOWN)
+        strbuf_printf(out, "  and %zu more (--json has them all)\n", r->failures.n - SHOWN);
 }
 
 /* Head, failures, slowest attempts, files: in the order in which they are asked for. */
@@ -516,6 +545,8 @@ void history_view_run(const struct run_record *r, const struct history_tasks *t,
         strbuf_add(out, "\nattempts that failed\n\n");
         attempts_table(bad, nbad, t, true, colour, out);
         history_causes(r, t, out);
+    } else if (r->failures.n) {
+        history_given_up(r, t, out);
     }
     if (ngood) {
         qsort(good, ngood, sizeof *good, longest_first);

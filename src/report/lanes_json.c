@@ -215,7 +215,7 @@ void lanes_json(const struct lanes_attempt *at, size_t n, const struct lanes_opt
     json_put_number(&j, "to", o->to);
     json_put_number(&j, "seen", (double)seen);
     lanes_put_table(&t, &j);
-    if (seen <= LANES_BOXES)
+    if (seen <= (o->most ? o->most : LANES_BOXES))
         lanes_put_boxes(&t, at, n, o, &j);
     else
         lanes_put_cells(&t, at, n, o, &j);

@@ -19,6 +19,7 @@ struct lanes_options {
     double end;                   /* of everything */
     uint32_t columns;             /* pixels that it has */
     const struct workflow *names; /* of the tasks */
+    size_t most;                  /* boxes that are told one by one; 0: LANES_BOXES */
 };
 
 /* {"lanes": [{"node","core","cores"}], "boxes": [[lane, start, finish, colour, state, task, name]...]} or, where these would be

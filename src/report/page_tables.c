@@ -127,6 +127,24 @@ static const char *kind_name(const struct page *p, uint32_t task)
 
 /* ---- failures ---- */
 
+/* Lines stay lines: as a whole they would be one, since control characters are blanks in markup. */
+static void page_lines(struct page *p, const char *text)
+{
+    strbuf_add(p->out, "<pre>");
+    for (const char *at = text; *at;) {
+        size_t n = strcspn(at, "\n");
+        char *line = mem_copy_bytes(at, n);
+        svg_printf(p->out, "%s", line);
+        free(line);
+        at += n;
+        if (*at) {
+            strbuf_add_char(p->out, '\n');
+            at++;
+        }
+    }
+    strbuf_add(p->out, "</pre>\n");
+}
+
 /* One cause: whose, how it ended, the command, what it last wrote, what would help. */
 static void page_cause(struct page *p, const struct failure_group *g)
 {
@@ -139,7 +157,7 @@ static void page_cause(struct page *p, const struct failure_group *g)
     if (failure_command(g, &p->f, &text))
         svg_printf(p->out, "<pre class=\"command\">%s</pre>\n", strbuf_text(&text));
     if (g->record && g->record->tail && *g->record->tail)
-        svg_printf(p->out, "<pre>%s</pre>\n", g->record->tail);
+        page_lines(p, g->record->tail);
     strbuf_clear(&text);
     failure_hint(g, &text);
     if (text.n)

@@ -183,6 +183,22 @@ void agents_wait_joined(struct remote *r)
     client_wait_agents(r->client, fleet_ready(r->fleet), JOINING);
 }
 
+bool agents_start_again(struct remote *r)
+{
+    double memory;
+    struct error ignored = {0}; /* who asked has a reason of its own, and says that */
+    if (!r->fleet || !client_refresh(r->client, JOINING, &ignored) ||
+        place_cores(r->client, &memory) || !fleet_begin_again(r->fleet))
+        return false;
+    struct client *client = r->client;
+    remote_reachable(r, NULL, r->fleet); /* a stop is the fleet's while it starts */
+    bool started = fleet_wait(r->fleet, &ignored);
+    remote_reachable(r, client, NULL);
+    if (started)
+        agents_wait_joined(r);
+    return started;
+}
+
 /* Agents of this machine have hung up, and end their store and remove what is theirs; the last removes the
  * folder that they stood in. It would find half of it if we removed that now, and leave the store's keeper. */
 static void agents_await_end(const char *folder)

@@ -10,6 +10,9 @@
 bool agents_start(struct remote *r, struct error *err);
 /* Until those that are ready stand on the board. */
 void agents_wait_joined(struct remote *r);
+/* Their jobs ended between being ready and the run's opening, and none is left: others are up now. False: some
+ * live, or nobody asks (again). */
+bool agents_start_again(struct remote *r);
 /* They have nothing more to do: tell them to leave, close the client, end the fleet. */
 void agents_release(struct remote *r);
 /* They are gone, or never came: their store is ended and their folder removed. */

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/plural.h"
 #include "drive/order.h"
+#include "session/in_memory.h"
 #include "model/future.h"
 
 #include <math.h>
@@ -25,6 +26,8 @@ void following_free(struct following *f)
     guide_free(&f->guide);
     free(f->agent);
     free(f->home);
+    array_free(&f->spilled);
+    paces_free(f->paces);
     free(f);
 }
 
@@ -94,22 +97,22 @@ static bool following_can_grow(const struct session *s, const struct following *
         "prefers tasks in the plan's order");
 }
 
-/* A plan of parts becomes one of rows, a part a row. Files that it writes to disk: this machine has its files there anyway,
- * unless they are in memory, and then nobody writes them out. NULL: it cannot be; the plan is freed either way. */
+/* A plan of parts becomes one of rows, a part a row. NULL: it cannot be; the plan is freed either way. */
 static struct plan *following_rows(const struct session *s, struct plan *plan,
                                    const struct platform *platform, struct error *err)
 {
-    struct plan *rows = NULL;
     if (plan->kind != PLAN_PARTITION || plan->placements.n)
         return plan;
-    if (s->o.in_memory && plan->evictions.n)
-        error_set(err, ERROR_INFEASIBLE,
-                  "the plan writes files to disk, and this run keeps them in memory: run it "
-                  "without --in-memory");
-    else
-        rows = plan_of_parts(plan, s->w, platform, err);
+    struct plan *rows = plan_of_parts(plan, s->w, platform, err);
     plan_free(plan);
     return rows;
+}
+
+/* Files that a plan writes to disk between two tasks of a row: where files are in memory, that is done, and only in that order.
+ * Else this machine has its files on the disk anyway. */
+static bool following_writes_out(const struct session *s, const struct plan *plan)
+{
+    return s->o.in_memory && plan->evictions.n;
 }
 
 bool following_take(struct session *s, struct plan *plan, struct platform *platform, bool lent,
@@ -120,10 +123,11 @@ bool following_take(struct session *s, struct plan *plan, struct platform *platf
     f->plan = plan;
     f->lent = lent;
     f->platform = platform;
-    f->follow = follow != FOLLOW_DEFAULT                 ? follow
-                : plan && following_is_constrained(plan) ? FOLLOW_STRICT
-                                                         : FOLLOW_ORDER;
-    if (!plan || !following_check_kind(s, f, err) ||
+    f->follow = follow != FOLLOW_DEFAULT ? follow
+                : plan && (following_is_constrained(plan) || following_writes_out(s, plan))
+                    ? FOLLOW_STRICT
+                    : FOLLOW_ORDER;
+    if (!plan || !following_check_kind(s, f, err) || !in_memory_spills(s, f, err) ||
         !guide_of_plan(&f->guide, s->w, plan, f->follow, err) || !following_can_grow(s, f, err) ||
         !following_check_here(s, f, err)) {
         following_free(f);

@@ -17,9 +17,12 @@ struct following {
     bool lent;                 /* the platform is somebody else's */
     enum plan_follow follow;   /* never the default */
     struct guide guide;
-    uint32_t *agent; /* by node: the number of the agent; NULL: all of it is this machine */
-    uint32_t *home;  /* by task: its agent, once that is known; NULL: not on agents */
-    bool begun;      /* the guide is in the workflow */
+    uint32_t *agent;     /* by node: the number of the agent; NULL: all of it is this machine */
+    uint32_t *home;      /* by task: its agent, once that is known; NULL: not on agents */
+    bool begun;          /* the guide is in the workflow */
+    struct paces *paces; /* how its agents turn out (repace.c); NULL: that is of no account */
+    ARRAY(struct run_spilled) spilled;
+    struct run_spill spill; /* the same, of a run here: files that leave memory for a while */
 };
 
 /* Takes plan and platform (unless that is `lent`) over, also when it fails; one that was chosen before is
@@ -46,6 +49,14 @@ struct platform *following_agents(const struct session *s, const struct client *
  *     False     no schedule fulfils the requirements any more, and the plan is strict */
 bool following_gone(struct session *s, const struct client *client, struct client_follow *follow,
                     struct error *err);
+/* Every few seconds: are agents of a strict plan without constraints slower or quicker than planned, or have they another memory
+ * than when the run began? Then what has not begun is planned again from the present state, and goes elsewhere if that is worth
+ * it, which is said (repace.c). */
+void following_look_at_paces(struct session *s, const struct client *client,
+                             struct client_follow *follow);
+/* When the run is handed in: as its agents are now, they were planned for. */
+void following_begin_paces(struct session *s, const struct client *client);
+void paces_free(struct paces *p); /* NULL is fine */
 /* In place of a plan that names `why` an agent that is not there. False: an error, or (`why`) it has no
  * constraints that another plan could fulfil. */
 bool following_plan_anew(struct session *s, const struct client *client, const struct error *why,

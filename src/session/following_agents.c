@@ -207,12 +207,25 @@ static const struct member *following_agent(const struct client *c, const char *
     return NULL;
 }
 
+static uint32_t following_agents_there(const struct client *c)
+{
+    size_t n;
+    uint32_t there = 0;
+    const struct member *m = client_members(c, &n);
+    for (size_t i = 0; i < n; i++)
+        there += following_is_there(c, &m[i]);
+    return there;
+}
+
 /* Two nodes of one name would be one agent: platforms have no such nodes. Each node that has tasks becomes an agent; a core that the plan uses is one of its cores. */
 static bool following_map(struct following *f, const struct client *c, bool own, struct error *err)
 {
     const struct platform *p = f->platform;
     uint32_t turn = 0, *used = mem_new_zero(uint32_t, (size_t)p->nnodes + 1);
     bool good = true;
+    /* the second node is the second agent also where the first has nothing to do; a platform of more
+     * nodes than there are agents has to do with those that it uses */
+    bool enough = p->nnodes <= following_agents_there(c);
     f->agent = mem_new(uint32_t, (size_t)p->nnodes + 1);
     for (size_t i = 0; i < f->plan->placements.n; i++) {
         const struct placement *at = &f->plan->placements.at[i];
@@ -222,7 +235,8 @@ static bool following_map(struct following *f, const struct client *c, bool own,
         f->agent[n] = NONE;
         if (!used[n])
             continue;
-        const struct member *m = following_agent(c, platform_node_name(p, n), own, turn++);
+        const struct member *m =
+            following_agent(c, platform_node_name(p, n), own, enough ? n : turn++);
         if (!m)
             good =
                 error_set(err, ERROR_INFEASIBLE,
@@ -265,6 +279,7 @@ bool following_begin_on(struct session *s, const struct client *client, bool own
     for (size_t i = 0; i < f->guide.places.n; i++)
         f->guide.places.at[i].node = f->home[f->guide.places.at[i].task];
     f->begun = true;
+    following_begin_paces(s, client);
     if (!f->guide.edges.n && !f->guide.starts.n && !f->guide.places.n)
         return true;
     place_put_guide(&f->guide, &s->text);

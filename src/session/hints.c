@@ -119,10 +119,15 @@ static bool hint_not_executable(struct hint *h, const char *word)
     return true;
 }
 
-/* The word before "not found" in the last lines ("sh: 1: bwaa: not found", "bash: line 1: bwaa:
- * command not found"), else the command's first. The caller frees; NULL: none. */
+/* What weft itself could not start (the program of `shell`, too), the word before "not found" in the last
+ * lines ("sh: 1: bwaa: not found", "bash: line 1: bwaa: command not found"), else the command's first. The
+ * caller frees; NULL: none. */
 static char *hint_missing_program(const struct record_failure *f)
 {
+    static const char ours[] = "command not found: ";
+    const char *reason = f->reason ? strstr(f->reason, ours) : NULL;
+    if (reason && !strpbrk(reason + sizeof ours - 1, " :"))
+        return mem_copy_string(reason + sizeof ours - 1);
     const char *said = f->tail ? strstr(f->tail, "not found") : NULL;
     if (said && said - f->tail > 9 && strncmp(said - 8, "command ", 8) == 0)
         said -= 8;

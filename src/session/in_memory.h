@@ -3,9 +3,12 @@
  * session_options.in_memory neither does anything. */
 #pragma once
 #include "drive/run.h"
-#include "session/session.h"
+#include "session/following.h"
 
 /* False (infeasible): a task with all of its files is more than the run has, and which. */
 bool in_memory_fits(const struct session *s, struct error *err);
+/* What the rows of a plan write out of memory and read again, for a run that follows it strictly. False: it cannot be done so,
+ * and why. */
+bool in_memory_spills(const struct session *s, struct following *f, struct error *err);
 /* Before the start: what counts in memory, and where no plan is followed, an order that needs little of it. */
 void in_memory_begin(struct session *s, struct run_options *o);

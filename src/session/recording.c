@@ -34,36 +34,45 @@ void recording_open_history(struct session *s)
 }
 
 /* The folder as an absolute path: the history outlives the current one. */
-void recording_fill_head(struct session *s)
+void recording_stamp(struct run_record *r, const char *name, const char *file, const char *folder)
 {
-    char host[256] = "localhost", folder[PATH_MAX];
+    char host[256] = "localhost", whole[PATH_MAX];
     gethostname(host, sizeof host - 1);
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    s->record = (struct run_record){
-        .name = mem_copy_string(s->name),
-        .file = mem_copy_string(s->flow),
-        .folder = mem_copy_string(realpath(s->ws.folder, folder) ? folder : s->ws.folder),
+    *r = (struct run_record){
+        .name = mem_copy_string(name),
+        .file = file ? mem_copy_string(file) : NULL,
+        .folder = mem_copy_string(realpath(folder, whole) ? whole : folder),
         .host = mem_copy_string(host),
-        .planner = s->planner ? mem_copy_string(s->planner) : NULL,
-        .given = s->o.given ? mem_copy_string(s->o.given) : NULL,
         .version = mem_copy_string(WEFT_VERSION),
         .system = machine_system(),
         .started = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec,
         .seconds = NAN,
-        .cores = s->cores,
-        .memory = s->memory,
         .speed = machine_speed(),
-        .tasks = s->w->ntasks,
-        /* what is not known of some task is not known of the run */
-        .predicted_seconds = s->ahead.no_time ? NAN : s->ahead.seconds,
-        .predicted_memory = s->ahead.no_memory ? NAN : s->ahead.memory,
-        .predicted_disk = s->ahead.no_size ? NAN : s->ahead.disk,
+        .predicted_seconds = NAN,
+        .predicted_memory = NAN,
+        .predicted_disk = NAN,
         .peak_memory = NAN,
         .peak_disk = NAN,
-        .workflow = s->w,
-        .predicted = s->predicted,
     };
+}
+
+void recording_fill_head(struct session *s)
+{
+    struct run_record *r = &s->record;
+    recording_stamp(r, s->name, s->flow, s->ws.folder);
+    r->planner = s->planner ? mem_copy_string(s->planner) : NULL;
+    r->given = s->o.given ? mem_copy_string(s->o.given) : NULL;
+    r->cores = s->cores;
+    r->memory = s->memory;
+    r->tasks = s->w->ntasks;
+    /* what is not known of some task is not known of the run */
+    r->predicted_seconds = s->ahead.no_time ? NAN : s->ahead.seconds;
+    r->predicted_memory = s->ahead.no_memory ? NAN : s->ahead.memory;
+    r->predicted_disk = s->ahead.no_size ? NAN : s->ahead.disk;
+    r->workflow = s->w;
+    r->predicted = s->predicted;
 }
 
 /* For the summary: every attempt, in order of time. A beginning is told again by its end. */

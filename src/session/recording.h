@@ -6,6 +6,9 @@
 /* The history of $WEFT_HISTORY or the home folder, for prediction and recording. Without one the
  * session goes on (and says why, when that is not the user's wish). */
 void recording_open_history(struct session *s);
+/* What any record begins with: its names, this machine, this moment; nothing is predicted or measured.
+ * `file` may be NULL. */
+void recording_stamp(struct run_record *r, const char *name, const char *file, const char *folder);
 /* s->record from what is known before anything runs. */
 void recording_fill_head(struct session *s);
 /* Give it a number in the history, if there is one, and keep events from here on. */

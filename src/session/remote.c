@@ -74,6 +74,15 @@ bool remote_check(const struct remote_options *o, struct error *err)
 
 /* ---- opening ---- */
 
+/* It was cancelled or has ended, and the agents that were started for it alone are gone with what it made: nobody
+ * will ever end it, or bring anything. */
+static bool remote_is_over(const struct client *c, const struct board_run *run,
+                           const struct note *note)
+{
+    double memory;
+    return note->target && run->state >= BOARD_RUN_CANCELLED && !place_cores(c, &memory);
+}
+
 /* A run that was left going on in this folder: two at once would write the same files. One whose
  * cluster is gone has left nothing but the note. */
 static bool remote_alone_here(const struct session *s, struct error *err)
@@ -90,8 +99,11 @@ static bool remote_alone_here(const struct session *s, struct error *err)
                      place_address(note.store, &place.key, &place.address, NULL) &&
                      (client = place_client(&place, NULL, &s->o.remarks, NULL));
         const struct board_run *run = there ? client_run(client, runs[i]) : NULL;
+        bool over = run && !run->forged && remote_is_over(client, run, &note);
+        if (over)
+            agents_clear_others(state);
         /* whoever cannot be asked has gone, and its run with it */
-        if (run && (run->forged || run->state != BOARD_RUN_COLLECTED))
+        if (run && !over && (run->forged || run->state != BOARD_RUN_COLLECTED))
             good = error_set(err, ERROR_FAILED,
                              "run %" PRIu64 " of this folder goes on at %s; `weft attach %" PRIu64
                              " -C %s` follows it, `weft cancel %" PRIu64 " -C %s` ends it",
@@ -237,6 +249,8 @@ bool remote_open(struct remote *r, struct session *s, const struct remote_option
         agents_wait_joined(r);
     double memory;
     uint32_t cores = place_cores(r->client, &memory);
+    while (!cores && own && agents_start_again(r))
+        cores = place_cores(r->client, &memory);
     if (!cores)
         return error_set(err, ERROR_FAILED,
                          "no agent is up at %s; `weft agent --store %s` on each machine starts one",
@@ -352,6 +366,20 @@ static void remote_leave_note(const struct remote *r)
         remark(&r->session->o.remarks, REMARK_WARNING, "%s", err.text);
 }
 
+/* Again when Slurm has taken all agents meanwhile. Not by a plan: that is of those who were there. */
+static bool remote_hand_in(struct remote *r, const struct client_work *work, struct error *err)
+{
+    struct error why = {0};
+    bool good = client_submit(r->client, work, &r->submitted, &why);
+    while (!good && !work->home && agents_start_again(r)) {
+        error_clear(&why);
+        good = client_submit(r->client, work, &r->submitted, &why);
+    }
+    if (!good)
+        error_set(err, why.kind, "%s", why.text);
+    return good;
+}
+
 /* client_submit() shares the tasks out, hands the inputs over and opens the run. With `watch` agents
  * report to us from the first moment, so that following misses nothing. */
 bool remote_submit(struct remote *r, struct error *err)
@@ -379,7 +407,7 @@ bool remote_submit(struct remote *r, struct error *err)
                                .watch = s->executor != NULL,
                                .adds = r->o.adds};
     bool good = remote_work_options(&r->o, &work, err) && remote_fits(r, 0, err) &&
-                client_submit(r->client, &work, &r->submitted, err);
+                remote_hand_in(r, &work, err);
     free(expected);
     if (!good)
         return false;
@@ -434,6 +462,14 @@ static bool remote_agents_gone(void *remote, struct error *err)
     return !r->follow || following_gone(r->session, r->client, r->follow, err);
 }
 
+static void remote_on_load(void *remote, const struct client_load *load)
+{
+    struct remote *r = remote;
+    agents_on_load(r, load);
+    if (r->follow && !load->ending)
+        following_look_at_paces(r->session, r->client, r->follow);
+}
+
 /* Handing in waits for the network; what follows is stepped. */
 static bool remote_exec_open(void *self, struct session *s, const struct run_options *o,
                              struct error *err)
@@ -471,7 +507,7 @@ static bool remote_exec_open(void *self, struct session *s, const struct run_opt
                                    .adds = r->o.adds && r->ticket.adds,
                                    .gone = remote_agents_gone,
                                    .gone_context = r,
-                                   .load = agents_on_load,
+                                   .load = remote_on_load,
                                    .load_context = r},
         err);
     struct error late = {0}; /* it has just begun: nothing to refuse them for */

@@ -12,7 +12,7 @@
  *     run is expected to have from here on, not of the one that the search has in mind.
  * A3. A task that begins elsewhere while we plan was not given, and runs where it runs: the verdict at the end of
  *     the run is about what happened. */
-#include "session/following.h"
+#include "session/replan.h"
 
 #include "base/mem.h"
 
@@ -27,21 +27,7 @@ static const char search_limit[] = "2s";
 /* Seconds: nothing begins in the very moment in which another ends. */
 static const double a_moment = 1e-6;
 
-enum replan_state { REPLAN_WAITS, REPLAN_RUNS, REPLAN_ENDED };
-
-struct replan {
-    struct session *s;
-    struct following *f;
-    double now;            /* seconds of the run */
-    bool *gone;            /* by node */
-    uint32_t *node;        /* by task: where it is, was, or is to be */
-    uint8_t *state;        /* by task */
-    struct placement *at;  /* by task: what happened; then what is expected */
-    double *stated, *took; /* by task: work as the workflow says it, and as it came to be */
-    uint64_t *needs;       /* the workflow's, with words of agents */
-};
-
-static void replan_free(struct replan *a)
+void replan_free(struct replan *a)
 {
     free(a->gone);
     free(a->node);
@@ -54,8 +40,7 @@ static void replan_free(struct replan *a)
 
 /* ---- what is given ---- */
 
-/* NULL: it is dead. One that leaves ends what it runs. */
-static const struct member *replan_agent(const struct client *c, uint32_t agent)
+const struct member *replan_agent(const struct client *c, uint32_t agent)
 {
     size_t n;
     const struct member *m = client_members(c, &n);
@@ -73,8 +58,7 @@ static uint32_t replan_node_of(const struct following *f, uint32_t agent)
     return NONE;
 }
 
-static void replan_look(struct replan *a, const struct client *c,
-                        const struct client_follow *follow)
+void replan_look(struct replan *a, const struct client *c, const struct client_follow *follow)
 {
     const struct workflow *w = a->s->w;
     const struct following *f = a->f;
@@ -106,7 +90,7 @@ static void replan_look(struct replan *a, const struct client *c,
 
 /* Work that gives on its node the seconds that it took; of others what they are expected to take. Words of agents
  * are no attributes that nodes of a platform have. */
-static void replan_dress_workflow(struct replan *a)
+void replan_dress_workflow(struct replan *a)
 {
     struct workflow *w = a->s->w;
     size_t n = w->ntasks;
@@ -128,7 +112,7 @@ static void replan_dress_workflow(struct replan *a)
         w->needs[t] &= kept;
 }
 
-static void replan_undress_workflow(struct replan *a)
+void replan_undress_workflow(struct replan *a)
 {
     struct workflow *w = a->s->w;
     workflow_set_work(w, a->stated, NULL);
@@ -196,7 +180,7 @@ static const char *replan_assertion(const struct plan *plan)
     return "";
 }
 
-static bool replan_has_constraints(const struct session *s, const struct plan *plan)
+bool replan_has_constraints(const struct session *s, const struct plan *plan)
 {
     replan_options options = {0};
     replan_take_options(plan, NULL, &options);
@@ -281,8 +265,7 @@ static struct plan *replan_search(struct replan *a, bool all, struct error *err)
 
 /* ---- what comes of it ---- */
 
-/* Names of nodes that are gone, or got tasks: "'n1', 'n3'". */
-static void replan_name_nodes(const struct replan *a, const bool *which, struct strbuf *out)
+void replan_name_nodes(const struct replan *a, const bool *which, struct strbuf *out)
 {
     for (uint32_t n = 0; n < a->f->platform->nnodes; n++)
         if (which[n])
@@ -290,18 +273,21 @@ static void replan_name_nodes(const struct replan *a, const bool *which, struct 
                           platform_node_name(a->f->platform, n));
 }
 
-/* Agents are told, and the plan that is followed is the new one: the verdict at the end asks it where a task was
- * to be. plan NULL: whoever likes does what is left. */
-static void replan_place(struct replan *a, struct client_follow *follow, const struct plan *plan)
+/* Agents are told, and our own workflow says so, too. */
+static void replan_tell(struct replan *a, struct client_follow *follow,
+                        const struct guide_place *moved, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        workflow_place(a->s->w, moved[i].task, moved[i].node);
+    client_follow_place(follow, moved, n);
+}
+
+size_t replan_move(struct replan *a, struct client_follow *follow, const struct plan *plan,
+                   bool *to)
 {
     struct following *f = a->f;
     ARRAY(struct guide_place) moved = {0};
-    bool *to = mem_new_zero(bool, (size_t)f->platform->nnodes + 1);
-    struct strbuf gone = {0}, there = {0};
-    for (uint32_t t = 0; t < a->s->w->ntasks && !plan; t++)
-        if (a->state[t] == REPLAN_WAITS && a->gone[a->node[t]])
-            array_push(&moved, (struct guide_place){t, NONE});
-    for (size_t i = 0; plan && i < plan->placements.n; i++) {
+    for (size_t i = 0; i < plan->placements.n; i++) {
         const struct placement *x = &plan->placements.at[i];
         if (a->state[x->task] != REPLAN_WAITS || a->node[x->task] == x->node)
             continue;
@@ -309,24 +295,44 @@ static void replan_place(struct replan *a, struct client_follow *follow, const s
         f->home[x->task] = f->agent[x->node];
         to[x->node] = true;
     }
-    for (size_t i = 0; plan && i < f->plan->placements.n; i++) {
+    size_t n = moved.n;
+    replan_tell(a, follow, moved.at, n);
+    array_free(&moved);
+    return n;
+}
+
+/* Whoever likes does what is left of those that are gone. */
+static void replan_leave_open(struct replan *a, struct client_follow *follow)
+{
+    ARRAY(struct guide_place) moved = {0};
+    for (uint32_t t = 0; t < a->s->w->ntasks; t++)
+        if (a->state[t] == REPLAN_WAITS && a->gone[a->node[t]])
+            array_push(&moved, (struct guide_place){t, NONE});
+    replan_tell(a, follow, moved.at, moved.n);
+    array_free(&moved);
+}
+
+/* The plan that is followed is the new one: the verdict at the end asks it where a task was to be. */
+static void replan_place(struct replan *a, struct client_follow *follow, const struct plan *plan)
+{
+    struct following *f = a->f;
+    bool *to = mem_new_zero(bool, (size_t)f->platform->nnodes + 1);
+    struct strbuf gone = {0}, there = {0};
+    size_t moved = replan_move(a, follow, plan, to);
+    for (size_t i = 0; i < f->plan->placements.n; i++) {
         struct placement *x = &f->plan->placements.at[i];
         *x = a->at[x->task];
     }
-    for (size_t i = 0; i < moved.n; i++)
-        workflow_place(a->s->w, moved.at[i].task, moved.at[i].node);
-    client_follow_place(follow, moved.at, moved.n);
     replan_name_nodes(a, a->gone, &gone);
     replan_name_nodes(a, to, &there);
-    if (plan && moved.n)
+    if (moved)
         remark(&a->s->o.remarks, REMARK_WARNING,
                "%s %s gone: %zu task%s planned again under the same constraints, on %s",
-               strbuf_text(&gone), strchr(strbuf_text(&gone), ',') ? "are" : "is", moved.n,
-               moved.n == 1 ? " was" : "s were", strbuf_text(&there));
+               strbuf_text(&gone), strchr(strbuf_text(&gone), ',') ? "are" : "is", moved,
+               moved == 1 ? " was" : "s were", strbuf_text(&there));
     strbuf_free(&gone);
     strbuf_free(&there);
     free(to);
-    array_free(&moved);
 }
 
 static bool replan_plan(struct replan *a, struct client_follow *follow, struct error *err)
@@ -371,7 +377,7 @@ bool following_gone(struct session *s, const struct client *client, struct clien
     if (lost && left && replan_has_constraints(s, a.f->plan))
         good = replan_plan(&a, follow, err);
     else if (lost && left)
-        replan_place(&a, follow, NULL);
+        replan_leave_open(&a, follow);
     replan_free(&a);
     return good;
 }

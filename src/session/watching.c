@@ -226,6 +226,19 @@ bool watching_look(struct watching *w, bool *changed, struct error *err)
 
 /* Parsing the text of a large workflow takes as long as reading its file did; so it is done once, when the graph, a command or
  * neighbours are asked for, and a run that only grows is not parsed again. NULL is remembered as well. */
+/* The graph has the kinds that are on record, by which families are counted: a reader gives a command's first word where none is
+ * stated, and `python a.py` and `python b.py` would be one box. */
+static void watching_take_kinds(struct workflow *graph, const struct workflow *names)
+{
+    str_id last = 0;
+    for (uint32_t t = 0; t < graph->ntasks; t++) {
+        const char *kind = workflow_text(names, names->kind[t]);
+        if (strcmp(workflow_text(graph, last), kind) != 0) /* neighbours are of a kind mostly */
+            last = pool_add(&graph->text, kind, strlen(kind));
+        graph->kind[t] = last;
+    }
+}
+
 const struct workflow *watching_graph(struct watching *w, struct error *err)
 {
     if (w->graph_tried)
@@ -239,6 +252,8 @@ const struct workflow *watching_graph(struct watching *w, struct error *err)
         workflow_free(w->graph);
         w->graph = NULL;
     }
+    if (w->graph)
+        watching_take_kinds(w->graph, w->names);
     mem_guard_leave(&guard);
     history_close(h);
     return w->graph;

@@ -93,9 +93,8 @@ static void put_bytes(void *to, const void *from, size_t bytes)
 static uint32_t server_of(const struct schedulers *c, const struct meta_op *op)
 {
     uint32_t nodes = c->config.nodes, servers = c->config.servers;
-    uint32_t home = op->task < c->dag->ntasks
-                        ? workload_home(c->dag, c->config.submit, nodes, op->task)
-                        : op->node;
+    uint32_t home =
+        op->task < c->dag->ntasks ? workload_home(c->dag, &c->division, op->task) : op->node;
     if (servers == nodes)
         return home;
     uint64_t server = (uint64_t)home * servers / nodes;
@@ -261,8 +260,7 @@ static void submit_share(struct schedulers *c, uint32_t node)
     uint32_t tasks[SUBMIT_CHUNK], count = 0;
     while (count < SUBMIT_CHUNK) {
         if (n->share.first >= n->share.end) {
-            if (!workload_share(c->dag, c->config.submit, c->config.nodes, node, n->range,
-                                &n->share))
+            if (!workload_share(c->dag, &c->division, node, n->range, &n->share))
                 break;
             n->range++;
             continue;

@@ -234,6 +234,7 @@ bool schedulers_open(struct schedulers *c, struct error *err)
     if (!open_costs(c, err))
         return false;
     schedulers_growth_open(c);
+    c->division = workload_divide(c->dag, k->submit, k->nodes);
     c->nodes = mem_new_zero(struct schedulers_node, k->nodes);
     if (c->dag->workflow)
         store_table_init(&c->table, c->dag->workflow);
@@ -279,6 +280,7 @@ void schedulers_close(struct schedulers *c)
         schedulers_cache_free(&c->nodes[n].cache);
     }
     free(c->nodes);
+    workload_division_free(&c->division);
     schedulers_growth_close(c);
     costs_free(c->costs);
     array_free(&c->told);

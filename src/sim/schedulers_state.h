@@ -83,6 +83,7 @@ struct schedulers_rooms;
 /* One run on the cluster. */
 struct schedulers {
     struct schedulers_config config;
+    struct workload_division division; /* who is given which task */
     const struct workload *dag;
     double at; /* when it is submitted */
     bool has_data;

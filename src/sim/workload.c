@@ -338,43 +338,111 @@ uint32_t workload_task(const struct workload *d, enum workload_submit how, uint3
     return how == WORKLOAD_SUBMIT_HASH ? workload_scatter(d, place, false) : place;
 }
 
-/* The inverse of workload_share(): which node has this task, without looking at the others. */
-uint32_t workload_home(const struct workload *d, enum workload_submit how, uint32_t nodes,
-                       uint32_t task)
+/* Stretches are cut in units: tasks in the order of the walk, or grains by number. */
+static uint64_t share_units(const struct workload *d)
 {
-    if (how == WORKLOAD_SUBMIT_WORST)
-        return 0;
-    if (how == WORKLOAD_SUBMIT_HASH)
-        return workload_scatter(d, task, true) % nodes;
-    if (!is_tree(d))
-        return (uint32_t)((uint64_t)(task / share_grain(d)) * nodes / share_grains(d));
-    uint32_t heap = heap_of(d, task), level = level_of(d, heap);
-    return (uint32_t)(walk_rank(d, level, heap - d->level_first[level]) * nodes / d->ntasks);
+    return is_tree(d) ? d->ntasks : share_grains(d);
 }
 
-/* The first of `n` that belongs to `node` when `n` are dealt out in equal stretches. */
-static uint64_t share_first(uint64_t n, uint32_t nodes, uint32_t node)
+static uint64_t share_unit(const struct workload *d, uint32_t task)
 {
-    return (n * node + nodes - 1) / nodes;
+    if (!is_tree(d))
+        return task / share_grain(d);
+    uint32_t heap = heap_of(d, task), level = level_of(d, heap);
+    return walk_rank(d, level, heap - d->level_first[level]);
+}
+
+/* Equal work: the walk of a tree has no inverse that is quick, so that the work is gathered by stretches of a few
+ * units first, and a cut within one of them is interpolated. A node has a thousand tasks: the error is none. */
+static uint64_t *divide_evenly(const struct workload *d, uint32_t nodes)
+{
+    enum { STRETCH = 16 };
+    uint64_t units = share_units(d), n = units / STRETCH + 1;
+    double *work = mem_new_zero(double, n), total = 0, before = 0;
+    uint64_t *first = mem_new(uint64_t, (size_t)nodes + 1);
+    for (uint32_t t = 0; t < d->ntasks; t++) {
+        double length = workload_length(d, t);
+        work[share_unit(d, t) / STRETCH] += length;
+        total += length;
+    }
+    uint32_t node = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t here = i + 1 < n ? STRETCH : units - i * STRETCH;
+        for (; node < nodes && before + work[i] > total * node / nodes; node++)
+            first[node] = i * STRETCH +
+                          (uint64_t)round((double)here * (total * node / nodes - before) / work[i]);
+        before += work[i];
+    }
+    /* no work at all, or what rounding left over */
+    for (; node <= nodes; node++)
+        first[node] = total > 0 ? units : units * node / nodes;
+    first[0] = 0;
+    free(work);
+    return first;
+}
+
+struct workload_division workload_divide(const struct workload *d, enum workload_submit how,
+                                         uint32_t nodes)
+{
+    return (struct workload_division){how, nodes,
+                                      how == WORKLOAD_SUBMIT_EVEN ? divide_evenly(d, nodes) : NULL};
+}
+
+void workload_division_free(struct workload_division *v)
+{
+    free(v->first);
+    v->first = NULL;
+}
+
+/* The last node whose stretch begins at or before the unit: those with an empty stretch begin where the next does. */
+static uint32_t division_find(const struct workload_division *v, uint64_t unit)
+{
+    uint32_t low = 0, high = v->nodes;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (v->first[middle] <= unit)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The inverse of workload_share(): which node has this task, without looking at the others. */
+uint32_t workload_home(const struct workload *d, const struct workload_division *v, uint32_t task)
+{
+    if (v->how == WORKLOAD_SUBMIT_WORST)
+        return 0;
+    if (v->how == WORKLOAD_SUBMIT_HASH)
+        return workload_scatter(d, task, true) % v->nodes;
+    uint64_t unit = share_unit(d, task);
+    return v->first ? division_find(v, unit) : (uint32_t)(unit * v->nodes / share_units(d));
+}
+
+/* The first unit that belongs to `node`. */
+static uint64_t share_first(const struct workload *d, const struct workload_division *v,
+                            uint32_t node)
+{
+    return v->first ? v->first[node] : (share_units(d) * node + v->nodes - 1) / v->nodes;
 }
 
 /* Trees are shared by stretches of the walk, which are one range a level; a fan-in goes through its
  * levels from the leaves, so that tasks are submitted parents first. */
-bool workload_share(const struct workload *d, enum workload_submit how, uint32_t nodes,
-                    uint32_t node, uint32_t range, struct workload_range *out)
+bool workload_share(const struct workload *d, const struct workload_division *v, uint32_t node,
+                    uint32_t range, struct workload_range *out)
 {
-    if (how != WORKLOAD_SUBMIT_BEST || !is_tree(d)) {
+    bool together = v->how == WORKLOAD_SUBMIT_BEST || v->how == WORKLOAD_SUBMIT_EVEN;
+    if (!together || !is_tree(d)) {
         if (range)
             return false;
         *out = (struct workload_range){0, 0, 1};
-        if (how == WORKLOAD_SUBMIT_WORST) {
+        if (v->how == WORKLOAD_SUBMIT_WORST) {
             out->end = node ? 0 : d->ntasks;
-        } else if (how == WORKLOAD_SUBMIT_HASH) {
-            *out = (struct workload_range){node, d->ntasks, nodes};
+        } else if (v->how == WORKLOAD_SUBMIT_HASH) {
+            *out = (struct workload_range){node, d->ntasks, v->nodes};
         } else {
-            uint64_t first = share_first(share_grains(d), nodes, node) * share_grain(d),
-                     end = share_first(share_grains(d), nodes, node + 1) * share_grain(d);
-            out->first = (uint32_t)first;
+            uint64_t end = share_first(d, v, node + 1) * share_grain(d);
+            out->first = (uint32_t)(share_first(d, v, node) * share_grain(d));
             out->end = end < d->ntasks ? (uint32_t)end : d->ntasks;
         }
         return true;
@@ -383,10 +451,8 @@ bool workload_share(const struct workload *d, enum workload_submit how, uint32_t
         return false;
     bool up = d->kind == WORKLOAD_FAN_IN;
     uint32_t level = up ? d->nlevels - 1 - range : range;
-    uint32_t first =
-        rank_bound(d, level, share_first(d->ntasks, nodes, node)) + d->level_first[level];
-    uint32_t end =
-        rank_bound(d, level, share_first(d->ntasks, nodes, node + 1)) + d->level_first[level];
+    uint32_t first = rank_bound(d, level, share_first(d, v, node)) + d->level_first[level];
+    uint32_t end = rank_bound(d, level, share_first(d, v, node + 1)) + d->level_first[level];
     *out = up ? (struct workload_range){d->ntasks - end, d->ntasks - first, 1}
               : (struct workload_range){first, end, 1};
     return true;

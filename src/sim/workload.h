@@ -38,6 +38,7 @@ enum workload_submit {
     WORKLOAD_SUBMIT_BEST,  /* equal shares, neighbours in the graph together */
     WORKLOAD_SUBMIT_HASH,  /* equal shares, neighbours scattered */
     WORKLOAD_SUBMIT_WORST, /* all to the first scheduler */
+    WORKLOAD_SUBMIT_EVEN, /* neighbours together, shares of equal work: the client knows the times */
 };
 
 #define WORKLOAD_LEVELS 33
@@ -85,9 +86,20 @@ bool workload_read_once(const struct workload *d, uint32_t object); /* by one ta
  * together; others: dealt out one by one). */
 uint32_t workload_file_node(const struct workload *d, uint32_t object, uint32_t nodes);
 
+/* The tasks divided among nodes. Shares of neighbours are stretches of the tasks in one order: trees as they are
+ * walked, others by number, pipes whole. */
+struct workload_division {
+    enum workload_submit how;
+    uint32_t nodes;
+    uint64_t
+        *first; /* WORKLOAD_SUBMIT_EVEN: where each node's stretch begins, and the end; else NULL */
+};
+/* O(1), shares of equal work O(tasks). Free it with workload_division_free(). */
+struct workload_division workload_divide(const struct workload *d, enum workload_submit how,
+                                         uint32_t nodes);
+void workload_division_free(struct workload_division *v);
 /* The scheduler that a task is submitted to; also the server that keeps its metadata. */
-uint32_t workload_home(const struct workload *d, enum workload_submit how, uint32_t nodes,
-                       uint32_t task);
+uint32_t workload_home(const struct workload *d, const struct workload_division *v, uint32_t task);
 /* The tasks of one node, as ranges of places first, first + step ... below end; the range-th of
  * them (they may be empty). False: no more. */
 struct workload_range {
@@ -95,5 +107,5 @@ struct workload_range {
 };
 /* The task at a place of these ranges. */
 uint32_t workload_task(const struct workload *d, enum workload_submit how, uint32_t place);
-bool workload_share(const struct workload *d, enum workload_submit how, uint32_t nodes,
-                    uint32_t node, uint32_t range, struct workload_range *out);
+bool workload_share(const struct workload *d, const struct workload_division *v, uint32_t node,
+                    uint32_t range, struct workload_range *out);

@@ -28,6 +28,8 @@ enum { MOST_ITEMS = 256, BATCHES_A_WORKER = 4 };
 static const double batch_short = 20e-6; /* of work: then the next may have twice as many items */
 static const double batch_long = 100e-6; /* then half as many */
 static const double worth_waking = 5e-6; /* about what waking a thread costs */
+/* of an item, in all its filters: less is done quicker by one thread than by two that share caches */
+static const double worth_sharing = 0.5e-6;
 
 struct batch {
     uint64_t first;
@@ -54,6 +56,7 @@ struct carrier {
     bool sourcing, ended;
     uint64_t number;              /* of the next item */
     _Atomic uint32_t size;        /* of batches */
+    bool shared;                  /* items took long enough for others to help; with `lock` */
     struct turnstile *turnstiles; /* by duty, the sink's last */
     struct berth *slots;
 };
@@ -217,7 +220,8 @@ static struct batch *carrier_next(struct carrier *c)
                 b = NULL;
             }
             /* the next may go to the source, if what he does there is worth it */
-            if (c->idle && (c->ended || atomic_load_explicit(&c->size, memory_order_relaxed) == 1))
+            if (c->idle && (c->ended || c->shared ||
+                            atomic_load_explicit(&c->size, memory_order_relaxed) == 1))
                 pthread_cond_signal(&c->work);
         } else {
             c->idle++;
@@ -241,6 +245,7 @@ static void carrier_recycle(struct carrier *c, struct batch *b)
     else if (b->worked > batch_long && size > 1)
         atomic_store_explicit(&c->size, size / 2, memory_order_relaxed);
     pthread_mutex_lock(&c->lock);
+    c->shared = b->worked > worth_sharing * b->n;
     b->next = c->spare;
     c->spare = b;
     c->in_work--;
@@ -257,8 +262,7 @@ static double carry_through(struct worker *w, struct batch *b, double began)
     struct flow *f = w->flow;
     if (b->duty == f->lineup.duties.n) {
         pthread_mutex_lock(&f->leaving);
-        for (uint32_t i = 0; i < b->n; i++)
-            flow_leave(f, &b->records[i], began);
+        flow_leave(f, b->records, b->n, began);
         struct error err = {0};
         if (!sink_flush(f->sink, &err))
             flow_fail(f, true, &err);

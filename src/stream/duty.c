@@ -66,6 +66,7 @@ static bool duty_try(struct worker *w, const struct duty *d, struct record *r)
     h->item.name = filter->name;
     h->item.nin = d->in.n;
     h->item.nout = d->out.n;
+    h->last = f->troop || !d->in.n ? NULL : &f->lineup.last.at[d->last];
     for (uint32_t attempt = 1;; attempt++) {
         h->item.attempt = attempt;
         enum filter_verdict verdict =
@@ -88,6 +89,18 @@ static bool duty_try(struct worker *w, const struct duty *d, struct record *r)
     }
 }
 
+/* Inputs that went on as outputs are those alone now. */
+static void duty_forget_moved(const struct lineup *l, const struct duty *d, struct record *r,
+                              struct handling *h)
+{
+    for (uint32_t i = 0; i < d->in.n; i++)
+        if (h->moved[i]) {
+            r->slots[l->ports.at[d->in.first + i]].chunk = NULL;
+            h->moved[i] = 0;
+        }
+    h->nmoved = 0;
+}
+
 /* An item that was given up, or of which an input is missing, is passed by: its outputs are nothing, and so
  * on to the sink, which still hears of it in its turn. */
 void duty_run(struct worker *w, const struct duty *d, struct record *r, double time)
@@ -99,6 +112,8 @@ void duty_run(struct worker *w, const struct duty *d, struct record *r, double t
     bool made = possible && (d->kind == DUTY_WAITS || duty_try(w, d, r));
     if (made && !atomic_load_explicit(&f->good[d->task], memory_order_relaxed))
         atomic_store_explicit(&f->good[d->task], 1, memory_order_relaxed);
+    if (h->nmoved)
+        duty_forget_moved(l, d, r, h);
     for (uint32_t i = 0; i < d->out.n; i++) {
         struct berth *s = &r->slots[l->ports.at[d->out.first + i]];
         bool given = made && (d->kind == DUTY_WAITS || h->out[i]);

@@ -10,6 +10,7 @@
 #include "stream/flow_private.h"
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "model/stream.h"
 
 #include <math.h>
@@ -22,6 +23,7 @@ struct traveller {
     struct chunk *chunk;
     bool nothing, going;
     double start;      /* not before; while it goes: when it arrives */
+    double took;       /* while it goes */
     uint32_t from, to; /* workers */
 };
 
@@ -44,14 +46,10 @@ struct ferries {
 struct ferries *ferries_new(struct flow *f)
 {
     struct ferries *l = mem_new_zero(struct ferries, 1);
-    pthread_condattr_t monotonic;
     const struct lineup *lineup = &f->lineup;
     l->f = f;
     pthread_mutex_init(&l->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&l->news, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init(&l->news);
     l->harbours = mem_new_zero(struct harbour, lineup->nworkers + 1);
     for (size_t p = 0; p < lineup->posts.n; p++)
         for (uint32_t i = 0; i < lineup->posts.at[p].workers; i++) {
@@ -156,7 +154,8 @@ static void ferries_begin(struct ferries *l, struct traveller *t)
 {
     struct harbour *a = &l->harbours[t->from], *b = &l->harbours[t->to];
     double from = fmax(t->start, fmax(a->freed, b->freed));
-    t->start = from + ferries_seconds(l, t);
+    t->took = ferries_seconds(l, t);
+    t->start = from + t->took;
     t->going = true;
     a->busy++;
     b->busy++;
@@ -188,8 +187,7 @@ static void ferries_wait(struct ferries *l, double now)
     for (size_t i = 0; i < l->n; i++)
         if (l->at[i].going || l->at[i].start > now)
             next = fmin(next, l->at[i].start);
-    struct timespec at = {(time_t)next, (long)((next - floor(next)) * 1e9)};
-    pthread_cond_timedwait(&l->news, &l->lock, &at);
+    cond_wait_until(&l->news, &l->lock, next);
 }
 
 /* Arrivals before starts: an arrival makes room. */
@@ -205,6 +203,9 @@ void *ferries_work(void *flow)
         double now = clock_seconds();
         if (ferries_arrived(l, now, &t)) {
             pthread_mutex_unlock(&l->lock); /* I1 */
+            struct channel *channel = posts_channel(f, t.v, t.r);
+            if (channel)
+                channel_count(channel, (uint64_t)f->lineup.w->size[t.v->object], t.took);
             posts_arrive(f, t.v, t.r, t.chunk, t.nothing, t.start);
             pthread_mutex_lock(&l->lock);
             continue;

@@ -16,16 +16,17 @@ static uint32_t latencies_bucket(double seconds)
     return at < 0 ? 0 : at >= LATENCY_BUCKETS ? LATENCY_BUCKETS - 1 : (uint32_t)at;
 }
 
-void latencies_add(struct latencies *l, double seconds)
+void latencies_add(struct latencies *l, double seconds, uint64_t count)
 {
     /* one writer: loads and stores, no locked instructions */
     _Atomic uint64_t *bucket = &l->bucket[latencies_bucket(seconds)];
-    atomic_store_explicit(bucket, atomic_load_explicit(bucket, memory_order_relaxed) + 1,
+    atomic_store_explicit(bucket, atomic_load_explicit(bucket, memory_order_relaxed) + count,
                           memory_order_relaxed);
-    atomic_store_explicit(&l->count, atomic_load_explicit(&l->count, memory_order_relaxed) + 1,
+    atomic_store_explicit(&l->count, atomic_load_explicit(&l->count, memory_order_relaxed) + count,
                           memory_order_relaxed);
-    atomic_store_explicit(&l->sum, atomic_load_explicit(&l->sum, memory_order_relaxed) + seconds,
-                          memory_order_relaxed);
+    atomic_store_explicit(
+        &l->sum, atomic_load_explicit(&l->sum, memory_order_relaxed) + seconds * (double)count,
+        memory_order_relaxed);
     if (seconds > atomic_load_explicit(&l->most, memory_order_relaxed))
         atomic_store_explicit(&l->most, seconds, memory_order_relaxed);
 }

@@ -12,6 +12,6 @@ struct latencies {
     _Atomic uint64_t bucket[LATENCY_BUCKETS]; /* from 2^-34 s, 58 picoseconds, to 2^30 s */
 };
 
-void latencies_add(struct latencies *l, double seconds);
+void latencies_add(struct latencies *l, double seconds, uint64_t count); /* so many of them */
 /* Below which this share of them lies; 0: there are none. */
 double latencies_quantile(const struct latencies *l, double share);

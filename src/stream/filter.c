@@ -61,29 +61,50 @@ weft_filter_function filters_state_function(struct filters *f, const char *comma
     return found;
 }
 
+/* Take back what was given at a port; an input that went there is an input again. */
+static void handling_drop(struct handling *h, uint32_t port)
+{
+    for (uint32_t i = 0; h->nmoved && i < h->item.nin; i++)
+        if (h->moved[i] == port + 1) {
+            h->moved[i] = 0;
+            h->nmoved--;
+            h->out[port] = NULL;
+        }
+    chunk_free(h->out[port]);
+    h->out[port] = NULL;
+}
+
 /* A function replaces its output by giving it again. */
 static void *handling_give(struct weft_item *item, uint32_t port, size_t size)
 {
     struct handling *h = (struct handling *)item;
     if (port >= item->nout)
         return NULL;
-    chunk_free(h->out[port]);
+    if (h->out[port])
+        handling_drop(h, port);
     h->out[port] = chunk_new(size);
     return h->out[port] ? chunk_bytes(h->out[port]) : NULL;
 }
 
-/* An input as an output: one more reader of the same bytes. */
+/* An input as an output: the same bytes, by their last reader as they are, else with one reader more. */
 static int handling_pass(struct weft_item *item, uint32_t out, uint32_t in)
 {
     struct handling *h = (struct handling *)item;
     if (out >= item->nout || in >= item->nin)
         return -1;
-    struct chunk *chunk = h->in[in] ? chunk_share(h->in[in]) : chunk_new(0);
-    if (!chunk)
-        return -1;
-    chunk_free(h->out[out]);
+    if (h->out[out])
+        handling_drop(h, out);
+    struct chunk *chunk = h->in[in];
+    if (!chunk) {
+        chunk = chunk_new(0);
+    } else if (h->last && h->last[in] && !h->moved[in]) {
+        h->moved[in] = out + 1;
+        h->nmoved++;
+    } else {
+        chunk_share(chunk);
+    }
     h->out[out] = chunk;
-    return 0;
+    return chunk ? 0 : -1;
 }
 
 void handling_open(struct handling *h, uint32_t most_ports, const atomic_int *halt)
@@ -92,6 +113,7 @@ void handling_open(struct handling *h, uint32_t most_ports, const atomic_int *ha
     h->view = mem_new_zero(struct weft_piece, most_ports + 1);
     h->in = mem_new_zero(struct chunk *, most_ports + 1);
     h->out = mem_new_zero(struct chunk *, most_ports + 1);
+    h->moved = mem_new_zero(uint32_t, most_ports + 1);
     h->item.in = h->view;
     h->item.give = handling_give;
     h->item.pass = handling_pass;
@@ -102,14 +124,13 @@ void handling_close(struct handling *h)
     free(h->view);
     free(h->in);
     free(h->out);
+    free(h->moved);
 }
 
 void handling_clear(struct handling *h)
 {
-    for (uint32_t i = 0; i < h->item.nout; i++) {
-        chunk_free(h->out[i]);
-        h->out[i] = NULL;
-    }
+    for (uint32_t i = 0; i < h->item.nout; i++)
+        handling_drop(h, i);
 }
 
 /* Functions are called here; the other two kinds have files of their own. */

@@ -61,12 +61,17 @@ struct handling {
     struct weft_item item; /* first: a function's calls come back with it */
     struct weft_piece *view;
     struct chunk **in, **out; /* out: given so far, NULL: none */
-    const atomic_int *halt;   /* 2: leave at once */
-    char why[512];            /* of a failure */
+    /* An input that nobody reads after this call may become an output as it is, without being counted:
+     * `last` says which (NULL: none), `moved` where it went, the output's number plus 1. */
+    const bool *last;
+    uint32_t *moved;
+    uint32_t nmoved;
+    const atomic_int *halt; /* 2: leave at once */
+    char why[512];          /* of a failure */
 };
 void handling_open(struct handling *h, uint32_t most_ports, const atomic_int *halt);
 void handling_close(struct handling *h);
-/* Outputs that were given are thrown away. */
+/* Outputs that were given are thrown away; inputs that were handed on are inputs again. */
 void handling_clear(struct handling *h);
 
 /* One try. h->in[0 .. nin-1] are set, NULL: an item without bytes. DONE: h->out has what it gave, the

@@ -2,6 +2,7 @@
 #include "stream/flow_private.h"
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/plural.h"
 #include "model/costs.h"
 
@@ -103,22 +104,25 @@ enum source_answer flow_take(struct flow *f, bool wait, uint64_t number, struct 
     r->failed = false;
     for (size_t i = 0; i < f->lineup.inputs.n; i++) {
         struct berth *s = &r->slots[f->lineup.inputs.at[i].holding];
-        s->chunk = chunk_share(chunk);
+        s->chunk = i ? chunk_share(chunk) : chunk; /* the first has what the source had */
         atomic_store_explicit(&s->state, SLOT_GIVEN, memory_order_relaxed);
     }
-    chunk_free(chunk);
+    if (!f->lineup.inputs.n)
+        chunk_free(chunk);
     atomic_store_explicit(&f->taken, number + 1, memory_order_relaxed);
     return answer;
 }
 
 /* One writer at a time: the lock is held. */
-static void flow_count(_Atomic uint64_t *counter)
+static void flow_count(_Atomic uint64_t *counter, uint64_t n)
 {
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    if (n)
+        atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+                              memory_order_relaxed);
 }
 
-void flow_leave(struct flow *f, struct record *r, double now)
+/* Its results into the sink; false: there are none. */
+static bool flow_put(struct flow *f, struct record *r)
 {
     struct error err = {0};
     bool any = !f->lineup.results.n;
@@ -137,14 +141,31 @@ void flow_leave(struct flow *f, struct record *r, double now)
         chunk_free(s->chunk);
         s->chunk = NULL;
     }
-    (free)(r->name);
-    r->name = NULL;
-    flow_count(&f->done);
-    if (r->failed)
-        flow_count(&f->given_up);
-    else if (!any)
-        flow_count(&f->empty);
-    latencies_add(&f->latencies, now - r->entered);
+    if (r->name) {
+        (free)(r->name);
+        r->name = NULL;
+    }
+    return any;
+}
+
+/* Items that came together are counted together: where filters take nanoseconds, figures would take most
+ * of the time. */
+void flow_leave(struct flow *f, struct record *r, uint32_t n, double now)
+{
+    uint64_t failed = 0, empty = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bool any = flow_put(f, &r[i]);
+        failed += r[i].failed;
+        empty += !r[i].failed && !any;
+    }
+    flow_count(&f->done, n);
+    flow_count(&f->given_up, failed);
+    flow_count(&f->empty, empty);
+    for (uint32_t i = 0, k; i < n; i = k) {
+        for (k = i + 1; k < n && r[k].entered == r[i].entered; k++)
+            ;
+        latencies_add(&f->latencies, now - r[i].entered, k - i);
+    }
     if (!atomic_load_explicit(&f->first_out, memory_order_relaxed)) {
         atomic_store_explicit(&f->first_in, r->entered, memory_order_relaxed);
         atomic_store_explicit(&f->first_out, now, memory_order_relaxed);
@@ -157,7 +178,7 @@ void flow_sleep_until(struct flow *f, double time)
 {
     for (double now; (now = clock_seconds()) < time && !flow_halted(f);) {
         double until = fmin(time, now + 0.1);
-        struct timespec at = {(time_t)until, (long)((until - floor(until)) * 1e9)};
+        struct timespec at = cond_time(until);
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
     }
 }
@@ -194,12 +215,7 @@ static void flow_watch(struct flow *f)
 {
     pthread_mutex_lock(&f->lock);
     while (f->running) {
-        struct timespec at;
-        clock_gettime(CLOCK_MONOTONIC, &at);
-        at.tv_nsec += 100000000;
-        at.tv_sec += at.tv_nsec / 1000000000;
-        at.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&f->over, &f->lock, &at);
+        cond_wait_until(&f->over, &f->lock, clock_seconds() + 0.1);
         pthread_mutex_unlock(&f->lock);
         if (atomic_load(&f->stopping))
             flow_wake(f); /* I2: a stop from a signal handler woke nobody */
@@ -359,7 +375,7 @@ void flow_open_workers(struct flow *f)
             handling_open(&w->handling, l->most_ports, &f->stopping);
             w->tallies = mem_new_zero(struct labour, l->posts.at[p].duties.n + 1);
             pthread_mutex_init(&w->lock, NULL);
-            pthread_cond_init(&w->news, NULL);
+            cond_init(&w->news);
         }
     f->first_station = mem_new_zero(uint32_t, l->duties.n + 1);
     for (size_t d = 0; d < l->duties.n; d++) {
@@ -388,6 +404,8 @@ static bool flow_open_troop(struct flow *f, struct error *err)
     for (size_t d = 0; d < f->lineup.duties.n && !o->plan; d++)
         if (f->lineup.duties.at[d].serial)
             f->serial_lane[d] = f->nlanes++;
+    f->nchannels = o->helpers;
+    f->channels = mem_new_zero(struct channel, f->nchannels);
     f->troop = troop_open(&(struct troop_options){.workflow = o->workflow,
                                                   .filters = &f->filters,
                                                   .text = o->helper_text,
@@ -397,6 +415,7 @@ static bool flow_open_troop(struct flow *f, struct error *err)
                                                   .key = o->helper_key,
                                                   .hands = o->helpers,
                                                   .lanes = f->nlanes,
+                                                  .channels = f->channels,
                                                   .halt = &f->stopping,
                                                   .say = flow_say_line,
                                                   .context = f},
@@ -434,17 +453,13 @@ static bool flow_fill(struct flow *f, struct error *err)
 struct flow *flow_blank(const struct flow_options *o, struct error *err)
 {
     struct flow *f = mem_new_zero(struct flow, 1);
-    pthread_condattr_t monotonic;
     f->o = *o;
     f->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     atomic_init(&f->pause_at, UINT64_MAX);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&f->lock, NULL);
     pthread_mutex_init(&f->leaving, NULL);
-    pthread_cond_init(&f->over, &monotonic);
-    pthread_cond_init(&f->freed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init(&f->over);
+    cond_init(&f->freed);
     atomic_init(&f->total, UINT64_MAX);
     if (f->wake >= 0)
         return f;
@@ -468,6 +483,7 @@ void flow_close(struct flow *f)
         return;
     struct error ignored = {0};
     troop_close(f->troop);
+    free(f->channels);
     free(f->serial_lane);
     free(f->before);
     carrier_free(f->carrier);
@@ -579,6 +595,54 @@ void flow_task(const struct flow *f, uint32_t task, struct flow_task_figures *ou
     }
 }
 
+/* What occupancy is a share of: the time since the first item, or since this flow took over. */
+static double flow_span(const struct flow *f)
+{
+    double last = atomic_load_explicit(&f->last_out, memory_order_relaxed);
+    double first = f->base ? f->began_at : atomic_load_explicit(&f->first_in, memory_order_relaxed);
+    return last > first ? last - first : 0;
+}
+
+/* Both ways of a pair of workers together: two nodes exchange one message at a time. */
+static bool flow_pair(const struct flow *f, uint32_t i, struct flow_channel_figures *out)
+{
+    uint32_t n = f->lineup.nworkers, a = i / n, b = i % n;
+    if (a > b)
+        return false; /* counted with its other way */
+    const struct channel *ways[] = {&f->channels[i], &f->channels[b * n + a]};
+    for (int k = 0; k < (a == b ? 1 : 2); k++) {
+        out->items += atomic_load_explicit(&ways[k]->items, memory_order_relaxed);
+        out->bytes += atomic_load_explicit(&ways[k]->bytes, memory_order_relaxed);
+        out->busy += atomic_load_explicit(&ways[k]->seconds, memory_order_relaxed);
+    }
+    out->from = f->lineup.nodes.at[a];
+    out->to = f->lineup.nodes.at[b];
+    return out->items;
+}
+
+bool flow_channel(const struct flow *f, uint32_t *at, struct flow_channel_figures *out)
+{
+    double span = flow_span(f);
+    for (; *at < f->nchannels; ++*at) {
+        *out = (struct flow_channel_figures){.to = *at, .from = UINT32_MAX};
+        const struct channel *c = &f->channels[*at];
+        bool any = true;
+        if (f->troop) {
+            out->items = atomic_load_explicit(&c->items, memory_order_relaxed);
+            out->bytes = atomic_load_explicit(&c->bytes, memory_order_relaxed);
+            out->busy = atomic_load_explicit(&c->seconds, memory_order_relaxed);
+        } else {
+            any = flow_pair(f, *at, out);
+        }
+        if (!any)
+            continue;
+        out->busy = span > 0 ? fmin(1, out->busy / span) : 0;
+        ++*at;
+        return true;
+    }
+    return false;
+}
+
 /* Busy is time in filters over the time since the first item: waiting for inputs is not work. */
 bool flow_worker(const struct flow *f, uint32_t i, struct flow_worker_figures *out)
 {
@@ -586,9 +650,7 @@ bool flow_worker(const struct flow *f, uint32_t i, struct flow_worker_figures *o
         return false;
     const struct worker *w = &f->workers[i];
     const struct post *post = &f->lineup.posts.at[w->post];
-    struct flow_figures all;
     double busy = 0;
-    flow_figures(f, &all);
     *out = (struct flow_worker_figures){
         .cluster = w->post,
         .replica = w->replica,
@@ -599,8 +661,7 @@ bool flow_worker(const struct flow *f, uint32_t i, struct flow_worker_figures *o
         busy += atomic_load_explicit(&w->tallies[d].seconds, memory_order_relaxed);
         out->items = items > out->items ? items : out->items;
     }
-    double since = atomic_load_explicit(&f->last_out, memory_order_relaxed) - f->began_at;
-    double seconds = f->base ? since : all.seconds;
+    double seconds = flow_span(f);
     out->busy = seconds > 0 ? fmin(1, busy / seconds) : 0;
     return true;
 }

@@ -57,6 +57,12 @@ struct flow_worker_figures {
     double busy; /* share of the time */
 };
 
+struct flow_channel_figures {
+    uint32_t from, to; /* nodes of the plan; on helpers: UINT32_MAX and the helper */
+    uint64_t items, bytes;
+    double busy; /* share of the time */
+};
+
 struct flow;
 /* A flow may pause and another go on with what is behind it: other clusters, the same ends. Nothing is lost:
  * items in work leave first. */
@@ -89,6 +95,8 @@ void flow_task(const struct flow *f, uint32_t task, struct flow_task_figures *ou
 /* Since the flow before it paused. */
 void flow_task_now(const struct flow *f, uint32_t task, struct flow_task_figures *out);
 bool flow_worker(const struct flow *f, uint32_t i, struct flow_worker_figures *out);
+/* The next channel over which something went, both ways together; `at` begins at 0. False: no more. */
+bool flow_channel(const struct flow *f, uint32_t *at, struct flow_channel_figures *out);
 
 /* An item that was given up. False: there are no more; the first 1,000 are kept. After flow_run(). */
 struct flow_failure {

@@ -13,11 +13,12 @@
  * I5. Worker threads take plain memory (malloc) and check it: nobody there could catch a failure of
  *     base/mem.h. */
 #pragma once
-#include "stream/troop.h"
+#include "stream/channel.h"
 #include "stream/ends.h"
 #include "stream/figures.h"
 #include "stream/flow.h"
 #include "stream/lineup.h"
+#include "stream/troop.h"
 
 #include <pthread.h>
 
@@ -45,6 +46,12 @@ struct labour {
     _Atomic double seconds;
 };
 
+/* An item that a worker by a plan has begun or may begin, and the first of its duties that is not done. */
+struct opened {
+    uint64_t item;
+    uint32_t duty;
+};
+
 struct worker {
     struct flow *flow;
     uint32_t number, post, replica;
@@ -55,6 +62,9 @@ struct worker {
     pthread_mutex_t lock;
     pthread_cond_t news;
     double free; /* when it has ended what it did, as schedules count */
+    struct opened *open;
+    uint32_t nopen;
+    uint64_t next; /* item that it opens next */
 };
 
 struct carrier; /* carry.c */
@@ -94,6 +104,9 @@ struct flow {
     _Atomic uint64_t taken, done, empty, given_up, retried;
     _Atomic double first_in, first_out, last_out;
 
+    struct channel
+        *channels;       /* by a plan: from worker * workers + to worker; on helpers: by helper */
+    uint32_t nchannels;  /* 0: too many workers to count, or nothing travels */
     struct troop *troop; /* NULL: filters run here */
     uint32_t nlanes;
     uint32_t *serial_lane; /* with a troop: per duty, its own lane; 0: that of its worker */
@@ -121,8 +134,8 @@ void flow_open_workers(struct flow *f);
 void flow_end_stations(struct flow *f);
 /* The next item from the source into a record whose slots are empty. */
 enum source_answer flow_take(struct flow *f, bool wait, uint64_t number, struct record *r);
-/* Its results into the sink; slots are empty afterwards. Under `leaving`. */
-void flow_leave(struct flow *f, struct record *r, double now);
+/* Results of n items into the sink; their slots are empty afterwards. Under `leaving`. */
+void flow_leave(struct flow *f, struct record *r, uint32_t n, double now);
 void flow_sleep_until(struct flow *f, double time);
 bool flow_start_thread(struct flow *f, pthread_t *thread, void *(*body)(void *), void *context);
 void flow_thread_ends(struct flow *f);
@@ -146,6 +159,8 @@ void posts_free(struct flow *f);
 void *posts_work(void *worker); /* a worker's thread */
 void *posts_source(void *flow); /* the source's thread */
 void posts_wake(struct flow *f);
+/* The channel from the worker that has this item to the one that gets it; NULL: nobody counts. */
+struct channel *posts_channel(struct flow *f, const struct voyage *v, const struct record *r);
 /* It has come: into its slot, and who waits for it is told. Takes the chunk. */
 void posts_arrive(struct flow *f, const struct voyage *v, struct record *r, struct chunk *chunk,
                   bool nothing, double time);

@@ -223,6 +223,20 @@ static void lineup_landings(struct lining *y)
     }
 }
 
+/* What nobody reads afterwards, and this duty at one port alone, it may hand on as it is. */
+static void lineup_last(struct lineup *l, struct duty *d)
+{
+    d->last = (uint32_t)l->last.n;
+    for (uint32_t i = 0; i < d->in.n; i++) {
+        uint32_t h = l->ports.at[d->in.first + i], dropped = 0, named = 0;
+        for (uint32_t k = 0; k < d->drops.n; k++)
+            dropped += l->drops.at[d->drops.first + k] == h;
+        for (uint32_t k = 0; k < d->in.n; k++)
+            named += l->ports.at[d->in.first + k] == h;
+        array_push(&l->last, dropped && named == 1);
+    }
+}
+
 /* Holdings are let go of by the last duty of their post that reads them. Voyages have taken their own
  * share of the data by then, so that nobody counts readers while it runs. */
 static void lineup_drops(struct lining *y)
@@ -251,6 +265,7 @@ static void lineup_drops(struct lining *y)
             array_push(&l->drops, h);
         }
         d->drops.n = (uint32_t)l->drops.n - d->drops.first;
+        lineup_last(l, d);
     }
     free(y->last);
 }
@@ -346,6 +361,7 @@ void lineup_free(struct lineup *l)
     array_free(&l->voyages);
     array_free(&l->ports);
     array_free(&l->drops);
+    array_free(&l->last);
     array_free(&l->nodes);
     array_free(&l->inputs);
     array_free(&l->results);

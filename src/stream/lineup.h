@@ -36,6 +36,7 @@ struct duty {
     struct span after;  /* of `ports`: holdings without data that it waits for */
     uint32_t done;      /* the holding that says it has ended; NONE: nobody asks */
     struct span drops;  /* of `drops`: holdings that nobody here reads after it */
+    uint32_t last;      /* of `last`, one for each input: it is dropped here, and named once */
     struct span leaves; /* of `voyages`: what goes to other posts when it has ended */
     double start;       /* in the plan's schedule, for item 0 */
 };
@@ -69,6 +70,7 @@ struct lineup {
     ARRAY(struct post) posts;
     ARRAY(struct voyage) voyages; /* by the duty they follow */
     ARRAY(uint32_t) ports, drops, nodes;
+    ARRAY(bool) last;
     ARRAY(struct landing) inputs, results; /* results: by object */
     uint32_t ninputs;                      /* objects that the source gives */
 };

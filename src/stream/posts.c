@@ -1,5 +1,10 @@
-/* Streams by a plan: every replica of a cluster is a worker that goes through its items, n mod r, one
- * after the other, and through its cluster's tasks for each in the order of the plan's schedule.
+/* Streams by a plan: every replica of a cluster is a worker that goes through its items, n mod r, and
+ * through its cluster's tasks for each in the order of the plan's schedule. That order goes over several
+ * items: where a task begins late in its item, those of the next items come before it.
+ *
+ *     item 0    a b . . c
+ *     item 1        a b . . c                the worker:  a0 b0 a1 b1 c0 a2 b2 c1 ...
+ *     item 2            a b . . c
  *
  * Time. With a schedule, task and transfer of item n begin at their start in it plus the item's origin,
  * never before: that is what the plan's promise rests on. Filters that wait their time (tasks without a
@@ -16,6 +21,7 @@
 #include "stream/flow_private.h"
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "model/costs.h"
 
 #include <math.h>
@@ -35,9 +41,32 @@ static uint32_t posts_window(const struct flow *f)
     return window;
 }
 
+/* A place for each pair of workers, where that is no more than some megabytes. */
+enum { MOST_COUNTED = 1024 };
+
+static void posts_open_channels(struct flow *f)
+{
+    uint32_t n = f->lineup.nworkers;
+    if (f->o.helpers || !f->lineup.voyages.n || n > MOST_COUNTED)
+        return;
+    f->nchannels = n * n;
+    f->channels = mem_new_zero(struct channel, f->nchannels);
+}
+
+struct channel *posts_channel(struct flow *f, const struct voyage *v, const struct record *r)
+{
+    const struct post *from = &f->lineup.posts.at[v->from_post];
+    const struct post *to = &f->lineup.posts.at[v->to_post];
+    if (v->object == NONE || f->o.helpers || !f->nchannels)
+        return NULL;
+    return &f->channels[(from->first + r->number % from->workers) * f->lineup.nworkers + to->first +
+                        r->number % to->workers];
+}
+
 void posts_open(struct flow *f)
 {
     bool travel = false;
+    posts_open_channels(f);
     atomic_init(&f->released, f->base);
     f->next_out = f->base;
     f->window = posts_window(f);
@@ -45,6 +74,11 @@ void posts_open(struct flow *f)
     struct berth *slots = mem_new_zero(struct berth, (size_t)f->window * f->lineup.nholdings + 1);
     for (uint32_t i = 0; i < f->window; i++)
         f->ring[i].slots = slots + (size_t)i * f->lineup.nholdings;
+    for (uint32_t i = 0; i < f->lineup.nworkers;
+         i++) { /* of the ring's records, those that it gets */
+        uint32_t workers = f->lineup.posts.at[f->workers[i].post].workers;
+        f->workers[i].open = mem_new(struct opened, f->window / workers + 2);
+    }
     for (size_t i = 0; i < f->lineup.voyages.n; i++)
         travel |= f->lineup.voyages.at[i].waits;
     if (travel)
@@ -54,6 +88,8 @@ void posts_open(struct flow *f)
 void posts_free(struct flow *f)
 {
     ferries_free(f->ferries);
+    for (uint32_t i = 0; f->workers && i < f->lineup.nworkers; i++)
+        free(f->workers[i].open);
     for (uint32_t i = 0; f->ring && i < f->window; i++) {
         (free)(f->ring[i].name);
         for (uint32_t h = 0; h < f->lineup.nholdings; h++)
@@ -90,14 +126,14 @@ static void posts_leave(struct flow *f, struct record *last)
     struct error err = {0};
     pthread_mutex_lock(&f->leaving);
     if (f->o.unordered) {
-        flow_leave(f, last, clock_seconds());
+        flow_leave(f, last, 1, clock_seconds());
         atomic_store_explicit(&last->busy, false, memory_order_release);
     }
     while (!f->o.unordered) {
         struct record *r = &f->ring[f->next_out % f->window];
         if (!atomic_load(&r->busy) || r->number != f->next_out || atomic_load(&r->left))
             break;
-        flow_leave(f, r, clock_seconds());
+        flow_leave(f, r, 1, clock_seconds());
         atomic_store_explicit(&r->busy, false, memory_order_release);
         f->next_out++;
     }
@@ -137,6 +173,9 @@ static void posts_send(struct flow *f, const struct duty *d, struct record *r, d
         const struct berth *s = &r->slots[v->from];
         bool nothing = atomic_load_explicit(&s->state, memory_order_relaxed) == SLOT_NOTHING;
         struct chunk *chunk = chunk_share(s->chunk);
+        struct channel *channel = v->waits || nothing ? NULL : posts_channel(f, v, r);
+        if (channel)
+            channel_count(channel, chunk ? chunk->size : 0, 0);
         if (v->waits && !nothing)
             ferries_send(f->ferries, v, r, chunk, nothing, time);
         else
@@ -146,15 +185,88 @@ static void posts_send(struct flow *f, const struct duty *d, struct record *r, d
 
 /* ---- a worker ---- */
 
-/* Until item n is there. False: it will not come. */
-static bool posts_await_item(struct worker *w, uint64_t n)
+static bool posts_is_scheduled(const struct flow *f)
+{
+    return !f->o.flood && f->lineup.period > 0;
+}
+
+static bool posts_are_given(const struct record *r, const uint32_t *holdings, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (atomic_load_explicit(&r->slots[holdings[i]].state, memory_order_acquire) == SLOT_EMPTY)
+            return false;
+    return true;
+}
+
+/* A filter that keeps state sees the items in their order, whatever is there first. */
+static bool posts_has_its_turn(const struct worker *w, const struct duty *d, uint32_t open)
+{
+    for (uint32_t i = 0; d->serial && i < open; i++)
+        if (w->open[i].duty <= w->open[open].duty)
+            return false;
+    return true;
+}
+
+/* Of what could be done, what begins first by the schedule; INFINITY: nothing can. What waits for inputs is not
+ * waited for: a source that is late can turn the order of two items round on one worker and not on another. */
+static struct opened *posts_first(const struct worker *w, double *begins)
+{
+    const struct flow *f = w->flow;
+    const struct post *p = &f->lineup.posts.at[w->post];
+    const uint32_t *ports = f->lineup.ports.at;
+    struct opened *best = NULL;
+    *begins = INFINITY;
+    for (uint32_t i = 0; i < w->nopen; i++) {
+        const struct duty *d = &f->lineup.duties.at[p->duties.first + w->open[i].duty];
+        const struct record *r = &f->ring[w->open[i].item % f->window];
+        if (r->origin + d->start < *begins && posts_has_its_turn(w, d, i) &&
+            posts_are_given(r, ports + d->in.first, d->in.n) &&
+            posts_are_given(r, ports + d->after.first, d->after.n)) {
+            best = &w->open[i];
+            *begins = r->origin + d->start;
+        }
+    }
+    return best;
+}
+
+static void posts_open_items(struct worker *w)
 {
     struct flow *f = w->flow;
+    for (; atomic_load(&f->released) > w->next; w->next += f->lineup.posts.at[w->post].workers)
+        w->open[w->nopen++] = (struct opened){w->next, 0};
+}
+
+/* Until there is news for the worker, or this time has come: false. Under its lock. */
+static bool posts_await_news(struct worker *w, double until)
+{
+    if (!isfinite(until))
+        return pthread_cond_wait(&w->news, &w->lock) == 0;
+    return cond_wait_until(&w->news, &w->lock, until);
+}
+
+/* What the worker does next: by the schedule, what can be done and begins first there; else items one after the
+ * other. An item or an input that comes meanwhile may bring something that begins earlier. NULL: nothing is left. */
+static struct opened *posts_choose(struct worker *w)
+{
+    struct flow *f = w->flow;
+    struct opened *best = NULL;
     pthread_mutex_lock(&w->lock);
-    while (atomic_load(&f->released) <= n && atomic_load(&f->total) > n && !flow_halted(f))
-        pthread_cond_wait(&w->news, &w->lock);
+    for (double begins; !flow_halted(f);) {
+        posts_open_items(w);
+        if (!posts_is_scheduled(f) && w->nopen) {
+            best = &w->open[0];
+            break;
+        }
+        best = posts_first(w, &begins);
+        if (best && begins <= clock_seconds())
+            break;
+        if (!w->nopen && atomic_load(&f->total) <= w->next)
+            break;
+        if (!posts_await_news(w, begins))
+            break;
+    }
     pthread_mutex_unlock(&w->lock);
-    return atomic_load(&f->released) > n && !flow_halted(f);
+    return best;
 }
 
 /* Until these holdings are given or will not be; the latest of their times. */
@@ -198,7 +310,7 @@ static void posts_do(struct worker *w, uint32_t number, struct record *r)
     double ready = posts_await(w, r, ports + d->in.first, d->in.n);
     ready = fmax(ready, posts_await(w, r, ports + d->after.first, d->after.n));
     ready = fmax(ready, r->origin);
-    if (!f->o.flood && f->lineup.period > 0)
+    if (posts_is_scheduled(f))
         ready = fmax(ready, r->origin + d->start);
     flow_sleep_until(f, ready);
     if (flow_halted(f))
@@ -227,10 +339,12 @@ void *posts_work(void *worker)
     struct flow *f = w->flow;
     const struct post *p = &f->lineup.posts.at[w->post];
     prctl(PR_SET_TIMERSLACK, 1); /* nanosecond: sleeps end when they should, not 50 us later */
-    uint64_t first = f->base + (w->replica + p->workers - f->base % p->workers) % p->workers;
-    for (uint64_t n = first; posts_await_item(w, n); n += p->workers)
-        for (uint32_t i = 0; i < p->duties.n && !flow_halted(f); i++)
-            posts_do(w, p->duties.first + i, &f->ring[n % f->window]);
+    w->next = f->base + (w->replica + p->workers - f->base % p->workers) % p->workers;
+    for (struct opened *o; (o = posts_choose(w)) && !flow_halted(f);) {
+        posts_do(w, p->duties.first + o->duty, &f->ring[o->item % f->window]);
+        if (++o->duty == p->duties.n)
+            memmove(o, o + 1, (size_t)(w->open + --w->nopen - o) * sizeof *o);
+    }
     flow_thread_ends(f);
     return NULL;
 }

@@ -154,10 +154,12 @@ bool tether_put(struct tether *t, const void *data, size_t n)
 
 /* ---- opening and closing ---- */
 
-/* Keep-alives: an item may take an hour, in which nothing is said, and a dead machine must be noticed. */
+/* Keep-alives: an item may take an hour, in which nothing is said, and a dead machine must be noticed, as
+ * soon as the cluster does (its lease is 5 s). The systems answer each other: a process that stands still,
+ * or a machine under load, is not taken for dead. */
 static void tether_set_up(int fd)
 {
-    int on = 1, idle = 10, interval = 5, count = 3, most = 30000;
+    int on = 1, idle = 2, interval = 1, count = 3, most = 5000;
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

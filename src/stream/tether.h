@@ -2,8 +2,8 @@
  * out, in order, over a socket (base/seal.h does the sealing). One thread at a time has it.
  *
  * Whoever waits looks at `halt` ten times a second and leaves when it says 2. A connection that failed
- * stays failed: close it. A machine that is gone without a word is noticed by the system within half a
- * minute (keep-alives, however long an item takes). */
+ * stays failed: close it. A machine that is gone without a word is noticed by the system within five
+ * seconds (keep-alives, however long an item takes). */
 #pragma once
 #include "base/error.h"
 #include "base/seal.h"

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/digest.h"
 #include "base/file.h"
 #include "stream/tether.h"
@@ -90,12 +91,7 @@ static void __attribute__((format(printf, 2, 3))) troop_say(struct troop *c, con
 /* For a tenth of a second or news, with the lock. */
 static void troop_wait(struct troop *c)
 {
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_nsec += 100000000;
-    at.tv_sec += at.tv_nsec / 1000000000;
-    at.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&c->news, &c->lock, &at);
+    cond_wait_until(&c->news, &c->lock, clock_seconds() + 0.1);
 }
 
 /* ---- greeting ---- */
@@ -424,14 +420,18 @@ static bool troop_send(struct troop *c, struct troop_lane *l, uint32_t task, str
         troop_put_piece(l, h->in[i], &head, send, &nsend);
     bytes_put_u8(&head, state ? PIECE_BYTES : PIECE_NONE);
     bytes_put_u64(&head, state ? state->size : 0);
+    double began = clock_seconds();
+    uint64_t bytes = head.n;
     bool good = tether_put(l->tether, head.at, head.n);
     for (uint32_t i = 0; i < nsend; i++) {
         troop_keep(l, send[i]);
+        bytes += send[i]->size;
         good = good && tether_put(l->tether, chunk_bytes(send[i]), send[i]->size);
     }
     if (state)
         good = good && tether_put(l->tether, chunk_bytes(state), state->size);
     good = good && tether_flush(l->tether);
+    channel_count(&c->o.channels[l->hand], bytes, clock_seconds() - began);
     strbuf_free(&head);
     free(send);
     return good;
@@ -469,13 +469,17 @@ static bool troop_receive(struct troop *c, struct troop_lane *l, uint32_t task, 
     uint8_t said = FILTER_FAILED;
     struct chunk *state = NULL;
     bool good = troop_read_head(l, h, &said, sizes, nout);
+    double began = clock_seconds(); /* what the filter took before is not the channel's */
+    uint64_t bytes = 0;
     for (uint32_t i = 0; good && i <= nout; i++) {
         if (sizes[i] == UINT64_MAX)
             continue;
         struct chunk *chunk = chunk_new(sizes[i]);
         good = chunk && tether_fill(l->tether, chunk_bytes(chunk), sizes[i]);
         *(i < nout ? &h->out[i] : &state) = chunk;
+        bytes += sizes[i];
     }
+    channel_count(&c->o.channels[l->hand], bytes, clock_seconds() - began);
     free(sizes);
     if (!good) {
         chunk_free(state);
@@ -585,7 +589,6 @@ static char *troop_digest(const char *path)
 struct troop *troop_open(const struct troop_options *o, struct error *err)
 {
     struct troop *c = mem_new_zero(struct troop, 1);
-    pthread_condattr_t monotonic;
     c->o = *o;
     c->folder = troop_whole_path(o->folder);
     c->file = troop_whole_path(o->file);
@@ -595,10 +598,7 @@ struct troop *troop_open(const struct troop_options *o, struct error *err)
     c->memories = mem_new_zero(struct troop_memory, o->workflow->ntasks + 1);
     pthread_mutex_init(&c->lock, NULL);
     pthread_mutex_init(&c->suspects, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->news, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init(&c->news);
     c->listening = tether_listen(o->bind, &c->addresses, err);
     sigset_t all, before; /* the program's handlers run on threads of its own */
     sigfillset(&all);

@@ -15,6 +15,7 @@
  * function NAME_state gave after the last item (weft/item.h), or is said to begin anew. */
 #pragma once
 #include "base/seal.h"
+#include "stream/channel.h"
 #include "stream/filter.h"
 
 struct troop_options {
@@ -26,6 +27,7 @@ struct troop_options {
     const char *bind;   /* "HOST:PORT" to listen at; NULL: all addresses of this machine */
     struct seal_key key;
     uint32_t hands, lanes;
+    struct channel *channels; /* by helper: what went there and back is counted */
     const atomic_int *halt;
     /* For people; any thread. */
     void (*say)(void *context, const char *text);

@@ -27,6 +27,7 @@ bool matrix_simulate(struct matrix_study *s, struct workload *d, uint32_t nodes,
                                   .policy = m.policy,
                                   .submit = m.one                    ? WORKLOAD_SUBMIT_WORST
                                             : m.paper || m.scattered ? WORKLOAD_SUBMIT_HASH
+                                            : m.even                 ? WORKLOAD_SUBMIT_EVEN
                                                                      : WORKLOAD_SUBMIT_BEST,
                                   .adapt = m.adapt,
                                   .rigid_steal = m.paper,

@@ -19,6 +19,7 @@ struct matrix_manner {
     bool no_cache;
     bool scattered; /* tasks by hash, all else as we do it */
     bool one;       /* with `paper`: all tasks to one scheduler, section 2.2.2's worst case */
+    bool even;      /* connected shares of equal work, not of equal number */
     bool adapt;     /* section 4.4 */
 };
 

@@ -116,6 +116,7 @@ static void answer_run_facts(const struct laboratory *lab, const struct request 
         json_put_text(&j, "name", fact.name);
         json_put_text(&j, "value", fact.value);
         json_put_text(&j, "task", fact.task);
+        json_put_integer(&j, "item", fact.item);
         json_write_end_object(&j);
     }
     json_write_end_array(&j);

@@ -5,26 +5,16 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "report/experiment_output.h"
-#include "ui/events.h"
 #include "ui/folder.h"
 #include "ui/handlers.h"
 #include "ui/laboratory.h"
+#include "ui/starting.h"
 #include "weft/weft.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
-
-/* Processes that this server has started, to take note of their ends; a server starts few. */
-enum { EXPERIMENTS_MOST = 16 };
-static pid_t experiment_started[EXPERIMENTS_MOST];
 
 /* NULL: `out` says why. */
 static struct weft_experiment *experiment_of(const struct laboratory *lab, const char *name,
@@ -65,63 +55,6 @@ static void answer_experiment(const struct laboratory *lab, const struct request
     weft_experiment_close(x);
 }
 
-/* The program beside this one. */
-static bool experiment_program(char *path, size_t size)
-{
-    ssize_t n = readlink("/proc/self/exe", path, size - 8);
-    if (n <= 0)
-        return false;
-    path[n] = 0;
-    char *name = strrchr(path, '/');
-    if (!name)
-        return false;
-    snprintf(name + 1, size - (size_t)(name + 1 - path), "weft");
-    return access(path, X_OK) == 0;
-}
-
-/* Its words are words, never a shell's; what it says goes nowhere, since its record tells more. */
-static bool experiment_start(const char *file)
-{
-    char program[PATH_MAX];
-    size_t place = 0;
-    while (place < EXPERIMENTS_MOST && experiment_started[place])
-        place++;
-    if (place == EXPERIMENTS_MOST || !experiment_program(program, sizeof program))
-        return false;
-    char *words[] = {program, "experiment", "-q", "--", (char *)file, NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t how;
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&how);
-    /* a session of its own: Ctrl-C at the server's terminal is not for it; and no signal stays blocked */
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&how, &none);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
-    for (int fd = 0; fd < 3; fd++)
-        posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
-    bool good = posix_spawn(&experiment_started[place], program, &files, &how, words, environ) == 0;
-    if (!good)
-        experiment_started[place] = 0;
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&how);
-    return good;
-}
-
-void experiments_look(const struct laboratory *lab)
-{
-    for (size_t i = 0; i < EXPERIMENTS_MOST; i++) {
-        int status;
-        if (!experiment_started[i] || waitpid(experiment_started[i], &status, WNOHANG) == 0)
-            continue;
-        char data[64];
-        snprintf(data, sizeof data, "{\"status\": %d}",
-                 WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
-        experiment_started[i] = 0;
-        event_hub_tell(lab->hub, "experiment", data);
-    }
-}
-
 /* A text of the body, NULL: there is none of that name. */
 static const char *experiment_text_of(const struct json *j, const char *key)
 {
@@ -143,13 +76,8 @@ static void answer_experiment_run(const struct laboratory *lab, const struct req
     char *path = name ? folder_file(lab, name, out) : NULL;
     if (!name)
         reply_fail(out, 400, "expected {\"file\": \"experiment.yaml\"}");
-    else if (path && !experiment_start(path))
-        reply_fail(out, 500,
-                   "the program weft is not beside this server, or too many of its runs "
-                   "go on");
     else if (path)
-        strbuf_add(&out->body, "{}");
-    free(path);
+        starting_experiment(lab, path, out);
     json_free(&j);
 }
 

@@ -16,10 +16,13 @@ extern const struct ui_route lineage_routes[];
 /* plan.c: plans made, judged, compared, simulated. experiments.c: combinations and what they gave. folder.c: files of the
  * folder. */
 extern const struct ui_route plan_routes[], experiment_routes[], folder_routes[];
-void experiments_look(const struct laboratory *lab);
 
 /* run.c: a run that goes on, or is over. */
 extern const struct ui_route run_routes[];
+
+/* cluster.c: agents and runs of a cluster. */
+extern const struct ui_route cluster_routes[];
+void cluster_look(const struct laboratory *lab);
 
 /* The library's error, with the status of HTTP that fits. */
 void reply_error(struct reply *out, const struct weft_error *error);

@@ -7,16 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One a line: the next one that comes changes one. */
+/* clang-format off */
 const struct ui_view ui_views[] = {
     {workbench_routes, NULL},
     {database_routes, database_look},
     {lineage_routes, NULL},
     {plan_routes, NULL},
-    {experiment_routes, experiments_look},
+    {experiment_routes, NULL},
     {folder_routes, NULL},
     {run_routes, starting_look},
+    {cluster_routes, cluster_look},
     {0},
 };
+/* clang-format on */
 
 static bool route_matches(const char *pattern, const char *path, int64_t *number)
 {

@@ -4,6 +4,7 @@
  *     /gantt   boxes or columns, curves        after each /live, and for another part when somebody zooms
  *     /graph   families with states, laid out  after each /live
  *     /tasks   200 of them, by name and state  after each /live, for the table
+ *     /next    what is ready                   after each /live, while the run goes on and no task is chosen
  *     /task    one: command, what it waits for while it is chosen
  *     /log     what it wrote since a byte      while it is chosen
  *
@@ -24,12 +25,19 @@
 #include "weft/weft.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WATCHES = 3, TASKS_AT_ONCE = 200, LOG_AT_ONCE = 256 * 1024, FAMILIES_AT_ONCE = 400 };
+enum {
+    WATCHES = 3,
+    TASKS_AT_ONCE = 200,
+    LOG_AT_ONCE = 256 * 1024,
+    FAMILIES_AT_ONCE = 400,
+    NEXT_AT_ONCE = 50
+};
 
 /* One server a process, one thread: the watches are its own. */
 static struct {
@@ -117,6 +125,7 @@ static void put_task(const struct weft_watch *w, uint32_t task, struct json_writ
     json_put_string(j, "name", t.name);
     json_put_string(j, "state", t.state);
     json_put_integer(j, "colour", w->model.kinds.colour[task]);
+    json_put_integer(j, "family", w->model.families.of[task]);
     json_put_integer(j, "attempt", t.attempt);
     json_put_number(j, "start", t.start);
     json_put_number(j, "finish", t.finish);
@@ -211,7 +220,7 @@ static struct lanes_attempt *gantt_attempts(const struct watching *w, size_t *n)
     return at;
 }
 
-/* ?from=SECONDS&to=SECONDS&columns=PIXELS */
+/* ?from=SECONDS&to=SECONDS&columns=PIXELS&most=BOXES */
 static void answer_gantt(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
     (void)lab;
@@ -222,7 +231,8 @@ static void answer_gantt(const struct laboratory *lab, const struct request *r, 
     double columns = request_number(r, "columns", 1000);
     struct lanes_options o = {.end = w->model.seconds,
                               .columns = (uint32_t)fmin(4000, fmax(50, columns)),
-                              .names = w->model.names};
+                              .names = w->model.names,
+                              .most = (size_t)fmin(1e5, fmax(0, request_number(r, "most", 0)))};
     struct lanes_attempt *at = gantt_attempts(&w->model, &n);
     for (size_t i = 0; at && i < n; i++)
         o.end = fmax(o.end, at[i].finish);
@@ -234,17 +244,40 @@ static void answer_gantt(const struct laboratory *lab, const struct request *r, 
     free(at);
 }
 
-/* With edges once the text of the workflow has been read, which the first question costs; a run whose text was not kept shows its
- * families without. */
+/* Questions that need the graph read the text of the workflow at first, which takes a second for 10^5 tasks: they are answered on threads
+ * of their own, one at a time, with a watch that is theirs, so that nobody waits for them. */
+static pthread_mutex_t graph_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    struct weft_watch *watch; /* guarded by graph_lock */
+    int64_t run;
+} graph_watch;
+
+/* With graph_lock held. NULL: `out` says why. */
+static struct weft_watch *graph_watch_of(const struct request *r, struct reply *out)
+{
+    struct weft_error error;
+    if (graph_watch.watch && graph_watch.run == r->run &&
+        weft_watch_look(graph_watch.watch, NULL, &error))
+        return graph_watch.watch;
+    weft_watch_close(graph_watch.watch);
+    graph_watch.run = r->run;
+    graph_watch.watch = weft_watch_open(r->run, &error);
+    if (!graph_watch.watch)
+        reply_fail(out, error.status == WEFT_BAD_INPUT ? 404 : 500, error.text);
+    return graph_watch.watch;
+}
+
+/* With edges once the text of the workflow has been read; a run whose text was not kept shows its families without. */
 static void answer_graph(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
     (void)lab;
-    struct weft_watch *w = watch_of_request(r, out);
-    if (!w)
-        return;
-    const struct workflow *graph = watching_graph(&w->model, NULL);
-    family_graph_json(graph ? graph : w->model.names, &w->model.kinds, w->model.state, WATCH_STATES,
-                      &out->body);
+    pthread_mutex_lock(&graph_lock);
+    struct weft_watch *w = graph_watch_of(r, out);
+    const struct workflow *graph = w ? watching_graph(&w->model, NULL) : NULL;
+    if (w)
+        family_graph_json(graph ? graph : w->model.names, &w->model.kinds, w->model.state,
+                          WATCH_STATES, &out->body);
+    pthread_mutex_unlock(&graph_lock);
 }
 
 /* Every condition that was given holds. Words are a part of the name, as people type it; no pattern, so that nothing of a name
@@ -302,14 +335,54 @@ static void put_neighbours(const struct watching *w, const struct workflow *grap
     json_put_integer(j, "waits_for", left);
 }
 
-/* ?task=N: everything of one task but its log. */
-static void answer_task(const struct laboratory *lab, const struct request *r, struct reply *out)
+/* Nothing but a free core, or memory, or another of its kind holds it up: what it reads is there. */
+static bool task_is_ready(const struct watching *w, const struct workflow *graph, uint32_t task)
+{
+    for (uint32_t e = graph->pred_off[task]; e < graph->pred_off[task + 1]; e++) {
+        uint8_t before = w->state[graph->pred_task[e]];
+        if (before != WATCH_DONE && before != WATCH_REUSED && before != WATCH_SKIPPED)
+            return false;
+    }
+    return w->state[task] == WATCH_WAITING;
+}
+
+/* {"ready": how many, "next": the first of them}: what will run when a core is free. A walk over tasks and edges, so that only the
+ * page's list asks for it, while the run goes on. With graph_lock held. */
+static void next_of_watch(struct weft_watch *w, struct reply *out)
+{
+    struct json_writer j;
+    const struct workflow *graph = watching_graph(&w->model, NULL);
+    bool on = w->model.head.outcome == RECORD_RUNNING;
+    uint32_t ready = 0, tasks = w->model.names->ntasks;
+    json_write_start(&j, &out->body, false);
+    json_write_object(&j);
+    json_write_key(&j, "next");
+    json_write_array(&j);
+    for (uint32_t t = 0; graph && on && t < tasks && t < graph->ntasks; t++) {
+        if (!task_is_ready(&w->model, graph, t))
+            continue;
+        if (ready++ < NEXT_AT_ONCE)
+            put_task(w, t, &j);
+    }
+    json_write_end_array(&j);
+    json_put_integer(&j, "ready", ready);
+    json_write_end_object(&j);
+}
+
+static void answer_next(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
     (void)lab;
+    pthread_mutex_lock(&graph_lock);
+    struct weft_watch *w = graph_watch_of(r, out);
+    if (w)
+        next_of_watch(w, out);
+    pthread_mutex_unlock(&graph_lock);
+}
+
+/* ?task=N: everything of one task but its log. With graph_lock held. */
+static void task_of_watch(struct weft_watch *w, const struct request *r, struct reply *out)
+{
     struct json_writer j;
-    struct weft_watch *w = watch_of_request(r, out);
-    if (!w)
-        return;
     double number = request_number(r, "task", -1);
     if (!(number >= 0) || number >= w->model.names->ntasks) {
         reply_fail(out, 404, "this run has no task of that number");
@@ -329,6 +402,16 @@ static void answer_task(const struct laboratory *lab, const struct request *r, s
         put_neighbours(&w->model, graph, task, &j);
     }
     json_write_end_object(&j);
+}
+
+static void answer_task(const struct laboratory *lab, const struct request *r, struct reply *out)
+{
+    (void)lab;
+    pthread_mutex_lock(&graph_lock);
+    struct weft_watch *w = graph_watch_of(r, out);
+    if (w)
+        task_of_watch(w, r, out);
+    pthread_mutex_unlock(&graph_lock);
 }
 
 /* ?task=N&from=BYTE: {"text", "end"}. */
@@ -370,10 +453,16 @@ static void answer_stop(const struct laboratory *lab, const struct request *r, s
 }
 
 const struct ui_route run_routes[] = {
-    {false, "/api/run/#/live", answer_live},   {false, "/api/run/#/gantt", answer_gantt},
-    {false, "/api/run/#/graph", answer_graph}, {false, "/api/run/#/tasks", answer_tasks},
-    {false, "/api/run/#/task", answer_task},   {false, "/api/run/#/log", answer_log},
-    {true, "/api/run/#/stop", answer_stop},    {false, "/api/flows", answer_flows},
-    {false, "/api/dry", answer_dry},           {false, "/api/started", answer_started},
-    {true, "/api/start", answer_start},        {0},
+    {false, "/api/run/#/live", answer_live},
+    {false, "/api/run/#/gantt", answer_gantt},
+    {false, "~/api/run/#/graph", answer_graph},
+    {false, "/api/run/#/tasks", answer_tasks},
+    {false, "~/api/run/#/task", answer_task},
+    {false, "/api/run/#/log", answer_log},
+    {true, "/api/run/#/stop", answer_stop},
+    {false, "~/api/run/#/next", answer_next},
+    {false, "/api/dry", answer_dry},
+    {false, "/api/started", answer_started},
+    {true, "/api/start", answer_start},
+    {0},
 };

@@ -75,6 +75,10 @@ static const char document_policy[] =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'self'; sandbox";
 
+static const char sign_in_policy[] =
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'";
+
 static void header_add(struct MHD_Response *response, const char *name, const char *value)
 {
     MHD_add_response_header(response, name, value);
@@ -108,6 +112,30 @@ static enum MHD_Result answer_reply(struct MHD_Connection *connection, struct re
     return answer_queue(connection, r->status, response);
 }
 
+/* The form in which a password is given: no script, no other file, nothing of a request in it. */
+static enum MHD_Result answer_sign_in(struct MHD_Connection *connection, unsigned status,
+                                      const char *sentence)
+{
+    struct strbuf text = {0};
+    strbuf_printf(&text,
+                  "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
+                  "content=\"width=device-width\"><title>weft: sign in</title>"
+                  "<style>:root{color-scheme:light dark}body{font:16px system-ui,sans-serif;"
+                  "max-width:22rem;margin:18vh auto 0;padding:0 1rem}input,button{font:inherit;"
+                  "padding:.4em .6em}</style><main><h1>weft</h1><form method=post "
+                  "action=/sign-in><p><label>Password<br><input type=password name=password "
+                  "autocomplete=current-password autofocus required></label> "
+                  "<button>Sign in</button></p></form><p role=alert>%s</p></main></html>\n",
+                  sentence);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(text.n, text.at, MHD_RESPMEM_MUST_COPY);
+    strbuf_free(&text);
+    headers_add(response, "text/html; charset=utf-8", false);
+    MHD_del_response_header(response, "Content-Security-Policy", page_policy);
+    header_add(response, "Content-Security-Policy", sign_in_policy);
+    return answer_queue(connection, status, response);
+}
+
 static enum MHD_Result answer_refusal(struct server *s, struct MHD_Connection *connection,
                                       enum access_verdict verdict)
 {
@@ -121,8 +149,8 @@ static enum MHD_Result answer_refusal(struct server *s, struct MHD_Connection *c
     struct MHD_Response *response =
         MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
     struct strbuf cookie = {0};
-    strbuf_printf(&cookie, "%s=%s; HttpOnly; SameSite=Strict; Path=/", s->access.cookie,
-                  s->access.session);
+    strbuf_printf(&cookie, "%s=%s; HttpOnly; SameSite=Strict; Path=/%s", s->access.cookie,
+                  s->access.session, s->access.tls ? "; Secure" : "");
     headers_add(response, "text/plain", false);
     header_add(response, "Set-Cookie", cookie.at);
     header_add(response, "Location", "/");
@@ -254,6 +282,31 @@ static enum MHD_Result incoming_answer(struct server *s, struct MHD_Connection *
     return answer_reply(connection, &reply);
 }
 
+/* The body is a form's: "password=..." with what is no letter as %XX. */
+static enum MHD_Result incoming_signs_in(struct server *s, struct MHD_Connection *connection,
+                                         const struct access_request *asked, struct incoming *in)
+{
+    static const char field[] = "password=";
+    const char *sentence;
+    strbuf_add(&in->body, "");
+    char *at = in->too_long || !in->body.at ? NULL : strstr(in->body.at, field);
+    size_t n = 0;
+    if (at) {
+        at += sizeof field - 1;
+        at[strcspn(at, "&")] = 0;
+        for (char *c = at; *c; c++)
+            *c = *c == '+' ? ' ' : *c;
+        n = MHD_http_unescape(at);
+    }
+    enum access_verdict verdict =
+        access_sign_in(&s->access, asked, at ? at : "", n, clock_seconds());
+    unsigned status = access_status(verdict, &sentence);
+    if (verdict == ACCESS_STRANGER || verdict == ACCESS_TOO_OFTEN)
+        return answer_sign_in(connection, status,
+                              verdict == ACCESS_STRANGER ? "That is not the password." : sentence);
+    return answer_refusal(s, connection, verdict);
+}
+
 /* Called by the library: once when the headers are here, then for each piece of the body, then at its end. */
 static enum MHD_Result server_handle(void *context, struct MHD_Connection *connection,
                                      const char *path, const char *method, const char *version,
@@ -287,7 +340,11 @@ static enum MHD_Result server_handle(void *context, struct MHD_Connection *conne
         .cookies = incoming_header(connection, "Cookie"),
         .token = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token"),
     };
+    if (s->access.signs_in && strcmp(method, "POST") == 0 && strcmp(path, "/sign-in") == 0)
+        return incoming_signs_in(s, connection, &asked, in);
     enum access_verdict verdict = access_judge(&s->access, &asked);
+    if (verdict == ACCESS_STRANGER && s->access.signs_in && strcmp(path, "/") == 0)
+        return answer_sign_in(connection, 401, "");
     if (verdict != ACCESS_GRANTED)
         return answer_refusal(s, connection, verdict);
     return incoming_answer(s, connection, path, strcmp(method, "POST") == 0, in);
@@ -312,32 +369,76 @@ static void server_forget(void *context, struct MHD_Connection *connection, void
 
 /* ---- the server ---- */
 
-static bool server_listen(struct server *s, uint16_t port)
+/* Where to listen; false: the text is no address. `outside`: others than this machine can reach it. */
+static bool server_address(const char *text, uint16_t port, struct sockaddr_storage *out,
+                           bool *outside)
 {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    s->daemon =
-        MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL, server_handle,
-                         s, MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_LIMIT,
-                         SERVER_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, SERVER_IDLE,
-                         MHD_OPTION_NOTIFY_COMPLETED, server_forget, s, MHD_OPTION_END);
+    struct sockaddr_in *four = (struct sockaddr_in *)out;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)out;
+    *out = (struct sockaddr_storage){0};
+    if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = htons(port);
+        *outside = ntohl(four->sin_addr.s_addr) >> 24 != 127;
+        return true;
+    }
+    if (inet_pton(AF_INET6, text, &six->sin6_addr) != 1)
+        return false;
+    six->sin6_family = AF_INET6;
+    six->sin6_port = htons(port);
+    *outside = !IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+    return true;
+}
+
+/* TLS 1.2 and 1.3; certificate and key stand in one text, of which the library takes each. */
+static bool server_listen(struct server *s, const struct ui_options *o,
+                          const struct sockaddr_storage *address, uint16_t port)
+{
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, o->certificate},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, o->certificate},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (o->certificate ? MHD_USE_TLS : 0) |
+                     (address->ss_family == AF_INET6 ? MHD_USE_IPv6 : 0);
+    s->daemon = MHD_start_daemon(flags, port, NULL, NULL, server_handle, s, MHD_OPTION_SOCK_ADDR,
+                                 address, MHD_OPTION_CONNECTION_LIMIT, SERVER_CONNECTIONS,
+                                 MHD_OPTION_CONNECTION_TIMEOUT, SERVER_IDLE,
+                                 MHD_OPTION_NOTIFY_COMPLETED, server_forget, s, MHD_OPTION_ARRAY,
+                                 o->certificate ? tls : tls + 3, MHD_OPTION_END);
     return s->daemon != NULL;
 }
 
 /* The port that was asked for, or the first free one. 0: an error. */
-static uint16_t server_open(struct server *s, uint16_t port, struct error *err)
+static uint16_t server_open(struct server *s, const struct ui_options *o, struct error *err)
 {
-    uint16_t first = port ? port : UI_PORT, last = port ? port : UI_PORT + UI_PORTS - 1;
+    uint16_t first = o->port ? o->port : UI_PORT, last = o->port ? o->port : UI_PORT + UI_PORTS - 1;
+    const char *where = o->bind ? o->bind : "127.0.0.1";
+    struct sockaddr_storage address;
+    bool outside;
+    errno = 0;
     for (uint16_t p = first; p <= last; p++) {
-        if (server_listen(s, p))
+        if (!server_address(where, p, &address, &outside)) {
+            error_set(err, ERROR_INPUT, "%s is no address; expected one such as 10.0.0.7", where);
+            return 0;
+        }
+        if (outside && (!o->certificate || !o->password)) { /* `weft ui` has said how */
+            error_set(err, ERROR_INPUT,
+                      "%s can be reached by others: only with certificate and password", where);
+            return 0;
+        }
+        if (server_listen(s, o, &address, p))
             return p;
     }
-    if (port)
-        error_set(err, ERROR_INPUT, "port %u cannot be listened on: %s; --port takes another", port,
-                  strerror(errno));
+    const char * or = o->certificate ? ", or --certificate is no PEM with a certificate and its key"
+                                     : "";
+    if (first == last)
+        error_set(err, ERROR_INPUT, "port %u cannot be listened on: %s%s; --port takes another",
+                  first, strerror(errno), or);
     else
-        error_set(err, ERROR_INPUT, "no port from %u to %u is free: %s; --port takes another",
-                  first, last, strerror(errno));
+        error_set(err, ERROR_INPUT, "no port from %u to %u is free: %s%s; --port takes another",
+                  first, last, strerror(errno), or);
     return 0;
 }
 
@@ -422,14 +523,25 @@ bool ui_serve(const struct ui_options *o, struct error *err)
     for (size_t i = 0; i < sizeof secret; i++)
         snprintf(token + 2 * i, 3, "%02x", secret[i]);
     int signals = server_signals();
-    uint16_t port = server_open(&s, o->port, err);
+    uint16_t port = server_open(&s, o, err);
     if (!port)
         return false;
-    access_begin(&s.access, token, port, o->lab.read_only);
+    char bracketed[64];
+    snprintf(bracketed, sizeof bracketed, "[%.60s]", o->bind ? o->bind : "");
+    access_begin(&s.access,
+                 &(struct access_options){.token = token,
+                                          .port = port,
+                                          .read_only = o->lab.read_only,
+                                          .tls = o->certificate != NULL,
+                                          .hosts = o->hosts                          ? o->hosts
+                                                   : o->bind && strchr(o->bind, ':') ? bracketed
+                                                                                     : o->bind,
+                                          .password = o->password});
     event_hub_begin(&s.hub);
     s.lab.hub = &s.hub;
     views_look(&s); /* what is there now is no news */
-    printf("http://127.0.0.1:%u/?token=%s\n", port, token);
+    printf("%s://%s/%s%s\n", s.access.tls ? "https" : "http", s.access.host[0],
+           o->password ? "" : "?token=", o->password ? "" : token);
     fflush(stdout);
     server_loop(&s, signals);
     listeners_wake(&s, true);

@@ -9,7 +9,6 @@
 #include "ui/laboratory.h"
 #include "weft/weft.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STARTED_MOST = 16, FLOWS_MOST = 200, WORDS_MOST = 64, NEEDS_MOST = 300 };
+enum { STARTED_MOST = 16, WORDS_MOST = 64, NEEDS_MOST = 300 };
 
 extern char **environ;
 
@@ -30,7 +29,8 @@ extern char **environ;
 static struct started {
     pid_t pid;
     bool over;
-    int status; /* as a shell has it */
+    int status;        /* as a shell has it */
+    const char *event; /* by which pages are told of its end */
     char *flow, *log;
 } started[STARTED_MOST];
 static uint32_t started_count;
@@ -52,56 +52,6 @@ char *starting_file(const struct laboratory *lab, const char *name, struct reply
     char *inside = good ? mem_copy_string(whole + n + (n > 1)) : NULL;
     free(whole);
     return inside;
-}
-
-/* ---- workflows of the folder ---- */
-
-/* Other formats are run as well, from the command line; a page that listed every JSON file would be of no use. */
-static bool flow_named(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
-}
-
-/* Does it look like a workflow's? Its first bytes say so. */
-static bool flow_like(const char *folder, const char *name)
-{
-    struct strbuf path = {0};
-    char head[4096];
-    strbuf_printf(&path, "%s/%s", folder, name);
-    int fd = open(path.at, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof head - 1);
-    if (fd >= 0)
-        close(fd);
-    strbuf_free(&path);
-    head[n > 0 ? n : 0] = 0;
-    return strstr(head, "tasks:") || strstr(head, "weft:");
-}
-
-/* By name, as `ls` has them, whatever the file system's order is. */
-static int flow_order(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-void answer_flows(const struct laboratory *lab, const struct request *r, struct reply *out)
-{
-    (void)r;
-    struct json_writer j;
-    struct dirent **found = NULL;
-    int n = scandir(lab->folder, &found, NULL, flow_order), told = 0;
-    json_write_start(&j, &out->body, false);
-    json_write_array(&j);
-    for (int i = 0; i < n; i++) {
-        const char *name = found[i]->d_name;
-        if (told < FLOWS_MOST && *name != '.' && flow_named(name) && flow_like(lab->folder, name)) {
-            json_write_string(&j, name);
-            told++;
-        }
-        free(found[i]);
-    }
-    free(found);
-    json_write_end_array(&j);
 }
 
 /* ---- what would run ---- */
@@ -253,25 +203,16 @@ static int start_process(const struct laboratory *lab, struct start_line *w, con
 
 /* Takes `flow` over. The file that it writes to is one of a few, in turn, so that a page that is used for years leaves no heap of
  * them; what runs have to say in the long run stands in the history and in their logs. */
-static void start_run(const struct laboratory *lab, const struct json *j, char *flow,
-                      struct reply *out)
+static void start_line_begin(const struct laboratory *lab, struct start_line *w, char *flow,
+                             const char *event, struct reply *out)
 {
-    struct start_line w = {0};
     struct strbuf log = {0};
     struct started *s = &started[started_count % STARTED_MOST];
-    start_words(j, flow, &w);
-    if (w.n > WORDS_MOST) {
-        reply_fail(
-            out, 400,
-            "more than 50 targets are too many for the page: name a family, or use `weft run`");
-        free(flow);
-        return;
-    }
     strbuf_printf(&log, "%s/.weft", lab->folder);
     mkdir(log.at, 0775);
     strbuf_printf(&log, "/page-%u.log", started_count % STARTED_MOST);
     pid_t pid = 0;
-    int bad = start_process(lab, &w, log.at, &pid);
+    int bad = start_process(lab, w, log.at, &pid);
     if (bad) {
         struct strbuf why = {0};
         strbuf_printf(&why, "%s cannot be started: %s", lab->program, strerror(bad));
@@ -283,12 +224,32 @@ static void start_run(const struct laboratory *lab, const struct json *j, char *
     }
     free(s->flow);
     free(s->log);
-    *s = (struct started){.pid = pid, .flow = flow, .log = strbuf_steal(&log)};
+    *s = (struct started){.pid = pid, .event = event, .flow = flow, .log = strbuf_steal(&log)};
     struct json_writer w2;
     json_write_start(&w2, &out->body, false);
     json_write_object(&w2);
     json_put_integer(&w2, "started", started_count++);
     json_write_end_object(&w2);
+}
+
+static void start_run(const struct laboratory *lab, const struct json *j, char *flow,
+                      struct reply *out)
+{
+    struct start_line w = {0};
+    start_words(j, flow, &w);
+    if (w.n <= WORDS_MOST) {
+        start_line_begin(lab, &w, flow, "started", out);
+        return;
+    }
+    reply_fail(out, 400,
+               "more than 50 targets are too many for the page: name a family, or use `weft run`");
+    free(flow);
+}
+
+void starting_experiment(const struct laboratory *lab, char *file, struct reply *out)
+{
+    struct start_line w = {{"weft", "experiment", "-q", "--", file}, 5};
+    start_line_begin(lab, &w, file, "experiment", out);
 }
 
 void answer_start(const struct laboratory *lab, const struct request *r, struct reply *out)
@@ -315,7 +276,9 @@ void starting_look(const struct laboratory *lab)
             continue;
         s->over = true;
         s->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-        event_hub_tell(lab->hub, "started", "{}");
+        char data[64];
+        snprintf(data, sizeof data, "{\"status\": %d}", s->status);
+        event_hub_tell(lab->hub, s->event, data);
         event_hub_tell(lab->hub, "runs", "{}");
     }
 }

@@ -3,12 +3,12 @@
 #pragma once
 #include "ui/request.h"
 
-/* Workflows' files in the folder. */
-void answer_flows(const struct laboratory *lab, const struct request *r, struct reply *out);
 /* ?flow=FILE: what would run, and why. */
 void answer_dry(const struct laboratory *lab, const struct request *r, struct reply *out);
 /* {"flow": FILE, "on": "local:2", "jobs": "4", "force": true, "keep_going": true, "targets": ["a"]} */
 void answer_start(const struct laboratory *lab, const struct request *r, struct reply *out);
+/* `weft experiment`, of this file, which is taken over; pages are told of its end as "experiment". */
+void starting_experiment(const struct laboratory *lab, char *file, struct reply *out);
 /* What became of those that this server has started. */
 void answer_started(const struct laboratory *lab, const struct request *r, struct reply *out);
 /* Ends of processes, told to pages. */

@@ -65,7 +65,7 @@ const char *workbench_text(const struct json *j, json_ref object, const char *ke
 /* ---- files ---- */
 
 /* What a page gives back when it saves: whether the file is still the one that it has read. */
-static void put_digest(struct json_writer *j, const char *text, size_t n)
+void workbench_put_digest(struct json_writer *j, const char *text, size_t n)
 {
     struct digest d;
     char hex[DIGEST_TEXT];
@@ -141,7 +141,7 @@ static void answer_flow(const struct laboratory *lab, const struct request *r, s
         json_write_object(&j);
         json_put_string(&j, "file", name);
         json_put_string(&j, "text", text.at);
-        put_digest(&j, text.at, text.n);
+        workbench_put_digest(&j, text.at, text.n);
         workbench_view(&j, name, text.at, text.n);
         json_write_end_object(&j);
         text_free(&text);
@@ -191,7 +191,7 @@ static void answer_save(const struct laboratory *lab, const struct request *r, s
     } else {
         json_write_start(&j, &out->body, false);
         json_write_object(&j);
-        put_digest(&j, text, strlen(text));
+        workbench_put_digest(&j, text, strlen(text));
         json_write_end_object(&j);
     }
     free(path);
@@ -447,6 +447,8 @@ const struct ui_route workbench_routes[] = {
     {false, "/api/workbench/library", answer_library},
     {false, "/api/workbench/keys", answer_keys},
     {false, "/api/workbench/lights", answer_lights},
+    {false, "/api/workbench/trial", answer_trial},
+    {false, "/api/workbench/members", answer_members},
     {false, "/api/workbench/data", answer_data},
     {false, "/api/workbench/picture", answer_picture},
     {true, "/api/workbench/look", answer_look},

@@ -10,9 +10,32 @@ char *workbench_path(const struct laboratory *lab, const char *name, struct repl
 /* A member of a body that has to be a text; NULL: it is not there, or none. */
 const char *workbench_text(const struct json *j, json_ref object, const char *key);
 
+/* What a page gives back when it saves, so that nobody's change is written over. */
+void workbench_put_digest(struct json_writer *j, const char *text, size_t n);
+
 /* What stands in a text: boxes with ports and places, wires, values, the first mistake. */
 void workbench_view(struct json_writer *j, const char *file, const char *text, size_t n);
 
+/* Is this task the box, a member of its family, or in its sub-workflow? */
+bool workbench_is_of(const char *task, const char *box);
+
+/* workbench_around.c: frames, notes, constraints, values; and included workflows as boxes. */
+struct weft_edit;
+struct weft_edit_key;
+struct weft_workflow;
+void workbench_put_key(struct json_writer *j, const struct weft_edit_key *key);
+void workbench_around(struct json_writer *j, struct weft_edit *e);
+/* How many files enter (or leave) the box; the files themselves; the wires of all such boxes, which are numbered from `first`
+ * on. `w` NULL: the workflow cannot be read, and nothing is known. */
+unsigned workbench_include_side(const struct weft_workflow *w, const char *box, bool outs);
+void workbench_include_ports(struct json_writer *j, const struct weft_workflow *w, const char *box);
+void workbench_include_wires(struct json_writer *j, struct weft_edit *e,
+                             const struct weft_workflow *w, size_t first);
+
+/* workbench_trial.c: the experiment that replaces things in a workflow. */
+void answer_trial(const struct laboratory *lab, const struct request *r, struct reply *out);
+
+void answer_members(const struct laboratory *lab, const struct request *r, struct reply *out);
 void answer_lights(const struct laboratory *lab, const struct request *r, struct reply *out);
 void answer_data(const struct laboratory *lab, const struct request *r, struct reply *out);
 void answer_picture(const struct laboratory *lab, const struct request *r, struct reply *out);

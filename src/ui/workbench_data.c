@@ -6,6 +6,7 @@
 #include "ui/handlers.h"
 #include "ui/laboratory.h"
 #include "ui/workbench.h"
+#include "weft/weft.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -134,6 +135,69 @@ void answer_data(const struct laboratory *lab, const struct request *r, struct r
     json_write_end_object(&j);
     if (fd >= 0)
         close(fd);
+    free(path);
+}
+
+/* ---- families ---- */
+
+enum { MEMBERS_MOST = 200 }; /* of a family's files; who wants another one searches */
+
+/* Does a name fit a pattern, in which {variable} stands for some text? Only the last variable is ever made longer: where an
+ * earlier one could be, too, the later ones have what it would give up. */
+static bool name_fits(const char *pattern, const char *name)
+{
+    const char *after = NULL, *mark = NULL; /* behind the last variable, and where it ends now */
+    while (*name) {
+        const char *close = *pattern == '{' ? strchr(pattern, '}') : NULL;
+        if (close) {
+            after = pattern = close + 1;
+            mark = ++name;
+        } else if (*pattern == *name) {
+            pattern++;
+            name++;
+        } else if (after) {
+            pattern = after;
+            name = ++mark;
+        } else {
+            return false;
+        }
+    }
+    return !*pattern;
+}
+
+/* ?file=WORKFLOW&pattern={doc}.txt&words=PART: the files behind a port of a family. */
+void answer_members(const struct laboratory *lab, const struct request *r, struct reply *out)
+{
+    const char *file = request_value(r, "file"), *pattern = request_value(r, "pattern");
+    const char *words = request_value(r, "words");
+    struct weft_error error;
+    struct weft_object_info o;
+    struct json_writer j;
+    int64_t found = 0;
+    if (!pattern || strlen(pattern) > 1000) {
+        reply_fail(out, 400, "expected ?file=WORKFLOW&pattern=NAME");
+        return;
+    }
+    char *path = workbench_path(lab, file, out);
+    struct weft_workflow *w = path ? weft_workflow_read(path, NULL, &error) : NULL;
+    if (path && !w)
+        reply_error(out, &error);
+    if (w) {
+        json_write_start(&j, &out->body, false);
+        json_write_object(&j);
+        json_write_key(&j, "files");
+        json_write_array(&j);
+        for (uint32_t i = 0; weft_workflow_object(w, i, &o); i++) {
+            if (!name_fits(pattern, o.name) || (words && !strstr(o.name, words)))
+                continue;
+            if (found++ < MEMBERS_MOST)
+                json_write_string(&j, o.name);
+        }
+        json_write_end_array(&j);
+        json_put_integer(&j, "found", found);
+        json_write_end_object(&j);
+    }
+    weft_workflow_free(w);
     free(path);
 }
 

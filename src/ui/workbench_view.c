@@ -40,19 +40,12 @@ static void put_problem(struct json_writer *j, const char *file, const char *tex
 
 /* ---- boxes ---- */
 
-/* The tasks of a box: itself, the members of a family, what is in a sub-workflow. */
-static bool name_is_of(const char *task, const char *box)
-{
-    size_t n = strlen(box);
-    return strncmp(task, box, n) == 0 && (!task[n] || task[n] == '@' || task[n] == '/');
-}
-
 /* Of the workflow as it is read: a family's members are counted, not guessed. */
 static uint32_t box_count(const struct weft_workflow *w, const char *name)
 {
     uint32_t count = 0;
     for (uint32_t t = 0; w && t < weft_workflow_tasks(w); t++)
-        count += name_is_of(weft_workflow_task_name(w, t), name);
+        count += workbench_is_of(weft_workflow_task_name(w, t), name);
     return count;
 }
 
@@ -62,14 +55,8 @@ static void put_keys(struct json_writer *j, struct weft_edit *e, size_t task)
     struct weft_edit_key key;
     json_write_key(j, "keys");
     json_write_array(j);
-    for (size_t k = 0; weft_edit_task_key(e, task, k, &key); k++) {
-        json_write_object(j);
-        json_put_string(j, "key", key.key);
-        json_put_string(j, "value", key.value);
-        json_put_bool(j, "yaml", key.yaml);
-        json_put_integer(j, "line", key.line);
-        json_write_end_object(j);
-    }
+    for (size_t k = 0; weft_edit_task_key(e, task, k, &key); k++)
+        workbench_put_key(j, &key);
     json_write_end_array(j);
 }
 
@@ -103,12 +90,65 @@ static double box_height(struct weft_edit *e, size_t task)
     return BOX_HEAD + BOX_PORT * (double)(sides[0] > sides[1] ? sides[0] : sides[1]);
 }
 
+/* Where a box stands and how large it is. */
+struct box_place {
+    double x, y, height;
+};
+
+/* The members that boxes of tasks and of included workflows share. */
+static void put_box(struct json_writer *j, const char *name, uint32_t line, uint32_t last,
+                    int64_t count, struct box_place at)
+{
+    json_put_string(j, "name", name);
+    json_put_integer(j, "line", line);
+    json_put_integer(j, "last", last);
+    json_put_integer(j, "count", count);
+    json_put_number(j, "x", at.x);
+    json_put_number(j, "y", at.y);
+    json_put_number(j, "width", BOX_WIDTH);
+    json_put_number(j, "height", at.height);
+}
+
+/* Below the tasks, side by side: the layout is of tasks, and there are few such boxes. */
+static void put_includes(struct json_writer *j, struct weft_edit *e, const struct weft_workflow *w,
+                         double below)
+{
+    static const char *const include[] = {"include", NULL};
+    struct weft_edit_key key, part;
+    for (size_t k = 0; weft_edit_at(e, include, k, &key); k++) {
+        char *name = mem_copy_string(key.key);
+        unsigned in = workbench_include_side(w, name, false);
+        unsigned out = workbench_include_side(w, name, true);
+        struct box_place at = {(double)(k * (BOX_WIDTH + COLUMN_GAP)), below,
+                               BOX_HEAD + BOX_PORT * (double)(in > out ? in : out)};
+        bool alone = !key.yaml; /* the file's name, and nothing else */
+        json_write_object(j);
+        put_box(j, name, key.line, key.line, w ? (int64_t)box_count(w, name) : 1, at);
+        json_put_bool(j, "include", true);
+        json_put_bool(j, "alone", alone);
+        json_write_key(j, "keys");
+        json_write_array(j);
+        if (alone) {
+            key.key = "file";
+            workbench_put_key(j, &key);
+        }
+        const char *const place[] = {"include", name, NULL};
+        for (size_t i = 0; !alone && weft_edit_at(e, place, i, &part); i++)
+            workbench_put_key(j, &part);
+        json_write_end_array(j);
+        workbench_include_ports(j, w, name);
+        json_write_end_object(j);
+        free(name);
+    }
+}
+
 /* Wires in a circle have no layout: then boxes stand side by side, and the problem is told. */
 static void put_boxes(struct json_writer *j, struct weft_edit *e, const struct weft_workflow *w)
 {
     struct weft_edit_task task;
     struct weft_error error;
     size_t n = 0;
+    double below = 0;
     while (weft_edit_task(e, n, &task))
         n++;
     double *height = mem_new(double, n + 1);
@@ -119,29 +159,29 @@ static void put_boxes(struct json_writer *j, struct weft_edit *e, const struct w
     json_write_key(j, "tasks");
     json_write_array(j);
     for (size_t i = 0; weft_edit_task(e, i, &task); i++) {
+        double column = placed ? spots[i].column : (double)i;
+        struct box_place at = {column * (BOX_WIDTH + COLUMN_GAP),
+                               placed ? spots[i].middle - height[i] / 2 : 0, height[i]};
+        below = fmax(below, at.y + at.height + 2 * BOX_GAP);
         json_write_object(j);
-        json_put_string(j, "name", task.name);
-        json_put_integer(j, "line", task.line);
-        json_put_integer(j, "last", task.last);
-        json_put_integer(j, "count", w ? (int64_t)box_count(w, task.name) : 1);
-        json_put_number(j, "x",
-                        placed ? spots[i].column * (double)(BOX_WIDTH + COLUMN_GAP)
-                               : (double)(i * (BOX_WIDTH + COLUMN_GAP)));
-        json_put_number(j, "y", placed ? spots[i].middle - height[i] / 2 : 0);
-        json_put_number(j, "width", BOX_WIDTH);
-        json_put_number(j, "height", height[i]);
+        put_box(j, task.name, task.line, task.last, w ? (int64_t)box_count(w, task.name) : 1, at);
         put_keys(j, e, i);
         put_ports(j, e, i);
         json_write_end_object(j);
     }
+    put_includes(j, e, w, below);
     json_write_end_array(j);
     free(height);
     free(spots);
 }
 
-static void put_wires(struct json_writer *j, struct weft_edit *e)
+static void put_wires(struct json_writer *j, struct weft_edit *e, const struct weft_workflow *w)
 {
     struct weft_edit_wire wire;
+    struct weft_edit_task task;
+    size_t tasks = 0;
+    while (weft_edit_task(e, tasks, &task))
+        tasks++;
     json_write_key(j, "wires");
     json_write_array(j);
     for (size_t k = 0; weft_edit_wire(e, k, &wire); k++) {
@@ -152,21 +192,7 @@ static void put_wires(struct json_writer *j, struct weft_edit *e)
         json_put_integer(j, "read", wire.read == WEFT_NONE ? -1 : (int64_t)wire.read);
         json_write_end_object(j);
     }
-    json_write_end_array(j);
-}
-
-static void put_section(struct json_writer *j, struct weft_edit *e, const char *section)
-{
-    struct weft_edit_key key;
-    json_write_key(j, section);
-    json_write_array(j);
-    for (size_t k = 0; weft_edit_member(e, section, k, &key); k++) {
-        json_write_object(j);
-        json_put_string(j, "key", key.key);
-        json_put_string(j, "value", key.value);
-        json_put_bool(j, "yaml", key.yaml);
-        json_write_end_object(j);
-    }
+    workbench_include_wires(j, e, w, tasks);
     json_write_end_array(j);
 }
 
@@ -184,9 +210,8 @@ void workbench_view(struct json_writer *j, const char *file, const char *text, s
     json_put_bool(j, "readable", e != NULL);
     if (e) {
         put_boxes(j, e, w);
-        put_wires(j, e);
-        put_section(j, e, "parameters");
-        put_section(j, e, "lists");
+        put_wires(j, e, w);
+        workbench_around(j, e);
     }
     weft_edit_free(e);
     weft_workflow_free(w);
@@ -194,10 +219,22 @@ void workbench_view(struct json_writer *j, const char *file, const char *text, s
 
 /* ---- lights ---- */
 
-/* How the newest run of this workflow ended for the tasks of a box: failures are told, and a run that goes on. */
+/* Lights are made of two sources:
+ *
+ *     a dry run       would it run, and why (the files as they are now)
+ *     the last run    what became of it there (the watch of weft/watch.h, which costs a run nothing)
+ *
+ *     running there                      ◐ runs        whatever the files say: it is writing them
+ *     need not run, its `when` is false  – skipped
+ *     need not run                       ● up to date
+ *     failed there                       ✕ failed
+ *     the last run goes on               · waits
+ *     else                               ○ would run */
+
+/* The newest run of this workflow, as it goes on or as it ended: what a dry run cannot know (runs, failed, skipped). */
 struct last_run {
-    struct weft_history *history;
-    struct weft_record *record;
+    struct weft_watch *watch; /* NULL: there is none */
+    uint32_t next;            /* where the search for a name begins */
     bool going;
 };
 
@@ -209,52 +246,75 @@ static void last_run_find(struct last_run *l, const struct laboratory *lab, cons
     struct weft_runs_filter filter = WEFT_RUNS_INIT;
     filter.workflow = name;
     filter.limit = 20;
-    *l = (struct last_run){.history = weft_history_open(NULL, &error)};
-    struct weft_runs *runs = l->history ? weft_history_runs(l->history, &filter, &error) : NULL;
+    *l = (struct last_run){0};
+    struct weft_history *history = weft_history_open(NULL, &error);
+    struct weft_runs *runs = history ? weft_history_runs(history, &filter, &error) : NULL;
     for (size_t i = 0; runs && weft_runs_get(runs, i, &head); i++) {
         if (!head.folder || strncmp(head.folder, lab->folder, strlen(lab->folder)) != 0)
             continue;
         l->going = head.outcome && strcmp(head.outcome, "running") == 0;
-        l->record = weft_history_run(l->history, head.run, &error);
+        l->watch = weft_watch_open(head.run, &error);
+        if (l->watch && !weft_watch_look(l->watch, NULL, &error)) {
+            weft_watch_close(l->watch);
+            l->watch = NULL;
+        }
         break;
     }
     weft_runs_free(runs);
+    weft_history_close(history);
 }
 
-static void last_run_free(struct last_run *l)
+/* What became of a task there; "": it was not in that run. Tasks are asked in the order that they had, so that a search
+ * seldom goes far. */
+static const char *last_run_state(struct last_run *l, const char *task)
 {
-    weft_record_free(l->record);
-    weft_history_close(l->history);
+    struct weft_watch_task t = WEFT_WATCH_TASK_INIT;
+    struct weft_watch_state s = WEFT_WATCH_STATE_INIT;
+    if (!l->watch)
+        return "";
+    weft_watch_state(l->watch, &s);
+    for (uint32_t i = 0; i < s.tasks; i++) {
+        uint32_t at = (l->next + i) % s.tasks;
+        if (!weft_watch_task(l->watch, at, &t) || strcmp(t.name, task) != 0)
+            continue;
+        l->next = at + 1;
+        return t.state;
+    }
+    return "";
 }
 
-/* Attempts are in order of time: the last word counts. */
-static bool last_run_failed(const struct last_run *l, const char *task)
+/* Its `when` does not hold, in words; NULL: it does, or it has none. A dry run knows; asked only where the last run left it
+ * out, since a word for each task would cost. */
+static const char *skipped_because(struct weft_run *run, const char *name)
 {
-    struct weft_attempt a;
-    bool failed = false;
-    for (size_t i = 0; l->record && weft_record_attempt(l->record, i, &a); i++)
-        if (strcmp(a.name, task) == 0)
-            failed = strcmp(a.outcome, "done") != 0;
-    return failed;
+    struct weft_error error;
+    const char *why = weft_run_why(run, name, &error),
+               *is = why ? strstr(why, " is skipped") : NULL;
+    return is && (size_t)(is - why) == strlen(name) ? is + strlen(" is ") : NULL;
 }
 
-/* A dry run knows whether it would run; whether it failed, only the last run does. */
+/* A dry run knows whether it would run. That it runs now, failed, or was not taken, is known from the last run. */
 static void put_light(struct json_writer *j, struct weft_run *run, uint32_t task,
-                      const struct last_run *last)
+                      struct last_run *last)
 {
     struct weft_error error;
     struct weft_need need;
-    const char *name = weft_workflow_task_name(weft_run_workflow(run), task);
+    const char *name = weft_workflow_task_name(weft_run_workflow(run), task), *skipped = NULL;
     if (!weft_run_need(run, task, &need, &error))
         return;
-    const char *state = !need.runs                    ? "fresh"
-                        : last->going                 ? "running"
-                        : last_run_failed(last, name) ? "failed"
-                                                      : "stale";
+    const char *was = last_run_state(last, name);
+    if (!need.runs && strcmp(was, "skipped") == 0)
+        skipped = skipped_because(run, name);
+    const char *state = strcmp(was, "running") == 0  ? "running"
+                        : skipped                    ? "skipped"
+                        : !need.runs                 ? "fresh"
+                        : strcmp(was, "failed") == 0 ? "failed"
+                        : last->going                ? "waits"
+                                                     : "stale";
     json_write_object(j);
     json_put_string(j, "task", name);
     json_put_string(j, "state", state);
-    json_put_text(j, "why", need.reason);
+    json_put_text(j, "why", skipped ? skipped : need.reason);
     json_write_end_object(j);
 }
 
@@ -277,7 +337,7 @@ static void put_lights(struct json_writer *j, const struct laboratory *lab, stru
         put_light(j, run, t, &last);
     json_write_end_array(j);
     json_write_end_object(j);
-    last_run_free(&last);
+    weft_watch_close(last.watch);
 }
 
 /* ?file=NAME: what a dry run says of each task, as the file stands on disk. */

@@ -121,7 +121,7 @@ int main(void)
           {"everything", FAULT_ALL},
       };
     const char *seeds = getenv("FAULTS_SEEDS"), *from = getenv("FAULTS_FIRST");
-    uint64_t n = seeds ? strtoull(seeds, NULL, 10) : 60;
+    uint64_t n = seeds ? strtoull(seeds, NULL, 10) : tap_rounds(60);
     uint64_t first = from ? strtoull(from, NULL, 10) : 1;
     for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
         TAP_DO(test_seeds(worlds[i].what, worlds[i].faults, PLAIN, first, n));

@@ -77,6 +77,7 @@ rows() {
 run|flow.yaml|--jobs 1|-
 run|flow.yaml|--memory 1G|-
 run|flow.yaml|--in-memory|-
+run|flow.yaml|--spill .|--in-memory --plan plan.json
 run|flow.yaml|--disk 1G|-
 run|flow.yaml|--directory .|-
 run|flow.yaml|--keep-going|-
@@ -141,6 +142,7 @@ clean|flow.yaml|--from native|-
 clean|flow.yaml|--read x=1|refused by the reader
 clean|flow.yaml|--json|-
 clean|flow.yaml|--quiet|-
+key|new.key|--page|key page
 key|new.key|--show|key exists
 key|new2.key|--json|-
 key|new3.key|--quiet|-
@@ -194,6 +196,7 @@ stream|lines.yaml --from lines.txt|--tries 2|-
 stream|lines.yaml --from lines.txt|--threads 2|-
 stream|lines.yaml --from lines.txt|--directory .|-
 stream|lines.yaml --from lines.txt|--figures figures.json|-
+stream|lines.yaml --from lines.txt|--no-history|-
 stream|lines.yaml --from lines.txt|--nodes 1|slow
 stream|lines.yaml --from lines.txt|--cores 1|slow
 stream|lines.yaml --from lines.txt|--listen 127.0.0.1:0|slow
@@ -305,6 +308,9 @@ history||--since 1d|-
 history||--limit 2|-
 history||--where tasks>0|-
 history||--words small|-
+history||--tasks|-
+history||--files|-
+history||--digest a.txt|-
 history|restore 1|--output restored|-
 history||--lineage a.txt|-
 history||--svg l.svg|--lineage a.txt
@@ -394,7 +400,7 @@ refused() { [ "$1" = 2 ] && grep -q "does nothing" "$work/err"; }
     rows | sed -n 's/--read x=1|refused by the reader/--param nothing=1|refused by the reader/p'
     rows | sed -n 's/--read x=1|refused by the reader/--params nothing.yaml|refused by the reader/p'
 } >table
-for command in $("$weft" help | sed -nE 's/^  ([a-z]+) .*/\1/p' | grep -vE '^(help|version|agent|submit|status|attach|cancel|ui)$'); do
+for command in $("$weft" help | sed -nE 's/^  ([a-z]+) .*/\1/p' | grep -vE '^(help|version|agent|submit|status|attach|cancel|drain|ui)$'); do
     # a cluster's commands need one; tests/cluster has it
     for option in $("$weft" help "$command" | sed -nE 's/^  (-., |    )--([a-z-]+).*/\2/p'); do
         grep -q "^$command|[^|]*|--$option[ |]" table
@@ -409,6 +415,7 @@ while IFS='|' read -r command before option company; do
     -) [ $status = 0 ] && ok 0 "$command $option" || { refused $status; [ $status = 0 ]; ok $? "$command $option (status $status)"; } ;;
     refused*) [ $status = 2 ]; ok $? "$command $option: $company" ;;
     slow) refused $status || [ $status = 0 ]; ok $? "$command $option: used, or refused" ;;
+    "key page") try key paged.key && try key --page paged.key && grep -qE "^[0-9a-f]{64}$" "$work/out"; ok $? "key --page of a key" ;;
     "key exists") try key new.key && try key --show new.key; ok $? "key --show of a key" ;;
     *)
         refused $status

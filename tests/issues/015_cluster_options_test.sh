@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What 014_options_test.sh is for other commands, for those that need a cluster: every option of agent, submit, status, attach and cancel is
+# What 014_options_test.sh is for other commands, for those that need a cluster: every option of agent, submit, status, attach, cancel and drain is
 # used (the program fails when a given option was never asked for) or refused with what it needs. One without a row fails. Speaks TAP.
 . "$(dirname "$0")/../cluster/cluster_common.sh"
 command -v redis-server >/dev/null || skip "options" "redis-server is not installed"
@@ -103,13 +103,22 @@ cancel|--key $work/key|-
 cancel|--directory .|-
 cancel|--json|-
 cancel|--quiet|-
+drain|--store $WEFT_STORE|-
+drain|--insecure-store|-
+drain|--store-may-lose|-
+drain|--key $work/key|-
+drain|--now|-
+drain|--run 1|-
+drain|--directory .|--run 1
+drain|--json|-
+drain|--quiet|-
 ROWS
 }
 rows >"$work/table"
 mkdir "$work/else" "$work/scratch"
 gone() { ! grep -qlsF -- "--state $1" <(cat /proc/[0-9]*/cmdline 2>/dev/null | tr "\0" " "); }
 missing=""
-for command in agent submit status attach cancel; do
+for command in agent submit status attach cancel drain; do
     "$weft" help "$command" >"$work/help-$command"
     for option in $(sed -nE 's/^  (-., |    )--([a-z-]+).*/\2/p' "$work/help-$command"); do
         grep -q "^$command|--$option[ |]" "$work/table" || missing="$missing $command--$option"
@@ -134,6 +143,11 @@ try() { # command option-words...
         sed 's/echo/sleep 60; echo/' flow.yaml >slow.yaml
         local slow
         slow=$(timeout 60 "$weft" submit slow.yaml --no-shared --force --quiet 2>>"$work/err") && say cancel "$slow" "$@" ;;
+    drain) # an agent of its own, since it goes
+        local node
+        drained=$((${drained:-0} + 1))
+        node=$(timeout 60 "$weft" agent --state "$work/drained-$drained" -j 1 --detach 2>>"$work/err" | sed -n 's/.*node \([0-9]*\) ready.*/\1/p')
+        say drain "$node" "$@" ;;
     esac
 }
 # Agents that only begin and leave again do it beside each other: each takes a second, in which it looks whether it is idle.

@@ -41,6 +41,26 @@ ok $? "and the run ends well"
 grep -q "was cancelled before its agent was ready" "$work/run.log"
 ok $? "which is said"
 
+# the command stands still while its job starts, and is cancelled: its agent was ready, and is gone before there is a run
+rm -rf .weft a.txt
+timeout 120 "$weft" run flow.yaml --on slurm --nodes 1 >"$work/run.out" 2>"$work/run.log" </dev/null &
+client=$!
+is_up() { grep -qs "ready at" .weft/agents-*/agents/* .weft/agents-*/*; }
+wait_for 60 waits
+first=$(job) weft_pid=$(pgrep -P $client)
+kill -STOP "$weft_pid"
+scontrol release "$first"
+wait_for 60 is_up
+ok $? "an agent is ready that the command does not see yet"
+scancel "$first"
+wait_for 60 gone "$first"
+kill -CONT "$weft_pid"
+wait_for 60 waits && scontrol release "$(job)"
+ok $? "its job is cancelled, and another is asked for"
+wait $client
+[ $? = 0 ] && [ "$(cat a.txt)" = 1 ]
+ok $? "the run ends well"
+
 rm -rf .weft a.txt
 timeout 120 "$weft" run flow.yaml --on slurm --nodes 1 >"$work/run.out" 2>"$work/run.log" </dev/null &
 client=$!

@@ -127,7 +127,10 @@ ok $? "who attaches is told, with the remedy"
 end_process "$pid_one"
 begin one --keep-size 30
 are_ready one
-for i in 1 2 3 4 5 6 7 8; do say submit "$work/flow/flow.yaml" --no-shared -q && newest=$(cat "$work/out") && [ $i = 1 ] && oldest=$newest; done
+for i in 1 2 3 4 5 6 7 8; do # one after the other: what ended first goes first
+    say submit "$work/flow/flow.yaml" --no-shared -q && newest=$(cat "$work/out") && wait_for 60 state_is "$newest" ended
+    [ $i = 1 ] && oldest=$newest
+done
 wait_for 60 state_is "$oldest" expired
 ok $? "more data than --keep-size: the oldest run expires"
 state_is "$newest" ended

@@ -45,7 +45,7 @@ if command -v sqlite3 >/dev/null; then
     sql() { sqlite3 "$WEFT_HISTORY" "$1"; }
     [ "$(sql "SELECT count(*) FROM shapes")" = 3 ]
     ok $? "each graph has its shape"
-    sql "DROP TABLE shapes; PRAGMA user_version = 6"
+    sql "DROP TABLE shapes; DROP TABLE spans; DROP TABLE commands; ALTER TABLE tasks DROP COLUMN command; PRAGMA user_version = 6"
     say history --lineage "$work/f/a.txt" && cmp -s "$work/out" "$work/whole" && [ "$(sql "SELECT count(*) FROM shapes")" = 3 ]
     ok $? "a history of an older weft says the same, and has them from then on"
     for damage in "x''" "x'00'" "zeroblob(length(image))" "substr(image, 1, length(image) - 1)" "substr(image, 1, 24) || zeroblob(length(image) - 24)" "substr(image, 1, 40) || x'ffffffff' || substr(image, 45)"; do
@@ -54,11 +54,23 @@ if command -v sqlite3 >/dev/null; then
     done
     ok $? "a shape that is damaged is made anew"
     sql "DELETE FROM shapes"
-    chmod a-w "$WEFT_HISTORY" "$work" && say history --lineage "$work/f/a.txt"
-    status=$?
-    chmod u+w "$WEFT_HISTORY" "$work"
-    [ $status = 0 ]
-    ok $? "and none is needed"
+    # as somebody who may read and not write; of root nothing is refused
+    as=""
+    if [ "$(id -u)" = 0 ]; then as="setpriv --reuid=65534 --regid=65534 --clear-groups"; fi
+    if [ -n "$as" ] && ! $as test -x "$weft" 2>/dev/null; then
+        echo "ok $((count += 1)) # SKIP a history that cannot be written: nobody else can run $weft here"
+    else
+        sql "PRAGMA wal_checkpoint(TRUNCATE)" >/dev/null
+        rm -f "$WEFT_HISTORY-wal" "$WEFT_HISTORY-shm"
+        chmod a+rX "$work" "$work/f" && chmod a=r "$WEFT_HISTORY" && chmod a-w "$work"
+        HOME=/ $as "$weft" history --lineage "$work/f/a.txt" >"$work/f/out" 2>"$work/f/err"
+        status=$?
+        if $as sh -c ': >>"$WEFT_HISTORY"' 2>/dev/null; then status="it could be written"; fi
+        chmod u+w "$WEFT_HISTORY" "$work"
+        cp "$work/f/out" "$work/f/err" "$work"
+        [ "$status" = 0 ] && [ "$(shown)" = $((1 + 2 * runs)) ] && [ "$(sql 'SELECT count(*) FROM shapes')" = 0 ]
+        ok $? "none is needed: where nothing can be written the answer is the same"
+    fi
 fi
 echo "1..$count"
 exit $failed

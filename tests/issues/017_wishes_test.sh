@@ -131,7 +131,8 @@ if command -v python3 >/dev/null; then
     python3 "$root/tests/plan/wishes_judge.py" "$weft" "$work/drawn" "${WISHES:-40}" "${WISHES_SEED:-1}" >out 2>err
     ok $? "$(tail -n 1 out)"
     if command -v redis-server >/dev/null; then
-        python3 "$root/tests/plan/wishes_judge.py" "$weft" "$work/drawn" 0 "${WISHES_SEED:-1}" "${WISHES_EXECUTED:-3}" >out 2>err
+        # a busy machine breaks deadlines: only make wishes has them
+        WISHES_TIMED=${WISHES_TIMED:-0} python3 "$root/tests/plan/wishes_judge.py" "$weft" "$work/drawn" 0 "${WISHES_SEED:-1}" "${WISHES_EXECUTED:-3}" >out 2>err
         ok $? "$(tail -n 1 out)"
     else
         echo "ok $((count += 1)) # SKIP sets that are executed: no redis-server"

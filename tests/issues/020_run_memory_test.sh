@@ -79,7 +79,76 @@ order=$(python3 -c 'import json; print(" ".join(json.load(open("tree.json"))["pa
 [ $? = 0 ] && echo "plan: $order, run: $(paste -sd' ' log)" >out && [ "$order" = "$(paste -sd' ' log)" ]
 ok $? "a run carries its part out in the plan's order, one after the other"
 "$weft" run tree.yaml --plan tree.json -f --in-memory -m 1G -q >out 2>err
-[ $? = 3 ] && grep -q 'writes files to disk' err
-ok $? "with files in memory nobody writes them out: exit 3"
+[ $? = 3 ] && grep -q 'writes files to disk' err && grep -q -- '--spill DIR' err
+ok $? "with files in memory it has to be said where they are written to: exit 3"
+"$weft" run tree.yaml --plan tree.json -f --spill disk -q >out 2>err
+[ $? = 2 ]
+ok $? "--spill without --in-memory: exit 2"
+"$weft" run tree.yaml --plan tree.json -f --in-memory -m 1G --spill nowhere -q >out 2>err
+[ $? = 2 ] && grep -q 'spill nowhere: No such file' err
+ok $? "a folder that is not there: exit 2"
+
+# carried out: a random tree in a folder of its own, in the least memory with which its largest task fits. Each task notes what is in
+# the folder when it begins; with what it makes and its own memory that is never more than the run has
+cat >grow.py <<'PY'
+import random, sys
+rng, n = random.Random(5), 30
+parent = [None] + [rng.randrange(max(0, i - 4), i) for i in range(1, n)]
+size = [rng.randint(20, 90) for _ in range(n)]
+kids = [[k for k in range(n) if parent[k] == i] for i in range(n)]
+need = max((size[i] if i else 0) + 3 + sum(size[k] for k in kids[i]) for i in range(n))
+print("weft: 1\ntasks:")
+for i in range(n):
+    outs = ", ".join("{name: f%d, size: %d, temporary: true}" % (k, size[k]) for k in kids[i])
+    makes = "; ".join("head -c %d /dev/zero > f%d" % (size[k], k) for k in kids[i])
+    command = "sh %s t%d %d" % (sys.argv[1], i, 3 + sum(size[k] for k in kids[i])) + ("; " + makes if makes else "")
+    print("  t%d: { run: '%s', in: [%s], out: [%s], work: 1, memory: 3 }" % (i, command, "f%d" % i if i else "", outs))
+open("least", "w").write(str(need))
+PY
+mkdir memory disk
+cat >look.sh <<'SH'
+cd "$WORK/memory" || exit 1
+here=$(cat f* 2>/dev/null | wc -c) out=$(cat "$WORK"/disk/*/* 2>/dev/null | wc -c)
+echo "$1 $((here + $2)) $out" >>"$WORK/seen"
+SH
+export WORK=$work
+python3 grow.py "$work/look.sh" >memory/random.yaml
+least=$(cat least)
+printf 'weft: 1\nnodes: [{ name: n, memory: %s, disk: 100 }]\n' "$least" >node.yaml
+"$weft" plan memory/random.yaml --on node.yaml --with tree -o random.json >out 2>err && written=$(awk '$1 == "written" { print $2 }' out) && [ "$written" -gt 0 ]
+ok $? "a tree of 30 tasks that does not fit: $written bytes are planned to be written out"
+"$weft" run memory/random.yaml --plan random.json --in-memory -m "$least" --spill disk --no-limits >out 2>err
+ok $? "is carried out in as much memory as its largest task needs"
+grep -q "out of memory as planned: $written bytes written, $written read again" err
+ok $? "as many bytes are written and read as the plan says"
+awk -v least="$least" '{ most = $2 > most ? $2 : most; out = $3 > out ? $3 : out } END { print NR " tasks, " most " bytes at most, " out " out"; exit !(NR == 30 && most <= least && out > 0) }' seen >out
+ok $? "no task found more in memory than the run has, and files were outside"
+[ -z "$(ls disk)" ] && [ -z "$(ls memory | grep f)" ]
+ok $? "nothing of it is left"
+
+# a task fails: what is out comes back, the next run goes on with it; and attempts after a failure
+mkdir again
+sed 's/{name: \([a-e]\), size: \([0-9]\)/&, temporary: true/g
+s/  x: { run: "/&[ -e $GO ] || exit 1; /
+s/  y: { run: "/&if mkdir $LOG.d 2>\/dev\/null; then exit 1; fi; /
+s/  y: {/  y: { retries: 2,/' tree.yaml >again/tree.yaml
+export GO=$work/go
+again() { "$weft" run again/tree.yaml --plan tree.json --in-memory -m 16 --spill disk --no-limits -q --retry-delay 0 >out 2>err; }
+: >log
+again
+[ $? = 1 ] && [ -e again/b ] && [ -e again/a ] && [ -z "$(ls disk)" ]
+ok $? "a task fails while a file is out: it is back"
+touch go
+again && [ "$(paste -sd' ' log)" = "$order" ] && [ -d log.d ]
+ok $? "the next run goes on from there, also past an attempt of the reader that fails"
+# somebody removes what is out
+rm -rf again/.weft log.d
+sed -i 's|  u: { run: "|&rm $DISK/*/*; |' again/tree.yaml
+DISK=$work/disk "$weft" run again/tree.yaml --plan tree.json --in-memory -m 16 --spill disk --no-limits -q --retry-delay 0 >out 2>err
+[ $? = 1 ] && grep -q 'weft-spill' err
+ok $? "a file that is not there any more: the task that reads it fails, and it is named"
+"$weft" run again/tree.yaml --plan tree.json --in-memory -m 16 --spill disk --follow order -q >out 2>err
+[ $? = 3 ] && grep -q 'needs --follow strict' err
+ok $? "not with --follow order: exit 3"
 echo "1..$count"
 exit "$failed"

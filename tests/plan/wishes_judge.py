@@ -13,8 +13,9 @@ with and without the waiting that an order between ends asks for. What weft answ
 
 EXECUTED sets are run as well, on two agents of this machine (`--on local:2`), with tasks that wait their time.
 Tasks note when they begin and end, weft says on which agent each was: by that every requirement must hold, and
-weft must say that it did. Drawn are requirements that hold however late a task is (orders, places, counts): how
-long a task takes beside others on a busy machine is nobody's promise.
+weft must say that it did. Every second set may also have deadlines and "at least twice the load": these speak of times, and how long
+a task takes beside others on a busy machine is nobody's promise. Such a set is planned first (`weft plan`, then `weft run --plan`), and
+run if the plan leaves a quarter to spare; else it is drawn anew. WISHES_TIMED=0 leaves them out, as tests on busy machines do.
 
 Prints what went wrong, one line each, and a summary."""
 import collections, itertools, json, os, random, subprocess, sys
@@ -34,7 +35,7 @@ def draw_graph(rng):
 class Schedule:
     """Tasks in `order` on `place`, each as early as data, processor and waits allow."""
 
-    def __init__(self, graph, order, place, orders):
+    def __init__(self, graph, order, place, orders, firm=False):
         work, edges, nodes = graph
         self.start, self.finish, self.place, free = {}, {}, place, [0.0] * nodes
         for t in order:
@@ -43,7 +44,9 @@ class Schedule:
                 if b == t:
                     at = max(at, self.finish[a] + (0 if place[a] == place[b] else size))
             for before, after, strict in orders:
-                if after == t:
+                if after == t and firm:  # a run can wait for it, however long it takes
+                    at = max(at, self.finish[before])
+                elif after == t:
                     at = max(at, self.finish[before] - work[t] + (2e-6 if strict else 0))
             self.start[t], self.finish[t] = at, at + work[t]
             free[place[t]] = at + work[t]
@@ -59,7 +62,7 @@ def time_of(task, what="finish"):
     return f"(select task-{what}-time from task where task-name = 't{task}')"
 
 
-def draw_constraint(rng, graph, kinds=range(7)):
+def draw_constraint(rng, graph, kinds=range(7), unit=1):
     work, edges, nodes = graph
     n, kind = len(work), rng.choice(kinds)
     a, b = rng.sample(range(n), 2)
@@ -77,7 +80,7 @@ def draw_constraint(rng, graph, kinds=range(7)):
         return "relationship", f"{one} <> {two}", lambda s: s.place[a] != s.place[b], []
     if kind == 3:
         most = round(sum(work) * rng.uniform(0.4, 1.1), 2)
-        return "relationship", f"(select max(task-finish-time) from task) <= {most}", \
+        return "relationship", f"(select max(task-finish-time) from task) <= {most * unit:.6g}", \
             lambda s: max(s.finish.values()) <= most + SLACK, []
     if kind == 4:
         ends = [f"(select proc-finish-time from proc where proc-name = 'p{p}')" for p in (x, y)]
@@ -94,10 +97,10 @@ def draw_constraint(rng, graph, kinds=range(7)):
         lambda s: all(s.finish[p] <= s.finish[q] + SLACK for p, q in pairs), [(p, q, False) for p, q in pairs]
 
 
-def draw_set(rng, graph, kinds=range(7)):
+def draw_set(rng, graph, kinds=range(7), unit=1):
     out = []
     for _ in range(rng.choice([1, 1, 2, 2, 3])):
-        sort, text, keep, orders = draw_constraint(rng, graph, kinds)
+        sort, text, keep, orders = draw_constraint(rng, graph, kinds, unit)
         need = rng.random() < 0.6
         statement = f"assert {sort} {'requirement' if need else 'preference'} ({text});"
         out.append((need, statement, keep, orders))
@@ -107,7 +110,7 @@ def draw_set(rng, graph, kinds=range(7)):
 # --- brute force
 
 
-def schedules(graph, orders):
+def schedules(graph, orders, firm):
     work, edges, nodes = graph
     n = len(work)
     for order in itertools.permutations(range(n)):
@@ -115,21 +118,23 @@ def schedules(graph, orders):
         if any(at[a] > at[b] for a, b in edges) or any(at[a] > at[b] for a, b, _ in orders):
             continue
         for place in itertools.product(range(nodes), repeat=n):
-            yield Schedule(graph, order, place, orders)
+            yield Schedule(graph, order, place, orders, firm)
 
 
 def search(graph, constraints):
-    """Is there a schedule for the requirements; is there one for everything?"""
+    """Is there a schedule for the requirements; is there one for everything, in which required orders hold for certain (the second
+    begins when the first has ended)? One that holds as far as times are as predicted is not worth a wish."""
     needed = [o for need, _, _, orders in constraints if need for o in orders]
     wished = [o for _, _, _, orders in constraints for o in orders]
-    required = everything = False
-    for orders in ([], needed, wished):
-        for s in schedules(graph, orders):
+    required = False
+    for orders, firm in (([], False), (needed, False), (wished, False), (needed, True), (wished, True)):
+        for s in schedules(graph, orders, firm):
             if all(keep(s) for need, _, keep, _ in constraints if need):
                 required = True
-                if all(keep(s) for _, _, keep, _ in constraints):
+                if all(keep(s) for _, _, keep, _ in constraints) and \
+                        all(s.start[b] >= s.finish[a] - SLACK for a, b, _ in needed):
                     return True, True
-    return required, everything
+    return required, False
 
 
 # --- weft
@@ -200,10 +205,12 @@ def judge(weft, folder, rng):
 # --- executed
 
 FIRM = [0, 1, 2, 5, 6]  # kinds of constraints that no late task breaks
-UNIT = 0.02  # seconds of a unit of work
+TIMED = [3, 4]  # a deadline, twice the load
+UNIT, UNIT_TIMED = 0.02, 0.1  # seconds of a unit of work
+SPARE = 1.25  # so late may a processor be, or both, in the plan of a set with times
 
 
-def write_run(graph, constraints, folder):
+def write_run(graph, constraints, folder, unit):
     work, edges, _ = graph
     with open(f"{folder}/run.yaml", "w") as f:
         f.write("weft: 1\nname: drawn\nassert:\n")
@@ -214,28 +221,60 @@ def write_run(graph, constraints, folder):
         for t, units in enumerate(work):
             ins = [f"e{a}_{t}" for (a, b) in edges if b == t]
             outs = [f"e{t}_{b}" for (a, b) in edges if a == t] + [f"end{t}"]
-            note = f"date +%s%N > {folder}/begun{t}; sleep {units * UNIT:.3f}; touch {' '.join(outs)}; date +%s%N > {folder}/ended{t}"
-            f.write(f"  t{t}: {{ run: {json.dumps(note)}, work: {units * UNIT:.3f}, in: [{', '.join(ins)}], out: [{', '.join(outs)}] }}\n")
+            note = f"date +%s%N > {folder}/begun{t}; sleep {units * unit:.3f}; touch {' '.join(outs)}; date +%s%N > {folder}/ended{t}"
+            f.write(f"  t{t}: {{ run: {json.dumps(note)}, work: {units * unit:.3f}, in: [{', '.join(ins)}], out: [{', '.join(outs)}] }}\n")
 
 
-def happened(lines, graph, folder):
-    """What ran when and where, as a schedule of ours."""
+def happened(lines, graph, folder, unit):
+    """What ran when and where, as a schedule of ours; it begins with the first task."""
     s = Schedule(([], {}, 2), [], [None] * len(graph[0]), [])
     for e in lines:
         if e.get("event") == "task" and e.get("outcome") == "done":
             s.place[int(e["task"][1:])] = e["node"]
     for t in range(len(graph[0])):
         s.start[t], s.finish[t] = (int(open(f"{folder}/{what}{t}").read()) for what in ("begun", "ended"))
+    zero = min(s.start.values())
+    for times in (s.start, s.finish):
+        for t in times:
+            times[t] = (times[t] - zero) * 1e-9 / unit
     return s
 
 
-def execute(weft, folder, rng):
+def has_spare(plan, graph, constraints, unit):
+    """Does all that holds in the plan hold when one processor, or both, are late?"""
+    for late in ((SPARE, SPARE), (SPARE, 1), (1, SPARE)):
+        s = Schedule(([], {}, 2), [], [None] * len(graph[0]), [])
+        for x in plan["placements"]:
+            t, node = int(x["task"][1:]), int(x["node"][1:]) - 1
+            s.place[t], s.start[t], s.finish[t] = node, x["start"] / unit, x["finish"] / unit * late[node]
+        if not all(keep(s) for need, text, keep, _ in constraints if need and ("max(" in text or "proc-finish" in text)):
+            return False
+    return True
+
+
+def plan_first(weft, folder, graph, constraints, unit):
+    """The plan of a set with times; None: it is not one to run."""
+    with open(f"{folder}/nodes.yaml", "w") as f:
+        f.write("weft: 1\nname: two\nnetwork: { bandwidth: 1 }\nnodes: [{ name: n1 }, { name: n2 }]\n")
+    with open(f"{folder}/plan.json", "w") as f:
+        run = subprocess.run([weft, "plan", f"{folder}/run.yaml", "--on", f"{folder}/nodes.yaml", "--with", "constraints", "--json"], stdout=f, stderr=subprocess.DEVNULL)
+    return run.returncode == 0 and has_spare(json.load(open(f"{folder}/plan.json")), graph, constraints, unit)
+
+
+def execute(weft, folder, rng, timed=False):
     """None: well. A text: what is wrong. A number: nothing to run, and rightly so."""
     work, edges, _ = draw_graph(rng)
-    graph = work, {e: 0 for e in edges}, 2
-    constraints = draw_set(rng, graph, FIRM)
-    write_run(graph, constraints, folder)
-    run = subprocess.run([weft, "run", f"{folder}/run.yaml", "--on", "local:2", "-j", "1", "--json"], capture_output=True, text=True)
+    graph, unit = (work, {e: 0 for e in edges}, 2), UNIT_TIMED if timed else UNIT
+    constraints = draw_set(rng, graph, FIRM + TIMED if timed else FIRM, unit)
+    write_run(graph, constraints, folder, unit)
+    follow = []
+    if timed:
+        if not any(need and ("max(" in text or "proc-finish" in text) for need, text, *_ in constraints):
+            return 4
+        if not plan_first(weft, folder, graph, constraints, unit):
+            return 4
+        follow = ["--plan", f"{folder}/plan.json"]
+    run = subprocess.run([weft, "run", f"{folder}/run.yaml", "--on", "local:2", "-j", "1", "--json"] + follow, capture_output=True, text=True)
     text = "\n".join(c[1] for c in constraints)
     what = f"{graph}\n{text}\n{run.stderr}\n{run.stdout}"
     if run.returncode == 3 and not search(graph, constraints)[0]:
@@ -243,9 +282,9 @@ def execute(weft, folder, rng):
     if run.returncode != 0:
         return f"exit {run.returncode}: {what}"
     lines = [json.loads(line) for line in run.stdout.splitlines()]
-    s = happened(lines, graph, folder)
+    s = happened(lines, graph, folder, unit)
     for a, b in edges:
-        if s.start[b] < s.finish[a]:
+        if s.start[b] < s.finish[a] - SLACK:
             return f"t{b} began before its input was there: {what}"
     for need, statement, keep, _ in constraints:
         if need and not keep(s):
@@ -258,12 +297,16 @@ def execute(weft, folder, rng):
 
 def execute_all(weft, folder, count, seed):
     """Sets that no schedule fulfils are drawn anew: so many are run."""
-    bad = done = impossible = i = 0
+    bad = done = impossible = spoke = i = 0
+    with_times = os.environ.get("WISHES_TIMED", "1") != "0"
     while done + bad < count:
-        here = f"{folder}/run{i}"
+        here, timed = f"{folder}/run{i}", with_times and (done + bad) % 2 == 1
         os.mkdir(here)
-        wrong = execute(weft, here, random.Random(seed * 700001 + i))
+        wrong = execute(weft, here, random.Random(seed * 700001 + i), timed)
         i += 1
+        if wrong == 4:  # a set without times, or whose plan has none to spare
+            continue
+        spoke += timed and not wrong
         if wrong == 3:
             impossible += 1
         elif wrong:
@@ -271,7 +314,7 @@ def execute_all(weft, folder, count, seed):
             print(f"executed {i - 1}: {wrong}", flush=True)
         else:
             done += 1
-    print(f"{impossible} sets that cannot be fulfilled were refused")
+    print(f"{impossible} sets that cannot be fulfilled were refused; {spoke} that hold speak of times")
     return done, bad
 
 

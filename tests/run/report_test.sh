@@ -30,7 +30,7 @@ name: trial <b>
 tasks:
   one: { run: "sh -c 'echo 1 > one.txt'", out: [one.txt], kind: make }
   two: { run: "sh -c 'cat one.txt one.txt > two.txt'", in: [one.txt], out: [two.txt], kind: double }
-  bad: { run: "sh -c 'echo trouble >&2; exit 3'", in: [two.txt], kind: break, retries: 1 }
+  bad: { run: "sh -c 'echo trouble >&2; echo more >&2; exit 3'", in: [two.txt], kind: break, retries: 1 }
   gone: { run: no-such-program-anywhere, kind: break }
 END
 "$weft" run -k "$work/flow/flow.yaml" --json >"$work/events" 2>"$work/err"
@@ -59,8 +59,10 @@ ok $? "the figures as JSON"
 "$weft" report 1 -o "$work/run.html" >"$work/out" && [ ! -s "$work/out" ]
 ok $? "the page, and nothing else said"
 grep -q "<title>trial &lt;b&gt;: failed</title>" "$work/run.html" && grep -q "exit status 3" "$work/run.html" &&
-    ! grep -qE "<script|<link|https?://[^w]" "$work/run.html"
+    ! grep -qE "<link|<script src|https?://[^w]" "$work/run.html" && [ "$(grep -c "<script" "$work/run.html")" -le 2 ] # the Run view, where weft has its page
 ok $? "is escaped and needs nothing from elsewhere"
+grep -qx "<pre>trouble" "$work/run.html" && grep -qx "more</pre>" "$work/run.html"
+ok $? "the last lines of a log are lines"
 python3 - "$work/run.html" <<'END'
 import sys
 from html.parser import HTMLParser

@@ -60,7 +60,7 @@ fails "no graph" sim --schedulers 2
 fails "no workflow or plan" sim
 fails "expected bot" sim --dag wheel
 fails "expected flds, rlds, mlb, mdl, auto or all" sim --dag bot --policy best
-fails "expected best, hash or worst" sim --dag bot --submit often
+fails "expected best, hash, worst or even" sim --dag bot --submit often
 fails "no such setting; there are: tasks" sim --dag bot --set colour=red
 fails "--set tasks=0" sim --dag bot --set tasks=0
 fails "--set t=x" sim --dag bot --set t=x

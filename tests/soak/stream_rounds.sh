@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Streams whose filters and agents are killed, round after round: nothing lost, nothing twice, order kept, sums carried over.
 #   tests/soak/stream_rounds.sh WEFT BUILD [ROUNDS]
+# The longest time in which no result came is told at the end, of those between two results: what a kill costs at most.
 # Rounds take turns: filters that stay, killed at random on one machine; helpers on two agents; an agent with its helper, of three.
 set -u
 weft=$1 build=$2 rounds=${3:-100}
@@ -23,7 +24,22 @@ of_here() { # processes whose command line matches, of this round alone: by the 
     done
 }
 pick() { shuf -n 1; }
-bad=0 kills=0
+# pause FILE PID: the longest time between two results, in ms, while the process lives
+pause() {
+    python3 - "$1" "$2" <<'PAUSE'
+import os, sys, time
+size, last, most = 0, None, 0.0
+while os.path.exists(f"/proc/{sys.argv[2]}"):
+    now = time.monotonic()
+    new = os.stat(sys.argv[1]).st_size if os.path.exists(sys.argv[1]) else 0
+    if new != size:
+        most = max(most, now - last) if last else most
+        size, last = new, now
+    time.sleep(0.002)
+print(int(1000 * most))
+PAUSE
+}
+bad=0 kills=0 longest=0
 for round in $(seq "$rounds"); do
     rm -f result
     case $((round % 3)) in
@@ -34,6 +50,8 @@ for round in $(seq "$rounds"); do
     # shellcheck disable=SC2086
     timeout 120 "$weft" stream sums.yaml --from numbers --to result $on >out 2>err &
     stream=$!
+    pause result $stream >paused &
+    watcher=$!
     for _ in $(seq 300); do [ -s result ] && break; kill -0 $stream 2>/dev/null || break; sleep 0.05; done
     for _ in 1 2 3; do
         case $((round % 3)) in
@@ -52,6 +70,8 @@ for round in $(seq "$rounds"); do
     done
     wait $stream
     status=$?
+    wait $watcher
+    [ "$(cat paused)" -gt "$longest" ] && longest=$(cat paused)
     # a filter that is killed when it has answered its last item is told: that is no fault here
     [ $status = 1 ] && grep -q "after its last item" err && status=0
     if [ $status != 0 ] || ! cmp -s result expected; then
@@ -61,5 +81,5 @@ for round in $(seq "$rounds"); do
         diff result expected | head -n 5
     fi
 done
-echo "$rounds rounds, $kills kills, $bad bad"
+echo "$rounds rounds, $kills kills, $bad bad; the longest time without a result: $longest ms"
 [ $bad = 0 ]

@@ -12,6 +12,7 @@ int mix(struct weft_item *item);
 int mix_in_order(struct weft_item *item);
 int mix_or_none(struct weft_item *item);
 int mix_third_time(struct weft_item *item);
+int mix_hands_on(struct weft_item *item);
 int poisoned(struct weft_item *item);
 int same(struct weft_item *item);
 int give_64(struct weft_item *item);
@@ -66,6 +67,15 @@ int mix_third_time(struct weft_item *item)
 {
     int status = mix(item);
     return item->number % 3 == 0 && item->attempt < 3 ? 7 : status;
+}
+
+/* Hands its first input on as it is, and thinks better of it: every third item fails once after that, and
+ * the others give something else. The input must be there all the time, for it and for others. */
+int mix_hands_on(struct weft_item *item)
+{
+    if (item->pass(item, 0, 0) != 0 || item->pass(item, 0, 0) != 0)
+        return 1;
+    return item->number % 3 == 0 && item->attempt < 2 ? 7 : mix(item);
 }
 
 int poisoned(struct weft_item *item)

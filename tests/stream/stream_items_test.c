@@ -41,7 +41,8 @@ static void graph_draw(struct graph *g, const char *special)
         }
         g->serial[t] = draw(4) == 0;
         g->function[t] = g->serial[t] ? "mix_in_order" : draw(3) == 0 ? special : "mix";
-        if (g->serial[t] && strcmp(special, "mix") != 0 && strcmp(special, "mix_third_time") != 0)
+        if (g->serial[t] && strcmp(special, "mix") != 0 && strcmp(special, "mix_third_time") != 0 &&
+            strcmp(special, "mix_hands_on") != 0)
             g->function[t] = "mix"; /* what is left out upstream is not seen in order */
     }
 }
@@ -158,6 +159,7 @@ static uint64_t graph_run(const struct graph *g, const char *planner, bool unord
     struct weft_workflow *flow = graph_workflow(g, &error);
     struct weft_plan *plan = flow && planner ? graph_plan(flow, planner, &error) : NULL;
     struct weft_stream_options o = WEFT_STREAM_INIT;
+    o.no_history = true;
     o.give = watch_give;
     o.take = watch_take;
     o.give_context = o.take_context = &watch;
@@ -181,20 +183,21 @@ static uint64_t graph_run(const struct graph *g, const char *planner, bool unord
 
 static void items_all_kinds(void)
 {
-    static const char *const special[] = {"mix", "mix_or_none", "mix_third_time", "poisoned"};
+    static const char *const special[] = {"mix", "mix_or_none", "mix_third_time", "poisoned",
+                                          "mix_hands_on"};
     static const char *const planners[] = {NULL, "mos", NULL, "stream"};
-    for (uint32_t round = 0; round < 48; round++) {
+    for (uint32_t round = 0; round < 60; round++) {
         struct graph g;
         struct weft_stream_figures f = {0};
         bool good;
         draw_state = round + 1;
-        graph_draw(&g, special[round % 4]);
+        graph_draw(&g, special[round % 5]);
         bool poison = false;
         for (uint32_t t = 0; t < g.n; t++)
             poison |= strcmp(g.function[t], "poisoned") == 0;
-        const char *planner = planners[round / 4 % 4];
+        const char *planner = planners[round / 5 % 4];
         uint64_t wrong = graph_run(&g, planner, round % 3 == 2, &good, &f);
-        ok(wrong == 0, "%u filters, %s, %s: %llu wrong", g.n, special[round % 4],
+        ok(wrong == 0, "%u filters, %s, %s: %llu wrong", g.n, special[round % 5],
            planner ? planner : "no plan", (unsigned long long)wrong);
         ok(good == !poison && f.done == ITEMS && (f.given_up > 0) == poison,
            "and it %s, with %llu given up", good ? "ends well" : "fails",
@@ -210,6 +213,7 @@ static void items_clock(void)
     struct weft_stream_figures f = {0};
     struct weft_workflow *flow = graph_workflow(&g, &error);
     struct weft_stream_options o = WEFT_STREAM_INIT;
+    o.no_history = true;
     o.from = "clock:1000000";
     o.items = 2000;
     o.threads = 3;

@@ -43,7 +43,7 @@ async function run(page) {
     await comes(page.getByRole("heading", { name: "Run 1 · flow" }), "a run that is started is shown");
     await comes(page.locator(".counts .failed"), "its failure is seen while nobody asks");
     await comes(page.locator(".gantt canvas"), "with a Gantt");
-    await page.getByRole("button", { name: "count", exact: true }).click();
+    await page.getByRole("region", { name: "list of tasks" }).getByRole("button", { name: "count", exact: true }).click();
     await comes(page.getByText("no such region").last(), "a click leads to the log");
     await comes(page.getByText("failed, status 3"), "and to the status");
     await page.getByRole("button", { name: "<img src=x onerror=alert(1)>", exact: true }).click();

@@ -213,7 +213,7 @@ with open("slow.yaml", "w") as f:
     f.write('weft: 1\ntasks:\n  s: {run: "echo begun; for i in $(seq 600); do [ -f gate ] && break; sleep 0.1; done; echo x > {out}", out: s.txt, sandbox: false}\n  t: {run: "cat {in} > {out}", in: s.txt, out: t.txt}\n')
 os.makedirs("sub", exist_ok=True)
 os.symlink("/etc/hostname", "out.yaml")
-flows = json.loads(server.ask("/api/flows")[2])
+flows = [f["path"] for f in json.loads(server.ask("/api/files")[2]) if f["sort"] == "workflow"]
 ok("flow.yaml" in flows and "slow.yaml" in flows and "out.yaml" not in flows, "workflows of the folder")
 dry = json.loads(server.ask("/api/dry?flow=slow.yaml")[2])
 ok(dry["to_run"] == 2 and dry["needs"][0]["reason"] == "new", "what would run, and why")
@@ -230,6 +230,7 @@ two = live(mine)
 ok(two["outcome"] == "running" and two["now"][0]["name"] == "s" and two["waiting"] == 1, "with what runs and what waits")
 ok(until(lambda: json.loads(server.ask(f"/api/run/{mine}/log?task=0")[2])["text"] == "begun\n"), "and what a task has written so far")
 ok(json.loads(server.ask(f"/api/run/{mine}/task?task=1")[2])["waits"] == ["s"], "and for what another waits")
+ok(json.loads(server.ask(f"/api/run/{mine}/next")[2]) == {"next": [], "ready": 0}, "nothing is next that waits for others")
 second = Server()
 second.enter()
 ok(json.loads(second.ask(f"/api/run/{mine}/live")[2])["running"] == 1, "another server sees the same")
@@ -242,6 +243,16 @@ ok(until(lambda: live(mine)["outcome"] == "cancelled"), "and what ran may end")
 ok(live(mine)["done"] == 1 and live(mine)["skipped"] == 1, "one is done, one was not taken")
 ok(until(lambda: json.loads(server.ask("/api/started")[2])[0]["over"]), "the process is waited for")
 ok(server.ask(f"/api/run/{mine}/stop", "POST", "{}", Origin=server.address)[0] == 400, "what is over cannot be stopped")
+with open("pair.yaml", "w") as f:
+    f.write("weft: 1\ntasks:\n" + "".join(f'  {name}: {{run: "until [ -e {os.getcwd()}/gate2 ]; do sleep 0.1; done; echo > {{out}}", out: {name}.txt}}\n' for name in "pq"))
+server.ask("/api/start", "POST", json.dumps({"flow": "pair.yaml", "jobs": "1"}), Origin=server.address)
+mine += 1
+ok(until(lambda: server.ask(f"/api/run/{mine}/live")[0] == 200 and live(mine)["running"] == 1), "of two tasks on one core one runs")
+coming = json.loads(server.ask(f"/api/run/{mine}/next")[2])
+ok(coming["ready"] == 1 and [t["name"] for t in coming["next"]] == ["q" if live(mine)["now"][0]["name"] == "p" else "p"], "and the other is next")
+with open("gate2", "w") as f:
+    f.write("x\n")
+ok(until(lambda: live(mine)["outcome"] == "done"), "then both are done")
 server.ask("/api/start", "POST", json.dumps({"flow": "slow.yaml", "on": "nowhere:3"}), Origin=server.address)
 ok(until(lambda: json.loads(server.ask("/api/started")[2])[0]["over"]), "a run that cannot begin")
 told = json.loads(server.ask("/api/started")[2])[0]

@@ -451,7 +451,8 @@ static void agent_set_end(struct agent *a)
 
 bool agent_run(const struct agent_options *o, struct error *err)
 {
-    struct agent a = {.o = o, .lease = o->lease > 0 ? o->lease : lease_standard};
+    struct agent a = {
+        .o = o, .memory_now = o->memory, .lease = o->lease > 0 ? o->lease : lease_standard};
     a.started = (double)time(NULL);
     agent_set_end(&a);
     a.idle = clock_seconds();

@@ -84,6 +84,8 @@ struct agent {
     char *data;     /* folder of the runs' data: the state's, or one of its own in `scratch` */
     double started; /* since 1970 */
     double speed;   /* of a core (exec/measure.h); 0: not measured yet */
+    double
+        memory_now; /* bytes for tasks, as its control groups leave it now (pace.c); 0: no limit */
     double load;    /* part of its machine that others use (pace.c) */
     struct measure_look look;
     uint32_t node, life;

@@ -303,7 +303,7 @@ static bool job_open_run(struct job *j, double created, struct error *err)
     j->options.environment = &j->ticket.environment;
     j->options.shelf = a->data;
     j->options.cores = a->o->cores;
-    j->options.memory = a->o->memory;
+    j->options.memory = a->memory_now;
     j->options.has = peer_capacity(a, a->node, j->w, 0).has;
     j->options.resources = a->o->resources;
     j->options.holding = a->holding;

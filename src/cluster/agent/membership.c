@@ -76,7 +76,7 @@ static void describe_agent(struct agent *a, struct strbuf *sealed)
     json_put_string(&j, "host", a->o->host);
     json_put_string(&j, "address", a->address);
     json_put_integer(&j, "cores", a->o->cores);
-    json_put_number(&j, "memory", a->o->memory);
+    json_put_number(&j, "memory", a->memory_now);
     json_put_number(&j, "speed", a->speed);
     json_put_number(&j, "load", a->load);
     json_put_string(&j, "has", a->o->has ? a->o->has : "");

@@ -56,7 +56,7 @@ struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct
                               double patience)
 {
     struct capacity own = {.cores = a->o->cores,
-                           .memory = a->o->memory > 0 ? a->o->memory : INFINITY,
+                           .memory = a->memory_now > 0 ? a->memory_now : INFINITY,
                            .has = peer_attributes(a, node, a->o->has, w, patience)};
     capacity_set_things(&own, w, a->o->resources);
     if (node == a->node) {

@@ -202,7 +202,7 @@ bool supply_fits(const struct job *j, uint32_t cores, double memory)
 {
     const struct agent *a = j->agent;
     return a->busy + cores <= a->o->cores &&
-           (!(a->o->memory > 0) || a->busy_memory + memory <= a->o->memory);
+           (!(a->memory_now > 0) || a->busy_memory + memory <= a->memory_now);
 }
 
 void supply_take_room(struct job *j, uint32_t cores, double memory)

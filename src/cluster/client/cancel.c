@@ -57,6 +57,17 @@ static bool cancel_is_answered(void *context)
     return d->answered || d->lost || client_stops(d->c);
 }
 
+/* One agent, until it has answered (I1). */
+static void cancel_ask(struct cancelling *d, struct client_peer *p, uint8_t kind,
+                       const struct strbuf *head)
+{
+    d->answered = d->lost = false;
+    strbuf_clear(d->answer);
+    d->asked = p->node;
+    link_send(p->link, kind, head->at, head->n, NULL, 0);
+    client_drive(d->c, cancel_is_answered, d, ANSWERING);
+}
+
 /* Any agent will do: it finds the others that hold a part of the subtree. */
 static bool cancel_task(struct client *c, uint64_t run, uint32_t task, struct strbuf *answer,
                         struct error *err)
@@ -73,12 +84,7 @@ static bool cancel_task(struct client *c, uint64_t run, uint32_t task, struct st
         struct client_peer *p = c->peers.at[i];
         if (!p->open)
             continue;
-        d.answered = false;
-        strbuf_clear(answer);
-        d.asked = p->node;
-        d.lost = false;
-        link_send(p->link, MESSAGE_CANCEL, head.at, head.n, NULL, 0);
-        client_drive(c, cancel_is_answered, &d, ANSWERING);
+        cancel_ask(&d, p, MESSAGE_CANCEL, &head);
     }
     c->listener = (struct client_listener){0};
     strbuf_free(&head);
@@ -129,6 +135,12 @@ struct leaving {
     bool now;
 };
 
+static void leaving_head(struct strbuf *head, bool now)
+{
+    bytes_put_u64(head, 0);
+    bytes_put_u8(head, now);
+}
+
 /* No list: all of them. */
 static bool leaving_names(const struct leaving *l, uint32_t node)
 {
@@ -145,8 +157,7 @@ static void leaving_send(void *context, struct client_peer *p)
     struct strbuf head = {0};
     if (!leaving_names(l, p->node))
         return;
-    bytes_put_u64(&head, 0);
-    bytes_put_u8(&head, l->now);
+    leaving_head(&head, l->now);
     link_send(p->link, MESSAGE_LEAVE, head.at, head.n, NULL, 0);
     p->told = true;
     strbuf_free(&head);
@@ -191,4 +202,32 @@ uint32_t client_shut_down(struct client *c, const uint32_t *nodes, size_t n, boo
     c->listener = (struct client_listener){0};
     client_settle(c);
     return leaving_count(&l);
+}
+
+/* A link that closes before the answer is no answer: with `now` the agent may have gone so quickly, and the board tells. */
+bool client_drain(struct client *c, uint32_t node, bool now, struct strbuf *answer,
+                  struct error *err)
+{
+    struct cancelling d = {.c = c, .asked = NONE, .answer = answer};
+    struct strbuf head = {0};
+    leaving_head(&head, now);
+    c->listener = (struct client_listener){
+        .handlers = cancel_handlers, .closed = cancel_peer_closed, .context = &d};
+    client_connected(c, CONNECTING);
+    struct client_peer *p = client_peer(c, node);
+    bool reached = p && p->lives && p->open;
+    if (reached)
+        cancel_ask(&d, p, MESSAGE_LEAVE, &head);
+    c->listener = (struct client_listener){0};
+    strbuf_free(&head);
+    bool good = d.answered && d.good;
+    if (!reached)
+        error_set(err, ERROR_FAILED,
+                  "node %u cannot be reached%s%s; `weft status` shows who is there", node,
+                  p && *p->why ? ": " : "", p ? p->why : "");
+    else if (!good)
+        error_set(err, ERROR_FAILED, "node %u %s; `weft status` shows what it does", node,
+                  d.lost ? "closed its connection before it answered" : "did not answer");
+    client_settle(c);
+    return good;
 }

@@ -234,6 +234,9 @@ bool client_follow(struct client *c, const struct client_following *f, struct cl
  * for people. */
 bool client_cancel(struct client *c, uint64_t run, uint32_t task, struct strbuf *answer,
                    struct error *err);
+/* Tell one agent to leave, and wait for its word, not for its going; `now`: running tasks are ended. `answer`: as above. */
+bool client_drain(struct client *c, uint32_t node, bool now, struct strbuf *answer,
+                  struct error *err);
 /* Tell these agents (NULL: all) to leave; `now`: running tasks are ended. Waits until they have
  * left the board, or so many seconds. How many have not. */
 uint32_t client_shut_down(struct client *c, const uint32_t *nodes, size_t n, bool now,

@@ -24,6 +24,8 @@ struct client_peer {
 void client_connect(struct client *c);
 /* Each of them is open or has failed. */
 bool client_all_decided(const struct client *c);
+/* Likewise since then; if nobody who lives can be reached, they were tried again for a while. */
+bool client_is_connected(const struct client *c, double since);
 /* Wait until each of them is open or has failed, at most so many seconds. How many are open. */
 uint32_t client_connected(struct client *c, double seconds);
 struct client_peer *client_peer(const struct client *c, uint32_t node); /* NULL: none */

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double TRYING = 3; /* seconds, while all that live cannot be reached: links are cut */
 static const double RECONNECT = 1; /* seconds from the end of a link to the next attempt */
 
 /* Linear: called for each copy of an input at most, not for each message. */
@@ -167,6 +168,16 @@ bool client_all_decided(const struct client *c)
         if (c->peers.at[i]->lives && !c->peers.at[i]->open && !c->peers.at[i]->why[0])
             return false;
     return true;
+}
+
+bool client_is_connected(const struct client *c, double since)
+{
+    bool open = false, living = false;
+    for (size_t i = 0; i < c->peers.n; i++) {
+        open |= c->peers.at[i]->open;
+        living |= c->peers.at[i]->lives;
+    }
+    return client_all_decided(c) && (open || !living || clock_seconds() - since > TRYING);
 }
 
 static bool peers_decided(void *context)

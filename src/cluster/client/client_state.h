@@ -82,7 +82,8 @@ struct client {
     bool store_silent;
     struct error store_error;
 
-    uint64_t watched; /* the run of these, which agents tell us about already; 0: none */
+    uint64_t changing; /* the run whose state the board was asked to change last */
+    uint64_t watched;  /* the run of these, which agents tell us about already; 0: none */
     ARRAY(struct client_early) early;
 
     struct client_sign_off sign_off;

@@ -137,16 +137,18 @@ static void collect_failed(struct collect *c, uint32_t object, const char *why)
         collect_retry_later(c, object, c->tries[object] < 8 ? 0.5 * c->tries[object] : 4);
 }
 
-/* Whoever is asked makes it; asking the same one again finds it at work. */
+/* Whoever is asked makes it; asking the same one again finds it at work. So it is chosen by the task: one
+ * whose outputs were all lost would be computed by each that is asked for one of them. */
 static struct client_peer *collect_choose_maker(const struct collect *c, uint32_t object)
 {
     const struct client *client = c->o.client;
+    uint32_t task = c->o.workflow->producer[object];
     uint32_t open = 0;
     for (size_t i = 0; i < client->peers.n; i++)
         open += client->peers.at[i]->open;
     if (!open)
         return NULL;
-    uint32_t chosen = (uint32_t)((object * 2654435761u) % open);
+    uint32_t chosen = (uint32_t)((task * 2654435761u) % open);
     for (size_t i = 0; i < client->peers.n; i++)
         if (client->peers.at[i]->open && !chosen--)
             return client->peers.at[i];

@@ -75,14 +75,22 @@ static void follow_look_ahead(const struct client_follow *f, struct client_load 
     }
 }
 
-/* Agents are told to look, so that they do not take their second. What the board refuses is asked for again. */
+/* The board has it: now agents that are told to look see it, and do not take their second. */
+static void follow_state_set(void *context, bool good, const char *why)
+{
+    struct client *c = context;
+    (void)why; /* what the board refuses is asked for again */
+    if (good)
+        client_send_all(c, MESSAGE_RUN_CHANGED, c->changing);
+}
+
 void follow_set_state(struct client_follow *f, enum board_run_state state)
 {
     struct board_change change = charter_change(&f->c->charter, f->o.run, f->o.ticket->id, state);
     change.parts = f->o.adds ? &f->parts : NULL;
     change.holds = f->o.adds;
-    board_run_state(f->c->board, &change, NULL, NULL);
-    client_send_all(f->c, MESSAGE_RUN_CHANGED, f->o.run);
+    f->c->changing = f->o.run;
+    board_run_state(f->c->board, &change, follow_state_set, f->c);
 }
 
 /* The store refuses what agents give it (its memory is full): said once, and again when it is something

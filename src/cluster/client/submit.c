@@ -484,7 +484,7 @@ static bool submit_connect(struct client_submit *s, struct error *err)
 
 static bool submit_connected(struct client_submit *s)
 {
-    return client_all_decided(s->c);
+    return client_is_connected(s->c, s->began);
 }
 
 /* One stage of a submission: `begin` it, wait until `done` or so many seconds have passed, `end`

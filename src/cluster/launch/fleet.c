@@ -37,6 +37,7 @@ struct fleet {
     bool elastic, over;
     uint32_t wanted, taken; /* taken: agents that were ended from outside before they were ready */
     uint32_t asked_again;
+    size_t lost;           /* of `nodes`: they were gone before the run began (fleet_begin_again) */
     ARRAY(uint32_t) nodes; /* numbers on the board of all that were ever ready */
     ARRAY(struct fleet_agent) ready;
     char last[512]; /* why the last one failed */
@@ -97,7 +98,7 @@ static void fleet_agent_failed(void *context, uint32_t agent, const char *why)
 static void fleet_agent_ended(void *context, uint32_t agent)
 {
     struct fleet *f = context;
-    f->taken += f->nodes.n == 0;
+    f->taken += f->nodes.n == f->lost;
     launch_agent_left(f->launch, agent); /* its node may be asked for again */
 }
 
@@ -191,12 +192,26 @@ void fleet_want(struct fleet *f, uint32_t agents)
 static void fleet_ask_again(struct fleet *f)
 {
     struct launch_counts c = launch_counts(f->launch);
-    if (!f->taken || f->nodes.n || c.starting || c.ready || f->asked_again == TAKEN_MOST ||
-        stepper_stops(&f->stepper))
+    if (!f->taken || f->nodes.n > f->lost || c.starting || c.ready ||
+        f->asked_again == TAKEN_MOST || stepper_stops(&f->stepper))
         return;
     f->asked_again++;
     fleet_say(f, "Slurm is asked for other nodes");
     launch_want(f->launch, f->wanted);
+}
+
+bool fleet_begin_again(struct fleet *f)
+{
+    if (!f->elastic || f->asked_again == TAKEN_MOST || stepper_stops(&f->stepper))
+        return false;
+    for (size_t i = 0; i < f->ready.n; i++)
+        launch_agent_left(f->launch, f->ready.at[i].agent);
+    f->ready.n = 0;
+    f->lost = f->nodes.n;
+    f->asked_again++;
+    fleet_say(f, "all agents are gone before the run began; Slurm is asked for other nodes");
+    launch_want(f->launch, f->wanted);
+    return true;
 }
 
 /* While Slurm lets us wait, people want to know what for. */

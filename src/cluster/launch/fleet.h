@@ -60,6 +60,9 @@ uint32_t fleet_ready(const struct fleet *f);
 const uint32_t *fleet_nodes(const struct fleet *f, uint32_t *n);
 /* The board says that the agent of this number is gone: another may be started in its place. */
 void fleet_left(struct fleet *f, uint32_t node);
+/* All that were ready are gone before there was a run that would ask for others: asks again, a few times.
+ * False: not any more, or not this kind of fleet. True: wait as at the start. */
+bool fleet_begin_again(struct fleet *f);
 /* The agents were told to leave: let go of what they stood on, and free. */
 void fleet_end(struct fleet *f, double grace);
 /* What runs goes on without us. Frees; NULL is fine. */

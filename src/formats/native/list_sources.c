@@ -3,7 +3,7 @@
  * Files are looked for folder by folder along the pattern's segments, so that only folders that can
  * match are opened. A variable stands for at least one character and no slash, and takes as many as
  * it can: of "{s}_{lane}.fq" and a_b_1.fq, {s} is a_b. Hidden files match only where the pattern
- * itself begins with a dot. Cost: what readdir gives, sorted. */
+ * itself begins with a dot. Rows are sorted by their values. Cost: what readdir gives, sorted. */
 #include "formats/native/list_sources.h"
 #include "base/file.h"
 #include "base/tree.h"
@@ -179,6 +179,28 @@ bool list_pattern_columns(struct list_rows *rows, const struct native *n, yaml_r
                         title, title, title);
 }
 
+/* Rows by their values, column by column: names are in order already, but "a-b.txt" comes before "a.txt". */
+static int compare_rows(const void *a, const void *b, void *context)
+{
+    const struct list_rows *rows = context;
+    const uint32_t *x = a, *y = b;
+    for (size_t c = 0; c < rows->columns.n; c++)
+        if (x[c] != y[c])
+            return strcmp(lists_value(rows->lists, x[c]), lists_value(rows->lists, y[c]));
+    return 0;
+}
+
+/* Most are in order as they are found: one look is cheaper than a sort of a million. */
+static void sort_rows(struct list_rows *rows)
+{
+    size_t columns = rows->columns.n, n = rows->cells.n / columns, i = 1;
+    while (i < n && compare_rows(&rows->cells.at[(i - 1) * columns], &rows->cells.at[i * columns],
+                                 rows) <= 0)
+        i++;
+    if (i < n)
+        qsort_r(rows->cells.at, n, columns * sizeof *rows->cells.at, compare_rows, rows);
+}
+
 bool list_from_files(struct list_rows *rows, const struct native *n, yaml_ref at, const char *title,
                      const char *pattern, const char *folder)
 {
@@ -199,6 +221,8 @@ bool list_from_files(struct list_rows *rows, const struct native *n, yaml_ref at
         f.failed = !native_error(
             n, at, "list '%.80s': no file is like %.200s in %.200s%s", title, pattern, folder,
             rows->awaited ? "" : "; if a task makes them, say which: `after: TASK`");
+    if (!f.failed)
+        sort_rows(rows);
     array_free(&f.bound);
     strbuf_free(&f.path);
     return !f.failed;

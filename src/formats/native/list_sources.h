@@ -22,8 +22,8 @@ void list_column(struct list_rows *rows, const char *name, size_t length);
 bool list_value(struct list_rows *rows, const char *text, size_t length);
 void list_rows_free(struct list_rows *rows);
 
-/* The files that are there and match a pattern ("reads/{s}_{lane}.fq"), sorted by name: what stands
- * for its variables. */
+/* The files that are there and match a pattern ("reads/{s}_{lane}.fq"): what stands
+ * for its variables, sorted. */
 bool list_from_files(struct list_rows *rows, const struct native *n, yaml_ref at, const char *title,
                      const char *pattern, const char *folder);
 /* The variables of such a pattern become the columns. False: it has none, which is said. */

@@ -334,7 +334,8 @@ static bool read_range(const struct native *n, yaml_ref v, const char *title,
         int key = native_key(n, k, keys);
         if (key < 0 || key > 2 || !native_number(n, yaml_value(k), keys[key], &x[key]))
             return false;
-        int d = decimals_of(yaml_text(&n->y, yaml_value(k), NULL));
+        size_t length;
+        int d = decimals_of(native_scalar(n, yaml_value(k), &length));
         decimals = key != 1 && d > decimals ? d : decimals; /* `to` need not be reached */
     }
     if (isnan(x[0]) || isnan(x[1]))
@@ -522,7 +523,6 @@ static bool read_quietly(struct lists *l, const struct native *n, yaml_ref k, co
 {
     struct native quiet = *n;
     quiet.err = err;
-    quiet.fill = NULL; /* braces are the pattern's own */
     rows->lists = l;
     return read_described(&quiet, yaml_value(k), yaml_text(&n->y, k, NULL), folder, rows) &&
            rows->cells.n;
@@ -548,6 +548,7 @@ static bool read_assumed(struct lists *l, const struct native *n, yaml_ref k, co
     const char *title = yaml_text(&n->y, k, NULL);
     yaml_ref what = yaml_value(k), files = yaml_get(&n->y, what, "files");
     char *end = NULL;
+    size_t length;
     unsigned long count = strtoul(assumed, &end, 10);
     bool number = *assumed >= '0' && *assumed <= '9' && !*end;
     rows->lists = l;
@@ -562,7 +563,7 @@ static bool read_assumed(struct lists *l, const struct native *n, yaml_ref k, co
     rows->outside = true;
     if (files == YAML_NONE)
         list_column(rows, title, strlen(title));
-    else if (!list_pattern_columns(rows, n, files, title, yaml_text(&n->y, files, NULL)))
+    else if (!list_pattern_columns(rows, n, files, title, native_scalar(n, files, &length)))
         return false;
     if (number)
         return invent_values(n, k, title, count, rows);
@@ -631,7 +632,9 @@ uint32_t lists_count_pending(struct lists *l, const struct native *n, uint32_t l
 {
     struct error err = {0};
     struct list_rows rows = {.source = source};
-    bool good = read_quietly(l, n, l->at.at[list].at, folder, &rows, &err);
+    struct native plain = *n;
+    plain.fill = NULL; /* braces are the pattern's own */
+    bool good = read_quietly(l, &plain, l->at.at[list].at, folder, &rows, &err);
     uint32_t count = good && rows.columns.n ? (uint32_t)(rows.cells.n / rows.columns.n) : 0;
     list_rows_free(&rows);
     return count;

@@ -195,6 +195,17 @@ static const struct {
     {"tasks", "workflow", "a"}, {"nodes", "platform", "a"}, {"substitute", "experiment", "an"}};
 enum { NCONTENTS = sizeof contents / sizeof *contents };
 
+/* A key of the file that may be a slip for `wanted`; NULL: none. */
+static const char *nearest_key(const struct native *n, const char *wanted)
+{
+    for (yaml_ref k = yaml_first(&n->y, 0); k != YAML_NONE; k = yaml_next(&n->y, 0, k)) {
+        const char *text = yaml_text(&n->y, k, NULL);
+        if (suggest_nearest(text, &wanted, 1))
+            return text;
+    }
+    return NULL;
+}
+
 /* One file, one kind of thing: the key that is there says which, and an error says what it is
  * instead. */
 static bool check_contents(struct native *n, const char *wanted)
@@ -219,9 +230,11 @@ static bool check_contents(struct native *n, const char *wanted)
                             contents[i].article, contents[i].kind, contents[want].article,
                             contents[want].kind, wanted);
     }
-    return has_wanted ? true
-                      : native_error(n, 0, "the key '%s' is missing; expected %s %s", wanted,
-                                     contents[want].article, contents[want].kind);
+    const char *near = has_wanted ? NULL : nearest_key(n, wanted);
+    return has_wanted ||
+           native_error(n, 0, "the key '%s' is missing; expected %s %s%s%s%s", wanted,
+                        contents[want].article, contents[want].kind,
+                        near ? "; did you mean it by '" : "", near ? near : "", near ? "'?" : "");
 }
 
 /* Everything that can be refused before any key is read. */

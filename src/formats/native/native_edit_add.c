@@ -172,40 +172,6 @@ static void name_number(const char *name, unsigned number, bool file, struct str
     strbuf_add(out, name + n - tail);
 }
 
-static bool task_is_there(const struct yaml_edit *a, const struct yaml_edit *b, const char *name)
-{
-    return member_of(a, "tasks", name) != YAML_NONE || member_of(b, "tasks", name) != YAML_NONE;
-}
-
-/* Tasks of `from` whose names `to` has get others. */
-static bool free_tasks(const struct yaml_edit *to, struct yaml_edit *from, struct error *err)
-{
-    struct strbuf name = {0};
-    bool good = true, again = true;
-    while (good && again) {
-        const struct yaml *y = &from->y;
-        yaml_ref tasks = yaml_get(y, 0, "tasks");
-        again = false;
-        for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE && !again;
-             k = yaml_next(y, tasks, k)) {
-            char *old = mem_copy_string(yaml_text(y, k, NULL));
-            if (member_of(to, "tasks", old) != YAML_NONE) {
-                unsigned number = 2;
-                do {
-                    name_number(old, number++, false, &name);
-                } while (task_is_there(to, from, name.at));
-                good = edit_rename_task(from, old, name.at, err);
-                again = true;
-            }
-            free(old);
-            if (again)
-                break;
-        }
-    }
-    strbuf_free(&name);
-    return good;
-}
-
 struct clash_search {
     const struct yaml_edit *to, *from;
     char *found;
@@ -281,36 +247,48 @@ static bool same_value(const struct yaml_edit *a, yaml_ref v, const struct yaml_
     return same;
 }
 
-/* Parameters of `from` that mean something else in `to` get other names. */
-static bool free_parameters(const struct yaml_edit *to, struct yaml_edit *from, bool own,
-                            struct error *err)
+/* Another name for a member of `from`, wherever it stands there. */
+typedef bool (*member_rename)(struct yaml_edit *from, const char *old, const char *new,
+                              struct error *err);
+
+static bool parameter_rename(struct yaml_edit *from, const char *old, const char *new,
+                             struct error *err)
+{
+    struct yaml_path p = {{"parameters", old}, 2};
+    return yaml_edit_rename(from, &p, new, err) && rename_in_braces(from, old, new, err);
+}
+
+/* The first member of `from` whose name `to` has for something else (`alike`: for the same, too); owned, NULL: none. */
+static char *clashing_member(const struct yaml_edit *to, const struct yaml_edit *from,
+                             const char *section, bool alike)
+{
+    const struct yaml *y = &from->y;
+    yaml_ref all = yaml_get(y, 0, section);
+    if (all == YAML_NONE || yaml_type(y, all) != YAML_MAPPING)
+        return NULL;
+    for (yaml_ref k = yaml_first(y, all); k != YAML_NONE; k = yaml_next(y, all, k)) {
+        yaml_ref there = member_of(to, section, yaml_text(y, k, NULL));
+        if (there != YAML_NONE && (alike || !same_value(to, there, from, yaml_value(k))))
+            return mem_copy_string(yaml_text(y, k, NULL));
+    }
+    return NULL;
+}
+
+/* Members of `from` that clash get a number. Each renaming makes another text, so the search begins anew. */
+static bool free_members(const struct yaml_edit *to, struct yaml_edit *from, const char *section,
+                         bool alike, member_rename rename, struct error *err)
 {
     struct strbuf name = {0};
-    bool good = true, again = true;
-    while (good && again) {
-        const struct yaml *y = &from->y;
-        yaml_ref all = yaml_get(y, 0, "parameters");
-        again = false;
-        if (all == YAML_NONE || yaml_type(y, all) != YAML_MAPPING)
-            break;
-        for (yaml_ref k = yaml_first(y, all); k != YAML_NONE; k = yaml_next(y, all, k)) {
-            char *old = mem_copy_string(yaml_text(y, k, NULL));
-            yaml_ref there = member_of(to, "parameters", old);
-            if (there != YAML_NONE && (own || !same_value(to, there, from, yaml_value(k)))) {
-                unsigned number = 2;
-                do {
-                    name_number(old, number++, false, &name);
-                } while (member_of(to, "parameters", name.at) != YAML_NONE ||
-                         member_of(from, "parameters", name.at) != YAML_NONE);
-                struct yaml_path p = {{"parameters", old}, 2};
-                good = yaml_edit_rename(from, &p, name.at, err) &&
-                       rename_in_braces(from, old, name.at, err);
-                again = true;
-            }
-            free(old);
-            if (again)
-                break;
-        }
+    bool good = true;
+    char *old;
+    while (good && (old = clashing_member(to, from, section, alike))) {
+        unsigned number = 2;
+        do {
+            name_number(old, number++, false, &name);
+        } while (member_of(to, section, name.at) != YAML_NONE ||
+                 member_of(from, section, name.at) != YAML_NONE);
+        good = rename(from, old, name.at, err);
+        free(old);
     }
     strbuf_free(&name);
     return good;
@@ -375,7 +353,8 @@ bool edit_add(struct yaml_edit *e, const char *text, size_t n, bool own, struct 
     bool alone = !e->open;
     if (alone)
         yaml_edit_begin(e);
-    good = good && free_parameters(e, &from, own, err) && free_tasks(e, &from, err) &&
+    good = good && free_members(e, &from, "parameters", own, parameter_rename, err) &&
+           free_members(e, &from, "tasks", true, edit_rename_task, err) &&
            free_files(e, &from, err) && section_add(e, &from, "parameters", NULL, err) &&
            section_add(e, &from, "lists", NULL, err) && section_add(e, &from, "tasks", names, err);
     yaml_edit_free(&from);

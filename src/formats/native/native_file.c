@@ -48,7 +48,7 @@ bool native_prepare(struct native_reading *r)
 {
     static const char *const keys[] = {"weft",    "name",    "defaults", "parameters",
                                        "assert",  "lists",   "hooks",    "tasks",
-                                       "include", "results", NULL};
+                                       "include", "results", "canvas",   NULL};
     const struct yaml *y = &r->file.y;
     r->keeps_results = r->module && r->module->parent->keeps_results;
     for (yaml_ref k = yaml_first(y, 0); k != YAML_NONE; k = yaml_next(y, 0, k)) {
@@ -68,6 +68,9 @@ bool native_prepare(struct native_reading *r)
             break;
         case 9:
             good = native_results(&r->file, v, "results", &r->keeps_results);
+            break;
+        case 10:
+            good = native_read_canvas(r, v);
             break;
         default:
             break;

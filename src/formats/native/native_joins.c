@@ -71,8 +71,10 @@ const struct native_reading *native_top(const struct native_reading *r)
 char *native_list_place(const struct native_reading *r, uint32_t list)
 {
     const char *source = lists_source(&r->lists, &r->file, list);
-    struct strbuf outer = {0};
-    native_outer_name(r, NULL, source, strlen(source), &outer);
+    struct strbuf outer = {0}, filled = {0};
+    native_fill_parameters(r, source, strlen(source), &filled);
+    native_outer_name(r, NULL, strbuf_text(&filled), filled.n, &outer);
+    strbuf_free(&filled);
     return strbuf_steal(&outer);
 }
 

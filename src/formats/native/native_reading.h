@@ -161,6 +161,7 @@ bool native_check_given(const struct native_reading *r);
 /* `assert` and `hooks`: native_texts.c. */
 bool native_read_assertions(struct native_reading *r, yaml_ref v);
 bool native_read_hooks(struct native_reading *r, yaml_ref hooks);
+bool native_read_canvas(struct native_reading *r, yaml_ref canvas);
 /* native_resources.c */
 bool native_read_resources(struct native_reading *r, uint32_t task, yaml_ref v);
 
@@ -187,6 +188,9 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body);
 
 /* Parameters that commands name are the model's. */
 void native_keep_parameters(struct native_reading *r);
+/* The text of a list, parameters filled in: "{d}/{s}.fq" is "data/{s}.fq". */
+void native_fill_parameters(const struct native_reading *r, const char *text, size_t length,
+                            struct strbuf *out);
 
 /* native_later.c */
 /* Is something of the file, or of a module of it, not known yet? */

@@ -211,6 +211,34 @@ static void test_assertions(void)
             "an empty constraint");
 }
 
+/* What people draw around tasks: read by nobody here, but told where it could not be drawn. */
+static void test_canvas(void)
+{
+    static const struct {
+        const char *canvas, *problem;
+    } cases[] = {
+        {"{frame: {}}", "did you mean 'frames'"},
+        {"[a]", "canvas"},
+        {"{frames: {both: a}}", "a frame is a list of tasks"},
+        {"{frames: {both: [{a: b}]}}", "a task of the frame"},
+        {"{notes: {one: {txt: why}}}", "did you mean 'text'"},
+        {"{notes: [why]}", "notes"},
+    };
+    struct error err = {0};
+    struct workflow *w = read_text(&format_native,
+                                   "weft: 1\ntasks: {a: {}, b: {}}\n"
+                                   "canvas: {frames: {both: [a, b, gone]}, notes: {one: why, two: "
+                                   "{text: why, beside: a}}}\n",
+                                   NULL, &err);
+    ok(w && w->ntasks == 2, "frames and notes: %s", err.text);
+    workflow_free(w);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "weft: 1\ntasks: {a: {}}\ncanvas: %s\n", cases[i].canvas);
+        refuses(&format_native, text, cases[i].problem, "canvas: %s", cases[i].canvas);
+    }
+}
+
 static void test_errors(void)
 {
     const struct format *f = &format_native;
@@ -622,6 +650,7 @@ int main(void)
         TAP_CASE(test_full),     TAP_CASE(test_running),          TAP_CASE(test_assertions),
         TAP_CASE(test_errors),   TAP_CASE(test_random),           TAP_CASE(test_labels),
         TAP_CASE(test_platform), TAP_CASE(test_random_platforms), TAP_CASE(test_sniff),
+        TAP_CASE(test_canvas),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -236,14 +236,16 @@ static void fix_in(struct native_reading *r, yaml_ref v)
             scope_fix_parameters(&r->scope, yaml_text(y, i, NULL));
 }
 
-/* One look at all that tasks say. O(file), and only if there are parameters. */
+/* One look at all that tasks and lists say. O(file), and only if there are parameters. */
 static void fix_parameters(struct native_reading *r)
 {
     const struct yaml *y = &r->file.y;
     yaml_ref tasks = yaml_get(y, 0, "tasks"), defaults = yaml_get(y, 0, "defaults");
-    yaml_ref include = yaml_get(y, 0, "include");
+    yaml_ref include = yaml_get(y, 0, "include"), lists = yaml_get(y, 0, "lists");
     if (!r->scope.parameters.n)
         return;
+    if (lists != YAML_NONE)
+        fix_in(r, lists);
     if (defaults != YAML_NONE)
         fix_in(r, defaults);
     if (include != YAML_NONE)
@@ -272,6 +274,47 @@ static void tell_assumed(struct native_reading *r, uint32_t list)
                      name, l->nrows, plural(l->nrows), name);
 }
 
+/* {n} of a parameter; other braces stay: those of a pattern are variables, those of values are data. */
+void native_fill_parameters(const struct native_reading *r, const char *text, size_t length,
+                            struct strbuf *out)
+{
+    const char *from = text, *p = text;
+    strbuf_clear(out);
+    for (size_t n; (n = scope_next_word(text, &p)) > 0; p += n)
+        for (size_t i = 0; i < r->scope.parameters.n; i++) {
+            const struct scope_parameter *x = &r->scope.parameters.at[i];
+            if (strncmp(x->name, p, n) != 0 || x->name[n])
+                continue;
+            strbuf_add_bytes(out, from, (size_t)(p - 1 - from));
+            strbuf_add(out, x->value);
+            from = p + n + 1;
+            break;
+        }
+    strbuf_add_bytes(out, from, length - (size_t)(from - text));
+}
+
+static const char *fill_list(void *context, yaml_ref v, size_t *length)
+{
+    struct native_reading *r = context;
+    const char *text = yaml_text(&r->file.y, v, length);
+    native_fill_parameters(r, text, *length, &r->scope.text);
+    *length = r->scope.text.n;
+    return strbuf_text(&r->scope.text);
+}
+
+/* A value that the command line put into a list is data in commands, as if it were the list's own. */
+static void mark_outside_lists(struct native_reading *r, yaml_ref lists)
+{
+    const struct yaml *y = &r->file.y;
+    struct list *x = r->lists.at.at; /* one for each key, in their order */
+    for (yaml_ref k = yaml_first(y, lists); k != YAML_NONE && r->scope.parameters.n;
+         k = yaml_next(y, lists, k), x++)
+        for (yaml_ref v = yaml_value(k); v < y->at[yaml_value(k)].next; v++)
+            if (yaml_type(y, v) == YAML_SCALAR &&
+                scope_is_outside(&r->scope, yaml_text(y, v, NULL)))
+                x->outside = true;
+}
+
 bool native_read_values(struct native_reading *r)
 {
     const struct yaml *y = &r->file.y;
@@ -286,7 +329,10 @@ bool native_read_values(struct native_reading *r)
     }
     if (lists != YAML_NONE)
         builder_outside(r->b); /* names, lines or tables of other files */
-    if (lists != YAML_NONE && !lists_read(&r->lists, &r->file, lists, r->folder, &r->given))
+    struct native filled = r->file;
+    filled.fill = r->scope.parameters.n ? fill_list : NULL;
+    filled.fill_context = r;
+    if (lists != YAML_NONE && !lists_read(&r->lists, &filled, lists, r->folder, &r->given))
         return false;
     for (size_t i = 0; i < r->lists.variables.n; i++)
         builder_variable(r->b, lists_name(&r->lists, r->lists.variables.at[i].name));
@@ -299,6 +345,8 @@ bool native_read_values(struct native_reading *r)
     }
     scope_init(&r->scope, &r->lists);
     r->scope.closed = r->module != NULL;
+    if (lists != YAML_NONE)
+        mark_outside_lists(r, lists);
     fix_parameters(r);
     native_keep_parameters(r);
     return true;

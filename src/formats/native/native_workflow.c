@@ -258,12 +258,15 @@ static bool read_objects(struct native_reading *r, uint32_t task, yaml_ref v, bo
     return true;
 }
 
-/* Only after a mistake: all names are gathered for the suggestion, as this file has them. */
+/* Only after a mistake: all names are gathered for the suggestion, as this file has them, families' too. */
 static bool unknown_task(struct native_reading *r, yaml_ref at, const char *name)
 {
     uint32_t count = builder_task_count(r->b), known = 0;
-    const char **names = mem_new(const char *, (size_t)count + 1);
-    size_t prefix = strlen(native_prefix(r));
+    size_t prefix = strlen(native_prefix(r)), keys = yaml_size(&r->file.y, native_tasks(r));
+    const char **names = mem_new(const char *, count + keys);
+    for (yaml_ref k = yaml_first(&r->file.y, native_tasks(r)); k != YAML_NONE;
+         k = yaml_next(&r->file.y, native_tasks(r), k))
+        names[known++] = yaml_text(&r->file.y, k, NULL);
     for (uint32_t t = r->first; t < count && (!r->module || t < r->first + r->ntasks); t++)
         names[known++] = builder_task_name(r->b, t) + prefix;
     const char *near = suggest_nearest(name, names, known);

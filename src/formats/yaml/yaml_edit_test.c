@@ -162,8 +162,13 @@ static void test_places(void)
             "an element in lines");
     by_hand(APPEND, "tasks/flat/after", "edges", "[blur]", "[blur, edges]", "and in brackets");
     by_hand(SET, "tasks/flat/in/x", "f", "in: {}", "in: {x: f}", "the first in braces");
-    by_hand(SET, "tasks/edges/env/A", "1", "    out:\n", "    out:\n    env: {A: 1}\n",
+    by_hand(SET, "tasks/edges/env/A", "1", "    out:\n", "    out:\n    env:\n      A: 1\n",
             "a mapping is made on the way");
+    by_hand(SET, "tasks/flat/env/A", "1", "after: [blur]}", "after: [blur], env: {A: 1}}",
+            "in braces, where it is in some");
+    by_hand(SET, "canvas/notes/one/text", "a: b", "after: [blur]}\n",
+            "after: [blur]}\ncanvas:\n  notes:\n    one:\n      text: 'a: b'\n",
+            "several, in lines");
     by_hand(LINES, "tasks", "new:\n  run: x\n  in: y\n", "after: [blur]}\n",
             "after: [blur]}\n  new:\n    run: x\n    in: y\n", "a task in lines");
     by_hand(LINES, "parameters", "new: 5\n", "'fast' }", "'fast', new: 5 }", "lines into braces");

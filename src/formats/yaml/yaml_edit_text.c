@@ -284,6 +284,14 @@ bool yaml_edit_set(struct yaml_edit *e, const struct yaml_path *path, struct yam
     struct strbuf flow = {0}, lines = {0};
     bool good = new_read(&value, &flow, err);
     const char *key = path->at[up.n];
+    for (size_t i = up.n; good && i < path->n; i++) { /* a line for each mapping on the way */
+        for (size_t column = 2 * (i - up.n); column; column--)
+            strbuf_add_char(&lines, ' ');
+        yaml_write_string(&lines, path->at[i], YAML_IN_BLOCK);
+        strbuf_add(&lines, i + 1 < path->n ? ":\n" : ": ");
+    }
+    if (good)
+        new_write(&value, flow.at, false, true, 2 * (path->n - 1 - up.n), &lines);
     for (size_t i = path->n - 1; good && i > up.n; i--) { /* mappings on the way */
         struct strbuf around = {0};
         strbuf_add_char(&around, '{');
@@ -292,12 +300,7 @@ bool yaml_edit_set(struct yaml_edit *e, const struct yaml_path *path, struct yam
         strbuf_free(&flow);
         flow = around;
     }
-    if (good && path->n == up.n + 1) {
-        yaml_write_string(&lines, key, YAML_IN_BLOCK);
-        strbuf_add(&lines, ": ");
-        new_write(&value, flow.at, false, true, 0, &lines);
-    }
-    good = good && member_add(e, &up, key, flow.at, lines.n ? lines.at : NULL, err);
+    good = good && member_add(e, &up, key, flow.at, lines.at, err);
     strbuf_free(&flow);
     strbuf_free(&lines);
     return good;

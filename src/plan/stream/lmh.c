@@ -93,9 +93,9 @@ static bool collapse_chain(const struct stream_problem *q, struct mos_bench *x,
             continue;
         state_copy(&x->trial, &x->current);
         state_merge(&x->trial, q, a, b);
-        done = state_estimate(&x->trial, q, x->current.latency * (1 + STREAM_TOLERANCE), e,
-                              &x->look) &&
-               state_meets(&x->trial, q) && !seen_has(seen, state_hash(&x->trial));
+        done =
+            state_estimate(&x->trial, q, x->current.latency * (1 + STREAM_TOLERANCE), e, x->look) &&
+            state_meets(&x->trial, q) && !seen_has(seen, state_hash(&x->trial));
     }
     if (done) {
         state_copy(&x->current, &x->trial);
@@ -143,7 +143,7 @@ static bool mend_transfer(const struct stream_problem *q, struct mos_bench *x,
         state_copy(&x->trial, &x->current);
         state_merge(&x->trial, q, m->from, m->to);
         if (x->trial.possible && !state_misses(&x->trial, q, q->throughput) &&
-            state_estimate(&x->trial, q, limit, &x->now, &x->look) &&
+            state_estimate(&x->trial, q, limit, &x->now, x->look) &&
             step_is_admissible(q, x, seen)) {
             state_copy(&x->step, &x->trial);
             found = true;
@@ -151,7 +151,7 @@ static bool mend_transfer(const struct stream_problem *q, struct mos_bench *x,
     }
     state_copy(&x->trial, &x->current);
     if (mos_duplicate(q, &x->trial, q->g->edge_from[m->edge], m->to, x->current.rate, limit,
-                      &x->deeper, &x->now, &x->look) &&
+                      &x->deeper, &x->now, x->look) &&
         step_is_admissible(q, x, seen) &&
         (!found || x->trial.latency < x->step.latency * (1 - STREAM_TOLERANCE))) {
         state_copy(&x->step, &x->trial);
@@ -230,6 +230,7 @@ void mos_minimise_latency(const struct stream_problem *q, struct stream_state *s
     for (size_t i = 0; i < 6; i++)
         state_free(all[i]);
     stream_estimate_free(&x.now);
-    stream_estimate_free(&x.look);
+    stream_estimate_free(&x.look[0]);
+    stream_estimate_free(&x.look[1]);
     free(seen.at);
 }

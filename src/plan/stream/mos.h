@@ -7,7 +7,7 @@
 /* A candidate move: state and estimate, reused. */
 struct mos_bench {
     struct stream_state current, best, trial, choice, step, deeper;
-    struct stream_estimate now, look;
+    struct stream_estimate now, look[2];
     uint64_t tried; /* estimates of LMH */
 };
 
@@ -36,10 +36,10 @@ bool mos_inverse(struct stream_problem *q, double limit, struct mos_result *out,
 
 /* Moves shared by the phases. `rate`: the throughput before. Ancestors follow while the rate is
  * missed; with `deeper` (memory for one more state) a few more do, those whose data comes last
- * first, and the least latency counts. False: it cannot be done. */
+ * first, and the least latency counts. `e`: memory for two estimates. False: it cannot be done. */
 bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint32_t task,
                    uint32_t cluster, double rate, double limit, struct stream_state *deeper,
-                   const struct stream_estimate *base, struct stream_estimate *e);
+                   const struct stream_estimate *base, struct stream_estimate e[2]);
 
 /* Options of the planners. */
 #define STREAM_OPTIONS                                                                             \

@@ -66,12 +66,12 @@ static bool merge_best(struct reducer *r, bool defragment, struct pair_candidate
         double limit = found && best->keeps == KEEPS
                            ? x->choice.latency * (1 + 2 * STREAM_TOLERANCE)
                            : INFINITY;
-        if (!x->trial.possible || !state_estimate(&x->trial, r->q, limit, &x->now, &x->look))
+        if (!x->trial.possible || !state_estimate(&x->trial, r->q, limit, &x->now, x->look))
             continue;
         c->keeps = KEEPS;
         if (x->trial.rate < wanted) {
             state_copy(&x->step, &x->trial);
-            state_close(&x->step, r->q, &x->look);
+            state_close(&x->step, r->q, x->look);
             c->keeps = x->step.processors < x->current.processors && x->step.rate >= wanted
                            ? REPLICATES
                            : MISSES;
@@ -110,7 +110,7 @@ static void merge_more(struct reducer *r, const struct pair_candidate *best, uin
     free(taken);
     if (merged == 1)
         return;
-    if (x->trial.possible && state_estimate(&x->trial, r->q, INFINITY, &x->now, &x->look) &&
+    if (x->trial.possible && state_estimate(&x->trial, r->q, INFINITY, &x->now, x->look) &&
         x->trial.rate >= wanted && x->trial.latency <= bound * SPOILT) {
         state_copy(&x->choice, &x->trial);
         r->batch = 2 * count;
@@ -155,7 +155,7 @@ static bool merge_slow(struct reducer *r)
             continue;
         state_copy(&x->trial, &x->current);
         state_merge(&x->trial, r->q, m->from, m->to);
-        if (x->trial.possible && state_estimate(&x->trial, r->q, INFINITY, e, &x->look) &&
+        if (x->trial.possible && state_estimate(&x->trial, r->q, INFINITY, e, x->look) &&
             (!found || x->trial.latency < x->choice.latency * (1 - STREAM_TOLERANCE))) {
             state_copy(&x->choice, &x->trial);
             found = true;
@@ -195,7 +195,8 @@ bool mos_reduce_processors(const struct stream_problem *q, bool replicate, struc
     state_free(&r.x.choice);
     state_free(&r.x.step);
     stream_estimate_free(&r.x.now);
-    stream_estimate_free(&r.x.look);
+    stream_estimate_free(&r.x.look[0]);
+    stream_estimate_free(&r.x.look[1]);
     stream_pairs_free(&r.pairs);
     return r.missed;
 }

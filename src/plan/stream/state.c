@@ -100,6 +100,15 @@ void state_single(struct stream_state *s, const struct stream_problem *q)
     state_refresh(s, q);
 }
 
+/* At least 1. ceil() is a call where the processor need not have the instruction. */
+static uint32_t state_round_up(double replicas)
+{
+    if (replicas <= 1)
+        return 1;
+    uint32_t whole = (uint32_t)replicas;
+    return whole + (whole < replicas);
+}
+
 /* Replicas of a cluster: throughput x time as a real number (plus `extra`, what moves asked for on
  * top), rounded up; a fixed cluster has one, and the state is impossible when that is too slow. A
  * slack of 1e-7 keeps rounding from costing a whole node. */
@@ -135,7 +144,7 @@ void state_refresh(struct stream_state *s, const struct stream_problem *q)
         double replicas = q->throughput * s->time[c] + s->extra[c];
         if (s->fixed[c] && replicas > 1 + 1e-7)
             s->possible = false;
-        s->procs[c] = s->fixed[c] ? 1 : (uint32_t)fmax(1, ceil(replicas - 1e-7));
+        s->procs[c] = s->fixed[c] ? 1 : state_round_up(replicas - 1e-7);
         s->processors += s->procs[c];
         s->need += replicas;
     }

@@ -65,13 +65,13 @@ static uint32_t latest_input(const struct stream_problem *q, const struct stream
  */
 bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint32_t task,
                    uint32_t cluster, double rate, double limit, struct stream_state *deeper,
-                   const struct stream_estimate *base, struct stream_estimate *e)
+                   const struct stream_estimate *base, struct stream_estimate e[2])
 {
     ARRAY(uint32_t) added = {0};
     double wanted = fmin(q->throughput, rate) * (1 - STREAM_TOLERANCE);
     bool good = false;
     size_t most = q->g->ntasks <= PATIENT ? SIZE_MAX : FEW_ANCESTORS;
-    uint32_t further = 0;
+    uint32_t further = 0, turn = 0;
     if (!q->duplication)
         return false;
     /* Ancestors may bring back under the limit what the first copy put above it: worth the time on
@@ -83,9 +83,14 @@ bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint3
         state_add(s, q, task, cluster);
         if (!state_fits(q, s))
             break;
+        /* each copy changes what the one before it made: that is the nearest to start from */
         bool missed = state_misses(s, q, wanted);
-        if (!missed && !state_estimate(s, q, limit, base, e))
+        if (!missed && !state_estimate(s, q, limit, base, &e[turn]))
             break;
+        if (!missed) {
+            base = &e[turn];
+            turn = !turn;
+        }
         if (missed || s->rate < wanted) {
             task = heaviest_input(q, s, added.at, added.n, cluster);
             continue;
@@ -97,7 +102,7 @@ bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint3
         if (!good || s->latency < deeper->latency * (1 - STREAM_TOLERANCE))
             state_copy(deeper, s);
         good = true;
-        task = further++ < FEW_ANCESTORS ? latest_input(q, e, added.at, added.n, cluster) : NONE;
+        task = further++ < FEW_ANCESTORS ? latest_input(q, base, added.at, added.n, cluster) : NONE;
     }
     if (deeper && good)
         state_copy(s, deeper);
@@ -137,7 +142,7 @@ static void try_merge(const struct stream_problem *q, struct mos_bench *x, uint3
 {
     state_copy(&x->trial, &x->current);
     state_merge(&x->trial, q, a, b);
-    if (x->trial.possible && state_estimate(&x->trial, q, limit, &x->now, &x->look))
+    if (x->trial.possible && state_estimate(&x->trial, q, limit, &x->now, x->look))
         sth_offer(x, found);
 }
 
@@ -191,7 +196,7 @@ static void mend_edge(const struct stream_problem *q, struct mos_bench *x, uint3
         try_merge(q, x, from, to, INFINITY, &found);
         state_copy(&x->trial, &x->current);
         if (mos_duplicate(q, &x->trial, task, to, x->current.rate, limit_of(found, &x->choice),
-                          NULL, &x->now, &x->look))
+                          NULL, &x->now, x->look))
             sth_offer(x, &found);
         if (!x->current.fixed[from] && !x->current.fixed[to]) {
             uint32_t replicas = (uint32_t)ceil(q->throughput * weight - 1e-7);
@@ -199,7 +204,7 @@ static void mend_edge(const struct stream_problem *q, struct mos_bench *x, uint3
             state_replicate(&x->trial, q, from, replicas);
             state_replicate(&x->trial, q, to, replicas);
             if (state_fits(q, &x->trial) &&
-                state_estimate(&x->trial, q, INFINITY, &x->now, &x->look))
+                state_estimate(&x->trial, q, INFINITY, &x->now, x->look))
                 sth_offer(x, &found);
         }
         if (!found)
@@ -315,7 +320,7 @@ static bool mend_channel(const struct stream_problem *q, struct mos_bench *x)
         state_copy(&x->trial, &x->current);
         limit = fmin(limit, limit_of(here, &x->choice));
         if (mos_duplicate(q, &x->trial, q->g->edge_from[m.edge], m.to, x->current.rate, limit, NULL,
-                          e, &x->look) &&
+                          e, x->look) &&
             x->trial.rate > x->current.rate * (1 + STREAM_TOLERANCE))
             sth_offer(x, &here);
         x->step = x->choice;
@@ -341,7 +346,7 @@ static bool mend_channel(const struct stream_problem *q, struct mos_bench *x)
             fixed |= x->current.fixed[c];
             state_replicate(&x->trial, q, c, replicas);
         }
-    if (!fixed && state_fits(q, &x->trial) && state_estimate(&x->trial, q, INFINITY, e, &x->look))
+    if (!fixed && state_fits(q, &x->trial) && state_estimate(&x->trial, q, INFINITY, e, x->look))
         sth_offer(x, &found);
     if (found)
         perform_merge(q, x);
@@ -382,5 +387,6 @@ void mos_satisfy_throughput(const struct stream_problem *q, struct stream_state 
     state_free(&x.choice);
     state_free(&x.step);
     stream_estimate_free(&x.now);
-    stream_estimate_free(&x.look);
+    stream_estimate_free(&x.look[0]);
+    stream_estimate_free(&x.look[1]);
 }

@@ -38,11 +38,13 @@ local pack, unpack, concat = struct.pack, struct.unpack, table.concat
 local a = ARGV[1] -- the call; `p` is where we read in it, everywhere below
 local NONE = 4294967295
 local SIZE, EDGE, COPY = 64, 12, 60 -- bytes of a record, of an edge, of a copy
+local GAP = 256 -- bytes between two changes that are written along with them
+local DOZEN = 32 -- records that ADOPT looks at together
 local SMALL = 32 -- edges in: a task with more has a counter in C instead of being read whole
 local LONG = 1048576 -- answers longer than this are not kept
 local ZERO4, ZERO8, NAN = '\0\0\0\0', '\0\0\0\0\0\0\0\0', '\0\0\0\0\0\0\248\127'
 local NO_EDGE, NO_PROOF = rep('\0', EDGE), rep('\0', 16)
-local resent, keep, expire, tasks, edges, client, number, p = unpack('<BBIIIc8I', a)
+local resent, keep, expire, tasks, edges, client, number, rlow, rhigh, elow, ehigh, p = unpack('<BBIIIc8IIIII', a)
 -- the run was dropped (FLUSHALL, expiry, a restart without a file): not an empty one, but an error
 if call('STRLEN', R) ~= tasks * SIZE then return redis.error_reply('WEFTGONE') end
 -- sent again: applied before? Then the same answers as then
@@ -60,6 +62,8 @@ local function put(s) n = n + 1 out[n] = s end
 
 -- records are read ahead when asked for nearly in order, and written when all is done, neighbours together
 local recs, block, bfirst, bend, before = {}, '', 0, 0, -99
+-- who ends tasks says where they and their children stand, so that all are read at once
+if rhigh > rlow then bfirst, bend, block = rlow, rhigh, range(R, rlow * SIZE, rhigh * SIZE - 1) end
 local changed, nchanged, rising = {}, 0, true
 local function load(t)
   local rec = recs[t]
@@ -80,14 +84,21 @@ local function save(t, rec)
   end
   recs[t] = rec
 end
--- values[list[i]] to place list[i] of the key, neighbours in one SETRANGE; `sorted`: the list rises already
-local function write_runs(key, size, list, count, sorted, values)
+-- values[list[i]] to place list[i] of the key, neighbours in one SETRANGE; `sorted`: the list rises already. What
+-- stands between two that are close was read (`was`, from `low` to `high`) and is written along: a SETRANGE costs
+-- more than its bytes
+local function write_runs(key, size, list, count, sorted, values, was, low, high)
   if not sorted then table.sort(list) end
   local i = 1
   while i <= count do
     local at, parts, k = list[i], {}, 0
     local expected = at
-    while i <= count and list[i] == expected do
+    while i <= count and (list[i] == expected or (list[i] - expected <= GAP / size and expected >= low and list[i] <= high)) do
+      if list[i] > expected then
+        k = k + 1
+        parts[k] = sub(was, (expected - low) * size + 1, (list[i] - low) * size)
+        expected = list[i]
+      end
       local v = values[expected]
       k = k + 1
       parts[k] = v
@@ -100,6 +111,8 @@ end
 
 -- edges likewise, but those of tasks with many of them go straight through
 local marks, window, wfirst, wend, wbefore = {}, '', 0, 0, -1
+if ehigh > elow then wfirst, wend, window = elow, ehigh, range(E, elow * EDGE, ehigh * EDGE - 1) end
+local block_was, window_was = block, window
 local marked, nmarked, mrising = {}, 0, true
 local function edges_of(first, count)
   if count > SMALL then return range(E, first * EDGE, (first + count) * EDGE - 1) end
@@ -120,6 +133,15 @@ local function save_edges(first, s)
     if nmarked > 1 and marked[nmarked - 1] > first then mrising = false end
   end
   marks[first] = s
+end
+
+-- what was kept back goes out: whoever reads or writes many neighbours at once does so on the server's strings
+local function flush()
+  write_runs(R, SIZE, changed, nchanged, rising, recs, block_was, rlow, rhigh)
+  write_runs(E, EDGE, marked, nmarked, mrising, marks, window_was, elow, ehigh)
+  rhigh, ehigh = rlow, elow -- what was read then is not what stands there now
+  recs, changed, nchanged, rising, bfirst, bend, before = {}, {}, 0, true, 0, 0, -99
+  marks, marked, nmarked, mrising, wfirst, wend, wbefore = {}, {}, 0, true, 0, 0, -1
 end
 
 -- nodes: life, fenced
@@ -221,6 +243,7 @@ local function notify(mark)
     local count
     local was = range(E, at * EDGE, (at + len) * EDGE - 1)
     if was ~= words then
+      ehigh = elow -- what was read then is not what stands there now
       set_range(E, at * EDGE, words)
       if size ~= ZERO8 then set_size(at, differs, size) end
     end
@@ -254,36 +277,32 @@ end
 -- and put their answer; outcomes are those of enum meta_outcome: 0 OK, 1 STALE, 2 ENDED, 3 UNKNOWN. A task is
 -- 0 absent, 1 queued, 2 running, 3 done, 4 failed, 5 removed, 6 skipped, 7 excused (6 and 7: by COMPLETE).
 local op = {}
-op[0] = function(status, attempt, t, epoch, nd, x, time) -- PUT
-  local f, c, ni, q = section()
-  local rec, outcome = load(t), '\0'
-  if byte(rec, 1) == 0 then
-    local held = nd ~= NONE
-    if held and node(nd)[2] == 1 then outcome = '\1'
-    else
-      rec = '\1' .. sub(rec, 2, 2) .. '\0\0' .. pack('<III', held and 1 or 0, nd, nd)
-        .. (held and time or NAN) .. NAN .. NAN .. time .. NO_PROOF
-      save(t, rec)
-    end
-  end
-  put(outcome)
-  put_item(rec, f, c, ni, q)
+-- one PUT: the outcome, and the record if it is another now
+local function put_task(rec, t, epoch, nd, x, time)
+  if byte(rec, 1) ~= 0 then return '\0' end
+  local held = nd ~= NONE
+  if held and node(nd)[2] == 1 then return '\1' end
+  return '\0', '\1' .. sub(rec, 2, 2) .. '\0\0' .. pack('<III', held and 1 or 0, nd, nd)
+    .. (held and time or NAN) .. NAN .. NAN .. time .. NO_PROOF
 end
-op[1] = function(status, attempt, t, epoch, nd, x, time) -- HOLD
-  local f, c, ni, q = section()
-  local rec, outcome = load(t), '\0'
+local function hold_task(rec, t, epoch, nd, x, time) -- likewise
   local st, _, _, ep, ho = unpack('<BBHII', rec)
-  if st == 0 then outcome = '\3'
-  elseif st >= 3 then outcome = '\2'
-  elseif ep == epoch + 1 and ho == nd then outcome = '\0'
-  elseif ep ~= epoch or not may_take(nd, x) then outcome = '\1'
-  else
-    rec = take(rec, t, nd, time)
-    save(t, rec)
-  end
-  put(outcome)
-  put_item(rec, f, c, ni, q)
+  if st == 0 then return '\3' end
+  if st >= 3 then return '\2' end
+  if ep == epoch + 1 and ho == nd then return '\0' end
+  if ep ~= epoch or not may_take(nd, x) then return '\1' end
+  return '\0', take(rec, t, nd, time)
 end
+local function one_task(apply, t, epoch, nd, x, time)
+  local f, c, ni, q = section()
+  local rec = load(t)
+  local outcome, now = apply(rec, t, epoch, nd, x, time)
+  if now then save(t, now) end
+  put(outcome)
+  put_item(now or rec, f, c, ni, q)
+end
+op[0] = function(status, attempt, t, epoch, nd, x, time) one_task(put_task, t, epoch, nd, x, time) end -- PUT
+op[1] = function(status, attempt, t, epoch, nd, x, time) one_task(hold_task, t, epoch, nd, x, time) end -- HOLD
 op[2] = function(status, attempt, t) -- GET
   local f, c, ni, q = section()
   local rec = load(t)
@@ -311,10 +330,8 @@ local function attempt_of(kind, status, attempt, t, epoch, nd, time) -- START, R
 end
 op[3] = function(status, attempt, t, epoch, nd, x, time) attempt_of(3, status, attempt, t, epoch, nd, time) end
 op[4] = function(status, attempt, t, epoch, nd, x, time) attempt_of(4, status, attempt, t, epoch, nd, time) end
-op[5] = function(status, attempt, t, epoch, nd, x, time) -- COMPLETE
-  local start, bytes, mark, proof, remote, count, len
-  start, bytes, mark, proof, remote, count, len, p = unpack('<c8c8c12c16BII', a, p)
-  local done = p + len
+-- the task's own half of COMPLETE: the outcome, and whether it ended just now
+local function complete(status, attempt, t, epoch, nd, start, time, proof)
   local rec, outcome, fresh = load(t), 0, 0
   local st, doomed, at, ep, ho = unpack('<BBHII', rec)
   local holds = ho == nd and ep == epoch
@@ -330,9 +347,16 @@ op[5] = function(status, attempt, t, epoch, nd, x, time) -- COMPLETE
     else excused_now = excused_now + 1 end
     save(t, pack('<BBH', st, doomed, attempt ~= 0 and attempt or at) .. sub(rec, 5, 24) .. start .. time
       .. sub(rec, 41, 48) .. proof)
-    if remote == 1 then call('HSET', P, t, '\1' .. mark .. bytes) end
   end
   put(pack('<BBBI', outcome, fresh, st, ho))
+  return outcome, fresh
+end
+op[5] = function(status, attempt, t, epoch, nd, x, time) -- COMPLETE
+  local start, bytes, mark, proof, remote, count, len
+  start, bytes, mark, proof, remote, count, len, p = unpack('<c8c8c12c16BII', a, p)
+  local done = p + len
+  local outcome, fresh = complete(status, attempt, t, epoch, nd, start, time, proof)
+  if fresh == 1 and remote == 1 then call('HSET', P, t, '\1' .. mark .. bytes) end
   if outcome == 0 then for i = 1, count do notify(mark) end end
   p = done
 end
@@ -365,17 +389,36 @@ op[7] = function(status, attempt, t, epoch, nd, x, time) -- ADOPT
   if x ~= nd then fence(x, over) end
   local taken, list, stop, i = 0, {}, 0, t
   local last = math.min(tasks, t + scan)
+  -- neighbours are mostly alike: looked at by the dozen, as long as nothing is kept back
+  local clean, blk, from, upto, mixed = nchanged == 0, '', 0, 0, 0
+  local function alike(k) -- the record of DOZEN that look the same
+    if not clean or k < mixed or k + DOZEN > last then return end
+    if k + DOZEN > upto then
+      from, upto = k, math.min(last, k + 64 * DOZEN)
+      blk = range(R, from * SIZE, upto * SIZE - 1)
+    end
+    local at = (k - from) * SIZE
+    local rec = sub(blk, at + 1, at + SIZE)
+    if sub(blk, at + 1, at + DOZEN * SIZE) == rep(rec, DOZEN) then return rec end
+    mixed = k + DOZEN
+  end
   while i < last do
-    local rec = load(i)
-    local st, _, _, _, ho = unpack('<BBHII', rec)
+    local rec, count = alike(i), DOZEN
+    if not rec then rec, count = load(i), 1 end
+    local st, _, _, _, ho, fi = unpack('<BBHIII', rec)
     if ho == x and st > 0 and st < 3 then
       if taken == limit then stop = 1 break end
-      save(i, '\1' .. sub(take(rec, i, nd, time), 2))
-      taken = taken + 1
-      list[taken] = pack('<I', i)
+      if taken + count > limit or (fi ~= NONE and ho ~= nd) then count = 1 end -- each has its line in M
+      local now = '\1' .. sub(take(rec, i, nd, time), 2)
+      if count == 1 then save(i, now) else set_range(R, i * SIZE, rep(now, count)) end
+      for k = i, i + count - 1 do
+        taken = taken + 1
+        list[taken] = pack('<I', k)
+      end
     end
-    i = i + 1
+    i = i + count
   end
+  bfirst, bend, rhigh = 0, 0, rlow -- what was read ahead may be another now
   put('\0')
   put(pack('<IBI', i, stop, taken))
   put(concat(list))
@@ -468,6 +511,88 @@ op[24] = function(status, attempt, t) -- ITEM
   put_item(load(t), f, c, ni, q)
 end
 
+-- Runs: the same operation on neighbours, which mostly look alike; then it is one comparison and one write, whatever
+-- their number. Whoever looks like its neighbour and would come out otherwise has an effect besides (M), and goes by
+-- itself. decode.c (decode_run) reads the answers.
+local function run_head(t)
+  local count, first, n
+  count, first, n, p = unpack('<III', a, p)
+  flush()
+  return count, first, n, range(R, t * SIZE, (t + count) * SIZE - 1)
+end
+local function are_alike(block, count) return block == rep(sub(block, 1, SIZE), count) end
+-- their records and the edges into them; in short when all are alike and nobody has told them anything
+local function put_run(block, outcomes, count, first, n)
+  local marks_in = n > 0 and range(E, first * EDGE, (first + n) * EDGE - 1) or ''
+  if not outcomes and not sized and are_alike(block, count) and marks_in == rep('\0', n * EDGE) then
+    put('\1')
+    put(sub(block, 1, SIZE))
+    return
+  end
+  put('\0')
+  put(outcomes or rep('\0', count))
+  put(block)
+  put(marks_in)
+  put(sized and '\1' or '\0')
+  if sized and n > 0 then put(range(S, first * 8, (first + n) * 8 - 1)) end
+end
+local function run_of(apply, t, epoch, nd, x, time)
+  local count, first, n, block = run_head(t)
+  local rec = sub(block, 1, SIZE)
+  local ho, fi = unpack('<II', rec, 9)
+  if are_alike(block, count) and (byte(rec, 1) == 0 or fi == NONE or ho == nd) then
+    local outcome, now = apply(rec, t, epoch, nd, x, time)
+    if now then
+      block = rep(now, count)
+      set_range(R, t * SIZE, block)
+    end
+    put_run(block, outcome ~= '\0' and rep(outcome, count) or nil, count, first, n)
+    return
+  end
+  local outcomes, parts = {}, {}
+  for i = 1, count do
+    rec = sub(block, (i - 1) * SIZE + 1, i * SIZE)
+    local outcome, now = apply(rec, t + i - 1, epoch, nd, x, time)
+    outcomes[i], parts[i] = outcome, now or rec
+  end
+  block = concat(parts)
+  set_range(R, t * SIZE, block)
+  put_run(block, concat(outcomes), count, first, n)
+end
+op[25] = function(status, attempt, t, epoch, nd, x, time) run_of(put_task, t, epoch, nd, x, time) end -- PUTs
+op[26] = function(status, attempt, t, epoch, nd, x, time) run_of(hold_task, t, epoch, nd, x, time) end -- HOLDs
+op[27] = function(status, attempt, t) -- ITEMs
+  local count, first, n, block = run_head(t)
+  put_run(block, nil, count, first, n)
+end
+op[28] = function(status, attempt, t, epoch, nd) -- COMPLETEs of tasks that nobody waits for
+  local count, _, _, block = run_head(t)
+  local rec = sub(block, 1, SIZE)
+  local st, doomed, at, ep, ho = unpack('<BBHII', rec)
+  local ends, q = status >= 6 and status or 3, p
+  local head = pack('<BBH', ends, doomed, attempt ~= 0 and attempt or at) .. sub(rec, 5, 24)
+  local submitted = sub(rec, 41, 48)
+  p = p + 32 * count
+  if (st == 1 or st == 2) and ho == nd and ep == epoch and are_alike(block, count) then
+    local parts = {}
+    for i = 1, 4 * count, 4 do -- start and end, proof
+      parts[i], parts[i + 1], parts[i + 2], parts[i + 3] = head, sub(a, q, q + 15), submitted, sub(a, q + 16, q + 31)
+      q = q + 32
+    end
+    set_range(R, t * SIZE, concat(parts))
+    if ends == 3 then done_now = done_now + count
+    elseif ends == 6 then skipped_now = skipped_now + count
+    else excused_now = excused_now + count end
+    put('\1')
+    return
+  end
+  put('\0')
+  for i = 1, count do
+    complete(ends, attempt, t + i - 1, epoch, nd, sub(a, q, q + 7), sub(a, q + 8, q + 15), sub(a, q + 16, q + 31))
+    q = q + 32
+  end
+end
+
 -- ---- the call ----
 local size = #a
 while p <= size do
@@ -475,9 +600,7 @@ while p <= size do
   kind, status, attempt, t, epoch, nd, x, time, p = unpack('<BBHIIIIc8', a, p)
   op[kind](status, attempt, t, epoch, nd, x, time)
 end
--- records and edges were kept back until here, so that neighbours go in one write
-write_runs(R, SIZE, changed, nchanged, rising, recs)
-write_runs(E, EDGE, marked, nmarked, mrising, marks)
+flush() -- records and edges were kept back until here, so that neighbours go in one write
 if done_now + failed_now + removed_now + skipped_now + excused_now > 0 then call('SET', D, pack('<IIIII', ended())) end
 local answers = concat(out)
 -- kept in the same step as the changes: a call is applied and remembered, or neither

@@ -11,17 +11,23 @@
  *
  * What a call looks like (apply.lua reads it; numbers are little-endian):
  *
- *     offset  0       1     2       6      10     14      22      26
- *             resent  keep  expire  tasks  edges  client  number  operations ...
- *             B       B     I       I      I      8       I       28 bytes or more each */
+ *     offset  0       1     2       6      10     14      22      26                 42
+ *             resent  keep  expire  tasks  edges  client  number  records, edges     operations ...
+ *             B       B     I       I      I      8       I       IIII: from, to     28 bytes or more each
+ *
+ * Records and edges: where the tasks that COMPLETE and their children stand, if it is worth reading all
+ * of that at once. */
 #include "base/clock.h"
 #include "store/redis/state.h"
 #include "store/redis/words.h"
 #include <stdio.h>
 
-#define CALL_PARTS 1024u        /* most in one call: others wait no longer than for these, 5 ms */
+#define CALL_PARTS                                                                                 \
+    1024u /* operations, most in one call: others wait no longer than for these, 5 ms */
 #define CALL_BYTES (256u << 10) /* likewise */
-#define HEADER_BYTES (2 + 3 * 4 + REDIS_SCRIPT_CLIENT + 4)
+#define HEADER_BYTES (2 + 3 * 4 + REDIS_SCRIPT_CLIENT + 4 + 4 * 4)
+#define AHEAD_BYTES                                                                                \
+    384u /* read for nothing, at most, to save one question of the script to the server */
 
 const char *const redis_scripts[REDIS_SCRIPTS] = {
     [REDIS_CALL_APPLY] = store_redis_apply_lua,
@@ -46,6 +52,10 @@ struct redis_call *redis_call_new(struct redis *r, struct redis_shard *shard,
     c->keep = REDIS_KEEP_NOT;
     c->number = shard->numbered++;
     c->parts.n = 0;
+    c->operations = 0;
+    c->joinable = false;
+    c->told = 0;
+    c->records = c->edges = (struct redis_span){UINT32_MAX, 0};
     array_reserve(&c->bytes, HEADER_BYTES);
     memset(c->bytes.at, 0, HEADER_BYTES);
     c->bytes.n = HEADER_BYTES;
@@ -60,7 +70,7 @@ struct redis_call *redis_call_filling(struct redis *r, struct redis_shard *shard
     struct redis_command *last = shard->channel->last;
     struct redis_call *c = last ? call_of(last) : NULL;
     bool sealed = !c || c->kind != REDIS_CALL_APPLY || last->in_flight || last->resent || /* I2 */
-                  c->parts.n >= CALL_PARTS || c->bytes.n >= CALL_BYTES;
+                  c->operations >= CALL_PARTS || c->bytes.n >= CALL_BYTES;
     return sealed ? redis_call_new(r, shard, REDIS_CALL_APPLY) : c;
 }
 
@@ -82,6 +92,16 @@ size_t redis_calls_bytes(const struct redis *r)
 
 /* ---- what the client asks of us ---- */
 
+/* Nothing where it is far apart. */
+static void calls_write_span(const struct redis_call *call, struct redis_span span, size_t each,
+                             unsigned char *at)
+{
+    uint32_t ends[2] = {span.from, span.to};
+    if (call->told < 2 || (span.to - span.from) * each > (size_t)call->told * AHEAD_BYTES)
+        ends[0] = ends[1] = 0;
+    memcpy(at, ends, sizeof ends);
+}
+
 /* The header is written at each sending: whether it is sent again, and whether the run's expiry is
  * to be renewed (four times in its length), is only known now. */
 static void calls_write_header(struct redis *r, struct redis_call *call, double now)
@@ -96,6 +116,8 @@ static void calls_write_header(struct redis *r, struct redis_call *call, double 
     memcpy(call->bytes.at + 2, numbers, sizeof numbers);
     memcpy(call->bytes.at + 14, r->name, sizeof r->name);
     memcpy(call->bytes.at + 14 + sizeof r->name, &call->number, 4);
+    calls_write_span(call, call->records, REDIS_SCRIPT_RECORD, call->bytes.at + 26);
+    calls_write_span(call, call->edges, REDIS_SCRIPT_EDGE, call->bytes.at + 34);
     shard->kept |= call->keep == REDIS_KEEP_ANSWER;
     r->calls++;
 }

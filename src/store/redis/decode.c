@@ -58,7 +58,7 @@ static double read_double(const unsigned char *p)
 struct redis_seen {
     uint32_t task, n;            /* n: edges in */
     const unsigned char *record; /* REDIS_SCRIPT_RECORD bytes */
-    const unsigned char *marks;  /* REDIS_SCRIPT_EDGE bytes an edge */
+    const unsigned char *marks;  /* REDIS_SCRIPT_EDGE bytes an edge; NULL: none is marked */
     const unsigned char *sizes;  /* 8 bytes an edge, or NULL: as in the workflow */
     const unsigned char *inputs; /* 13 bytes each, or NULL: nobody has one */
 };
@@ -127,7 +127,9 @@ static struct meta_item decode_item(struct redis *r, const struct redis_seen *s)
     const uint32_t *parent = s->n ? w->pred_task + w->pred_off[s->task] : NULL;
     for (uint32_t i = 0; i < s->n;) {
         uint32_t first = i;
-        uint32_t mark = redis_proved_mark(r, parent[i], s->marks + (size_t)i * REDIS_SCRIPT_EDGE);
+        uint32_t mark =
+            s->marks ? redis_proved_mark(r, parent[i], s->marks + (size_t)i * REDIS_SCRIPT_EDGE)
+                     : 0;
         double sum = 0;
         for (; i < s->n && parent[i] == parent[first]; i++) {
             sum += edge_size(s, w, i);
@@ -395,22 +397,22 @@ static void decode_adopt(struct redis *r, struct redis_shard *shard, struct redi
 }
 
 /* One of the tasks that ADOPT took. The last completes the answer. */
-static void decode_item_part(struct redis *r, struct redis_cursor *c, const struct redis_part *part)
+static void decode_taken(struct redis *r, struct redis_cursor *c, uint64_t number,
+                         const struct redis_seen *s)
 {
-    struct redis_entry *e = redis_entry_at(r, part->entry);
-    struct redis_seen s = decode_seen(c, r->w, part->task);
-    struct meta_item key = {.task = part->task};
+    struct redis_entry *e = redis_entry_at(r, number);
+    struct meta_item key = {.task = s->task};
     struct meta_item *place =
         e->items.n ? bsearch(&key, e->items.at, e->items.n, sizeof key, by_task) : NULL;
     if (!place) {
         c->bad = true;
         return;
     }
-    *place = decode_item(r, &s);
+    *place = decode_item(r, s);
     if (--e->open)
         return;
     e->nodes.n = 0;
-    adopt_finished(r, part->entry);
+    adopt_finished(r, number);
 }
 
 /* ---- the others ---- */
@@ -490,6 +492,15 @@ static void decode_where(struct redis *r, struct redis_cursor *c, struct redis_e
     }
 }
 
+static void decode_looked(struct redis *r, struct redis_entry *e, const struct redis_seen *s)
+{
+    e->answer.item = decode_item(r, s);
+    e->answer.status = redis_proved_status(r, e->op.task, s->record);
+    if (e->op.kind == META_GET)
+        e->answer.doomed =
+            e->answer.item.waiting && s->record[1] && e->answer.outcome != META_UNKNOWN;
+}
+
 /* PUT, HOLD and GET answer with an item, START and RETRY with status and holder only. */
 static void decode_task(struct redis *r, struct redis_cursor *c, struct redis_entry *e)
 {
@@ -505,11 +516,7 @@ static void decode_task(struct redis *r, struct redis_cursor *c, struct redis_en
         return;
     }
     struct redis_seen s = decode_seen(c, r->w, e->op.task);
-    e->answer.item = decode_item(r, &s);
-    e->answer.status = redis_proved_status(r, e->op.task, s.record);
-    if (e->op.kind == META_GET)
-        e->answer.doomed =
-            e->answer.item.waiting && s.record[1] && e->answer.outcome != META_UNKNOWN;
+    decode_looked(r, e, &s);
 }
 
 /* COUNT by looking: the ends that are proved, and where to go on. */
@@ -571,12 +578,75 @@ static void decode_op(struct redis *r, struct redis_shard *shard, struct redis_c
         redis_entry_done(r, number);
 }
 
+/* A run of COMPLETEs: all ended just now, or how each did. */
+static void decode_ends(struct redis *r, struct redis_shard *shard, struct redis_cursor *c,
+                        const struct redis_part *run)
+{
+    bool all = decode_u8(c);
+    for (uint32_t i = 0; i < run->count && !c->bad; i++) {
+        struct redis_entry *e = redis_entry_at(r, run->entry + i);
+        if (!all) {
+            decode_end(r, shard, c, run->entry + i);
+            continue;
+        }
+        e->fresh = true;
+        e->answer.status = e->op.status >= META_SKIPPED ? e->op.status : META_DONE;
+        e->answer.item.holder = e->op.node;
+        e->open--;
+        end_finished(r, run->entry + i);
+    }
+}
+
+/* A run of PUTs, HOLDs or ITEMs (`put_run` in apply.lua): one record for all, or one of each, with the
+ * edges behind them. */
+static void decode_run(struct redis *r, struct redis_cursor *c, const struct redis_part *run)
+{
+    const struct workflow *w = r->w;
+    uint32_t n = run->count, first = w->pred_off[run->task];
+    size_t edges = w->pred_off[run->task + n] - first;
+    bool alike = decode_u8(c);
+    const unsigned char *outcomes = alike ? NULL : decode_bytes(c, n);
+    const unsigned char *records = decode_bytes(c, (size_t)(alike ? 1 : n) * REDIS_SCRIPT_RECORD);
+    const unsigned char *marks = alike ? NULL : decode_bytes(c, edges * REDIS_SCRIPT_EDGE);
+    const unsigned char *sizes =
+        !alike && decode_u8(c) && edges ? decode_bytes(c, edges * 8) : NULL;
+    for (uint32_t i = 0; i < n && !c->bad; i++) {
+        uint32_t task = run->task + i;
+        size_t before = w->pred_off[task] - first;
+        struct redis_seen s = {
+            .task = task,
+            .n = w->pred_off[task + 1] - w->pred_off[task],
+            .record = records + (alike ? 0 : (size_t)i * REDIS_SCRIPT_RECORD),
+            .marks = marks ? marks + before * REDIS_SCRIPT_EDGE : NULL,
+            .sizes = sizes ? sizes + before * 8 : NULL,
+        };
+        if (run->kind == REDIS_PART_ITEM) {
+            decode_taken(r, c, run->entry, &s);
+            continue;
+        }
+        struct redis_entry *e = redis_entry_at(r, run->entry + i);
+        e->answer.outcome = outcomes ? outcomes[i] : META_OK;
+        decode_looked(r, e, &s);
+        if (!--e->open)
+            redis_entry_done(r, run->entry + i);
+    }
+}
+
 bool redis_decode(struct redis *r, struct redis_shard *shard, const struct redis_call *call,
                   const unsigned char *bytes, size_t n)
 {
     struct redis_cursor c = {bytes, bytes + n, false};
     for (size_t i = 0; i < call->parts.n && !c.bad; i++) {
         const struct redis_part *part = &call->parts.at[i];
+        if (part->count > 1 && part->kind == REDIS_PART_OP &&
+            redis_entry_at(r, part->entry)->op.kind == META_COMPLETE) {
+            decode_ends(r, shard, &c, part);
+            continue;
+        }
+        if (part->count > 1) {
+            decode_run(r, &c, part);
+            continue;
+        }
         switch ((enum redis_part_kind)part->kind) {
         case REDIS_PART_OP:
             decode_op(r, shard, &c, part->entry);
@@ -596,9 +666,11 @@ bool redis_decode(struct redis *r, struct redis_shard *shard, const struct redis
             decode_fence(r, shard, &c, part->entry);
             adopt_step(r, part->entry);
             break;
-        case REDIS_PART_ITEM:
-            decode_item_part(r, &c, part);
+        case REDIS_PART_ITEM: {
+            struct redis_seen s = decode_seen(&c, r->w, part->task);
+            decode_taken(r, &c, part->entry, &s);
             break;
+        }
         case REDIS_PART_QUIET:
             decode_u8(&c);
             break;

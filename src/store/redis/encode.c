@@ -7,48 +7,26 @@
  *
  * Relies on: an operation that must be seen in order by the next is encoded into the same
  * shard's queue, or holds the next one up (redis_encode). */
-#include "store/redis/state.h"
+#include "store/redis/encode.h"
 
 #include "model/growth.h"
-
-/* A call is filled for as long as it waits: amortised O(1) a byte. */
-static void encode_bytes(struct redis_call *c, const void *data, size_t n)
-{
-    array_reserve(&c->bytes, c->bytes.n + n);
-    memcpy(c->bytes.at + c->bytes.n, data, n);
-    c->bytes.n += n;
-}
-
-static void encode_u8(struct redis_call *c, uint8_t v)
-{
-    encode_bytes(c, &v, 1);
-}
-
-static void encode_u32(struct redis_call *c, uint32_t v)
-{
-    encode_bytes(c, &v, 4);
-}
-
-static void encode_double(struct redis_call *c, double v)
-{
-    encode_bytes(c, &v, 8);
-}
 
 /* What the next answer in this call will be for: decode.c goes through the parts in this order. */
 static void encode_part(struct redis_call *c, uint64_t entry, enum redis_part_kind kind,
                         uint32_t task)
 {
-    array_push(&c->parts, (struct redis_part){.entry = entry, .kind = (uint8_t)kind, .task = task});
+    array_push(&c->parts, (struct redis_part){
+                              .entry = entry, .kind = (uint8_t)kind, .task = task, .count = 1});
+    c->operations++;
+    c->joinable = false;
 }
 
 static void encode_head(struct redis_call *c, uint8_t kind, uint32_t task, uint32_t x,
                         const struct meta_op *op)
 {
-    static const bool reads[] = {[META_GET] = true,
-                                 [META_READ] = true,
-                                 [META_WHERE] = true,
-                                 [META_COUNT] = true,
-                                 [REDIS_ITEM] = true};
+    static const bool reads[] = {
+        [META_GET] = true,   [META_READ] = true,   [META_WHERE] = true,      [META_COUNT] = true,
+        [REDIS_ITEM] = true, [REDIS_ITEMS] = true, [REDIS_COMPLETES] = false};
     unsigned char head[28];
     if (!reads[kind])
         c->keep = REDIS_KEEP_ANSWER;
@@ -141,6 +119,22 @@ static bool encode_is_first_later(const struct workflow *w, const struct later_e
     return w->pred_object[*first] == edge->object;
 }
 
+static void encode_widen(struct redis_span *span, uint32_t from, uint32_t to)
+{
+    span->from = from < span->from ? from : span->from;
+    span->to = to > span->to ? to : span->to;
+}
+
+/* The script will look at this task and the edges into it. */
+static void encode_tells(struct redis_call *c, const struct redis_shard *shard,
+                         const struct workflow *w, uint32_t task)
+{
+    c->told++;
+    encode_widen(&c->records, task - shard->first, task - shard->first + 1);
+    encode_widen(&c->edges, w->pred_off[task] - shard->first_edge,
+                 w->pred_off[task + 1] - shard->first_edge);
+}
+
 /* What the script needs to notify one child (`notify` in apply.lua): its edges, which of them come
  * from this parent, and the size of what they carry. */
 static void encode_child(struct redis_call *c, const struct redis_shard *shard,
@@ -153,6 +147,7 @@ static void encode_child(struct redis_call *c, const struct redis_shard *shard,
         return;
     }
     uint32_t from = w->pred_off[child], object = w->pred_object[first];
+    encode_tells(c, shard, w, child);
     bool sized = bytes > 0 && object != NONE;
     encode_u32(c, from - shard->first_edge);
     encode_u32(c, w->pred_off[child + 1] - from);
@@ -197,6 +192,13 @@ static void encode_end(struct redis *r, uint64_t number)
     struct redis_call *c = redis_call_filling(r, shard);
     bool doom = op->kind == META_REMOVE;
     double bytes = doom ? 0 : object_bytes(w, op);
+    bool alone = !doom && w->succ_off[op->task] == w->succ_off[op->task + 1] &&
+                 growth_first_later(w, op->task) == NONE;
+    size_t at = c->bytes.n;
+    e->open = 1;
+    e->known = w->ntasks;
+    if (alone && redis_run_joins(r, c, number, op->task))
+        return;
     encode_part(c, number, REDIS_PART_OP, op->task);
     encode_head(c, op->kind, op->task - shard->first, 0, op);
     unsigned char proof[REDIS_SCRIPT_PROOF], mark[REDIS_SCRIPT_EDGE];
@@ -230,7 +232,10 @@ static void encode_end(struct redis *r, uint64_t number)
     memcpy(c->bytes.at + place + 1, &count, 4);
     memcpy(c->bytes.at + place + 5, &length, 4);
     r->several += e->several;
-    e->open = 1;
+    if (count && !doom)
+        encode_widen(&c->records, op->task - shard->first, op->task - shard->first + 1);
+    if (alone)
+        redis_run_begins(c, w, op->task, at);
 }
 
 /* One child in another shard hears of the task. */
@@ -262,7 +267,7 @@ uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task,
         if (redis_shard_of(r, child) == redis_shard_of(r, task) ||
             !encode_is_first_edge(w, edge, task, &first, &n))
             continue;
-        encode_word(r, &(struct redis_part){number, child, (uint8_t)kind}, first, n, edge_bytes,
+        encode_word(r, &(struct redis_part){number, child, (uint8_t)kind, 1}, first, n, edge_bytes,
                     bytes);
         parts++;
     }
@@ -270,7 +275,7 @@ uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task,
     {
         if (!encode_is_first_later(w, later, task, &first, &n))
             continue;
-        encode_word(r, &(struct redis_part){number, later->task, (uint8_t)kind}, first, n,
+        encode_word(r, &(struct redis_part){number, later->task, (uint8_t)kind, 1}, first, n,
                     edge_bytes, bytes);
         parts++;
     }
@@ -330,10 +335,14 @@ void redis_encode_item(struct redis *r, uint64_t number, uint32_t task)
 {
     struct redis_shard *shard = redis_shard_of(r, task);
     struct redis_call *c = redis_call_filling(r, shard);
+    size_t at = c->bytes.n;
+    redis_entry_at(r, number)->open++;
+    if (redis_run_joins(r, c, number, task))
+        return;
     encode_part(c, number, REDIS_PART_ITEM, task);
     encode_head(c, REDIS_ITEM, task - shard->first, 0, &redis_entry_at(r, number)->op);
     encode_section(c, shard, r->w, task);
-    redis_entry_at(r, number)->open++;
+    redis_run_begins(c, r->w, task, at);
 }
 
 /* ADOPT begins by fencing the dead node off everywhere and learning whom it left half notified;
@@ -491,11 +500,17 @@ static void encode_task(struct redis *r, uint64_t number)
     struct redis_entry *e = redis_entry_at(r, number);
     struct redis_shard *shard = redis_shard_of(r, e->op.task);
     struct redis_call *c = redis_call_filling(r, shard);
+    bool runs = e->op.kind == META_PUT || e->op.kind == META_HOLD;
+    size_t at = c->bytes.n;
+    e->open = 1;
+    if (runs && redis_run_joins(r, c, number, e->op.task))
+        return;
     encode_part(c, number, REDIS_PART_OP, e->op.task);
     encode_head(c, e->op.kind, e->op.task - shard->first, e->op.life, &e->op);
     if (e->op.kind != META_START && e->op.kind != META_RETRY)
         encode_section(c, shard, r->w, e->op.task);
-    e->open = 1;
+    if (runs)
+        redis_run_begins(c, r->w, e->op.task, at);
 }
 
 /* What needs no server: numbers that cannot be. */

@@ -76,7 +76,7 @@ static void add_part_shard(struct redis *r, const struct growth_part *part, uint
     }
     struct redis_shard *shard = redis_shard_new(r, i, first, end);
     shard->first_object = part->object;
-    snprintf(text, sizeof text, "weft-store/4 %016llx %u+%u %u+ %u",
+    snprintf(text, sizeof text, "weft-store/5 %016llx %u+%u %u+ %u",
              (unsigned long long)store_fingerprint(r->w, first, end), first, end - first,
              part->object, r->base_shards);
     shard->wanted = mem_copy_string(text);

@@ -446,7 +446,7 @@ static bool redis_open_run(struct redis *r, uint32_t shards, double until, bool 
     if (!redis_settle(r, until))
         return redis_no_answer(r, err);
     const char *was = r->shards[0]->run ? r->shards[0]->run : "";
-    /* the last word of "weft-store/4 FINGERPRINT TASKS OBJECTS SHARDS" */
+    /* the last word of "weft-store/5 FINGERPRINT TASKS OBJECTS SHARDS" */
     const char *count = strrchr(was, ' ');
     *existed = *was;
     if (count)
@@ -457,7 +457,7 @@ static bool redis_open_run(struct redis *r, uint32_t shards, double until, bool 
                                                   : 1;
     shards = shards > least || have ? shards : least;
     shards = shards <= REDIS_SHARDS_MOST ? shards : REDIS_SHARDS_MOST;
-    snprintf(run, sizeof run, "weft-store/4 %016llx %u %u %u",
+    snprintf(run, sizeof run, "weft-store/5 %016llx %u %u %u",
              (unsigned long long)store_fingerprint(w, 0, r->base_tasks), r->base_tasks,
              r->base_objects, shards);
     const struct redis_conn *server = redis_client_server(r->client, r->shards[0]->channel);

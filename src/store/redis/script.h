@@ -24,6 +24,10 @@ enum redis_word {
     REDIS_SETTLED,     /* all children know */
     REDIS_FENCE,       /* a node is dead; answers what is not settled */
     REDIS_ITEM,        /* what an item is made of */
+    REDIS_PUTS,        /* PUT, HOLD, REDIS_ITEM, COMPLETE of neighbours: encode.c, "runs" */
+    REDIS_HOLDS,
+    REDIS_ITEMS,
+    REDIS_COMPLETES,
 };
 
 extern const char store_redis_apply_lua[], store_redis_open_lua[];

@@ -32,11 +32,16 @@ struct redis_part {
     uint64_t entry;
     uint32_t task; /* the child, the task looked at */
     uint8_t kind;
+    uint16_t count; /* of a run: so many neighbours, from `task` on */
 };
 
 /* The first two are also the numbers of their scripts. */
 enum redis_call_kind { REDIS_CALL_APPLY, REDIS_CALL_OPEN, REDIS_CALL_FORGET };
 #define REDIS_SCRIPTS 2
+
+struct redis_span { /* of a shard's tasks or edges; empty: from > to */
+    uint32_t from, to;
+};
 
 struct redis_call {
     struct redis_command command; /* first: the client knows it by this */
@@ -46,7 +51,12 @@ struct redis_call {
     uint8_t keep;    /* enum redis_keep */
     uint32_t number; /* of this shard's calls */
     ARRAY(unsigned char) bytes;
-    ARRAY(struct redis_part) parts; /* in the order of their answers */
+    ARRAY(struct redis_part) parts;   /* in the order of their answers */
+    uint32_t operations;              /* a run has many */
+    uint32_t told;                    /* tasks that end, and children that hear of it */
+    struct redis_span records, edges; /* of all those */
+    size_t last_at;                   /* of `bytes`: the last operation, if `joinable` */
+    bool joinable;                    /* it may become a run, or a longer one */
 };
 
 struct redis_shard {

@@ -1,0 +1,272 @@
+/* weft-factor: solve A x = b for a sparse symmetric positive definite A, within a limit of memory.
+ *
+ *     weft-factor A.mtx -b rhs.txt -o x.txt        numbers, one a line; without -b all ones, without -o only figures
+ *     weft-factor --grid 2d:500 -m 200M            a Laplacian on a grid instead of a file
+ *     weft-factor A.mtx --plan                     what it would take, and nothing is computed
+ *
+ * Options: -m BYTES (k, M, G), -t THREADS, --folder DIR for files, --disk (columns of L always go to a file).
+ * Ends with 0; 1: it failed, or the residual is not below 1e-10; 2: bad input; 3: it does not fit into memory. */
+#include "factor.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arguments {
+    const char *matrix, *grid, *rhs, *out;
+    bool plan;
+    struct factor_options o;
+};
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: weft-factor A.mtx|--grid 2d:N|--grid 3d:N [-b RHS] [-o X] [-m BYTES] "
+                    "[-t THREADS] [--folder DIR] [--disk] [--plan]\n");
+    return 2;
+}
+
+/* "200M"; negative: none. */
+static double bytes_of(const char *text)
+{
+    char *end;
+    double n = strtod(text, &end);
+    const char *units = "kMG", *unit = *end ? strchr(units, *end) : NULL;
+    if (unit)
+        end++;
+    for (; unit && unit >= units; unit--)
+        n *= 1000;
+    return *end || !(n > 0) ? -1 : n;
+}
+
+static bool parse(int argc, char **argv, struct arguments *a)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(argv[i], "--plan") == 0) {
+            a->plan = true;
+        } else if (strcmp(argv[i], "--disk") == 0) {
+            a->o.disk = true;
+        } else if (argv[i][0] != '-') {
+            if (a->matrix)
+                return false;
+            a->matrix = argv[i];
+        } else if (!value) {
+            return false;
+        } else {
+            if (strcmp(argv[i], "-b") == 0)
+                a->rhs = value;
+            else if (strcmp(argv[i], "-o") == 0)
+                a->out = value;
+            else if (strcmp(argv[i], "-m") == 0)
+                a->o.memory = bytes_of(value);
+            else if (strcmp(argv[i], "-t") == 0)
+                a->o.threads = (uint32_t)strtoul(value, NULL, 10);
+            else if (strcmp(argv[i], "--folder") == 0)
+                a->o.folder = value;
+            else if (strcmp(argv[i], "--grid") == 0)
+                a->grid = value;
+            else
+                return false;
+            i++;
+        }
+    }
+    return a->o.memory >= 0 && !a->matrix == !!a->grid;
+}
+
+/* ---- matrices ---- */
+
+/* The Laplacian of a grid: 4 (6 in space) on the diagonal, -1 for each neighbour. */
+static cholmod_sparse *grid_matrix(const char *text, cholmod_common *c)
+{
+    unsigned d = 0, n = 0;
+    if (sscanf(text, "%ud:%u", &d, &n) != 2 || (d != 2 && d != 3) || !n ||
+        n > (d == 2 ? 4000u : 250u))
+        return NULL;
+    size_t rows = (size_t)n * n * (d == 3 ? n : 1), step[3] = {1, n, (size_t)n * n};
+    cholmod_triplet *t = cholmod_allocate_triplet(rows, rows, rows * (d + 1), -1, CHOLMOD_REAL, c);
+    if (!t)
+        return NULL;
+    for (size_t r = 0; r < rows; r++)
+        for (unsigned k = 0; k <= d; k++) { /* itself, then the next in each direction */
+            if (k && r / step[k - 1] % n == n - 1)
+                continue;
+            ((int *)t->i)[t->nnz] = (int)(k ? r + step[k - 1] : r);
+            ((int *)t->j)[t->nnz] = (int)r;
+            ((double *)t->x)[t->nnz++] = k ? -1 : 2.0 * d;
+        }
+    cholmod_sparse *a = cholmod_triplet_to_sparse(t, t->nnz, c);
+    cholmod_free_triplet(&t, c);
+    return a;
+}
+
+/* Symmetric, its lower half. NULL: it is not, or cannot be read. */
+static cholmod_sparse *file_matrix(const char *path, cholmod_common *c)
+{
+    FILE *f = fopen(path, "r");
+    cholmod_sparse *a = f ? cholmod_read_sparse(f, c) : NULL;
+    if (f)
+        fclose(f);
+    if (a && (a->stype == 0 || a->nrow != a->ncol || a->xtype != CHOLMOD_REAL))
+        cholmod_free_sparse(&a, c);
+    if (a && a->stype > 0) {
+        cholmod_sparse *lower = cholmod_ptranspose(a, 1, NULL, NULL, 0, c);
+        cholmod_free_sparse(&a, c);
+        a = lower;
+    }
+    return a;
+}
+
+static bool read_numbers(const char *path, double *x, size_t n)
+{
+    FILE *f = fopen(path, "r");
+    size_t got = 0;
+    double extra;
+    while (f && got < n && fscanf(f, "%lf", &x[got]) == 1)
+        got++;
+    bool good = f && got == n && fscanf(f, "%lf", &extra) != 1;
+    if (f)
+        fclose(f);
+    if (!good)
+        fprintf(stderr, "%s: expected %zu numbers, found %zu%s\n", path, n, got,
+                got == n ? " and more" : "");
+    return good;
+}
+
+static bool write_numbers(const char *path, const double *x, size_t n)
+{
+    FILE *f = fopen(path, "w");
+    for (size_t i = 0; f && i < n; i++)
+        fprintf(f, "%.17g\n", x[i]);
+    bool bad = !f || ferror(f);
+    if (f && fclose(f) != 0)
+        bad = true;
+    if (bad)
+        fprintf(stderr, "%s could not be written\n", path);
+    return !bad;
+}
+
+/* |A x - b| / (|A| |x| + |b|), all in the largest entry. */
+static double residual(const cholmod_sparse *a, const double *x, const double *b)
+{
+    size_t n = a->nrow;
+    double *r = calloc(n + 1, sizeof *r), *row = calloc(n + 1, sizeof *row);
+    double worst = 0, norm = 0, x_most = 0, b_most = 0;
+    const int *p = a->p, *index = a->i;
+    const double *value = a->x;
+    for (size_t j = 0; r && row && j < n; j++)
+        for (int e = p[j]; e < p[j + 1]; e++) {
+            size_t i = (size_t)index[e];
+            r[i] += value[e] * x[j];
+            row[i] += fabs(value[e]);
+            if (i == j)
+                continue;
+            r[j] += value[e] * x[i];
+            row[j] += fabs(value[e]);
+        }
+    for (size_t i = 0; r && row && i < n; i++) {
+        worst = fmax(worst, fabs(r[i] - b[i]));
+        norm = fmax(norm, row[i]);
+        x_most = fmax(x_most, fabs(x[i]));
+        b_most = fmax(b_most, fabs(b[i]));
+    }
+    bool good = r && row;
+    free(r);
+    free(row);
+    return good ? worst / (norm * x_most + b_most) : INFINITY;
+}
+
+/* ---- what is said ---- */
+
+/* The most memory that this process had, as the system counts: matrix, analysis and all. */
+static double process_peak(void)
+{
+    FILE *f = fopen("/proc/self/status", "r");
+    char line[256];
+    double kib = 0;
+    while (f && fgets(line, sizeof line, f))
+        sscanf(line, "VmHWM: %lf", &kib);
+    if (f)
+        fclose(f);
+    return kib * 1024;
+}
+
+static void print_plan(const struct factor_figures *g)
+{
+    printf("%u rows, %u fronts, %.3g entries of L, %.3g operations\n", g->rows, g->fronts,
+           g->entries, g->operations);
+    printf("L takes %.0f bytes, fronts and contributions at least %.0f (one front %.0f)\n",
+           g->factor_bytes, g->least, g->largest);
+    if (isfinite(g->promise))
+        printf("plan: %s, at most %.0f bytes\n",
+               !g->on_disk              ? "all in memory"
+               : g->least <= g->promise ? "L in a file"
+                                        : "L in a file, contributions make room",
+               g->promise);
+    else
+        printf("plan: %s, no limit\n", g->on_disk ? "L in a file" : "all in memory");
+}
+
+static void print_done(const struct factor_figures *g, double off)
+{
+    printf("peak %.0f bytes, %.0f to files, process %.0f\n", g->peak,
+           g->evicted + (g->on_disk ? g->factor_bytes : 0), process_peak());
+    printf("analysis %.3f s, plan %.3f s, factorisation %.3f s (%.2f GFLOP/s), solution %.3f s\n",
+           g->analyze_seconds, g->plan_seconds, g->compute_seconds,
+           g->operations / g->compute_seconds / 1e9, g->solve_seconds);
+    printf("residual %.2e\n", off);
+}
+
+static int failed(const struct weft_error *error)
+{
+    fprintf(stderr, "weft-factor: %s\n", error->text);
+    return error->status ? (int)error->status : 1;
+}
+
+static int solve(const struct arguments *a, cholmod_sparse *m, struct factor *f)
+{
+    struct weft_error error;
+    size_t n = m->nrow;
+    double *b = malloc((n + 1) * sizeof *b), *x = malloc((n + 1) * sizeof *x), off = INFINITY;
+    int status = 1;
+    for (size_t i = 0; b && i < n; i++)
+        b[i] = 1;
+    if (!b || !x || (a->rhs && !read_numbers(a->rhs, b, n)))
+        status = 2;
+    else if (!factor_compute(f, &error) || !factor_solve(f, b, x, &error))
+        status = failed(&error);
+    else if (!a->out || write_numbers(a->out, x, n)) {
+        off = residual(m, x, b);
+        print_done(factor_figures(f), off);
+        status = off < 1e-10 ? 0 : 1;
+    }
+    free(b);
+    free(x);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments a = {0};
+    struct weft_error error;
+    cholmod_common common;
+    if (!parse(argc, argv, &a))
+        return usage();
+    cholmod_start(&common);
+    common.print = 0;
+    cholmod_sparse *m = a.grid ? grid_matrix(a.grid, &common) : file_matrix(a.matrix, &common);
+    int status = 2;
+    if (!m) {
+        fprintf(stderr, "weft-factor: %s is no real symmetric matrix\n",
+                a.grid ? a.grid : a.matrix);
+    } else {
+        struct factor *f = factor_analyze(m, &a.o, &common, &error);
+        if (f)
+            print_plan(factor_figures(f));
+        status = !f ? failed(&error) : a.plan ? 0 : solve(&a, m, f);
+        factor_free(f);
+    }
+    cholmod_free_sparse(&m, &common);
+    cholmod_finish(&common);
+    return status;
+}

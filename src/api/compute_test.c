@@ -1,0 +1,310 @@
+/* weft_compute(): functions of the program on lent memory, limits of memory kept by any number of threads, objects
+ * that make room, and what is said of what cannot be done. */
+#include "tap.h"
+#include "weft/weft.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD = 8 };
+
+static void *room(size_t bytes)
+{
+    void *at = calloc(1, bytes);
+    if (!at)
+        exit(1);
+    return at;
+}
+
+/* ---- functions ---- */
+
+/* The sum of all inputs' first numbers and one, filling the whole output. */
+static int add_up(const struct weft_task *t)
+{
+    const double *size = t->context;
+    double sum = 1;
+    for (uint32_t i = 0; i < t->nin; i++) {
+        size_t bytes;
+        const double *in = weft_task_in(t, i, &bytes);
+        if (!in || in[0] != in[bytes / WORD - 1])
+            return 7;
+        sum += in[0];
+    }
+    double *scratch = weft_task_scratch(t, WORD);
+    if (!scratch)
+        return 8;
+    *scratch = sum;
+    double *out = weft_task_out(t, 0, (size_t)size[t->number]);
+    for (size_t i = 0; out && i < (size_t)size[t->number] / WORD; i++)
+        out[i] = *scratch;
+    return out ? 0 : 9;
+}
+
+static int double_it(const struct weft_task *t)
+{
+    size_t bytes;
+    double *x = weft_task_pass(t, 0, 0, &bytes);
+    for (size_t i = 0; x && i < bytes / WORD; i++)
+        x[i] *= 2;
+    return x ? 0 : 1;
+}
+
+static int fails(const struct weft_task *t)
+{
+    (void)t;
+    return 3;
+}
+
+static int spoils(const struct weft_task *t)
+{
+    size_t bytes;
+    double *in = (double *)(uintptr_t)weft_task_in(t, 0, &bytes);
+    double *out = weft_task_out(t, 0, bytes);
+    in[0] = -1;
+    memset(out, 0, bytes);
+    return 0;
+}
+
+static int greedy(const struct weft_task *t)
+{
+    (void)weft_task_out(t, 0, 1 << 20);
+    return 1;
+}
+
+static int hungry(const struct weft_task *t)
+{
+    return weft_task_scratch(t, 1 << 20) == NULL;
+}
+
+static const struct weft_function functions[] = {
+    {"add_up", add_up}, {"double_it", double_it}, {"fails", fails},  {"spoils", spoils},
+    {"greedy", greedy}, {"hungry", hungry},       {"unlent", fails}, {NULL, NULL},
+};
+
+/* ---- lent memory ---- */
+
+/* in ─▶ double ─▶ middle ─▶ double ─▶ out: all one stretch of memory, or out another. */
+static void check_lent(bool same, const char *function, bool good, const char *text)
+{
+    double memory[4] = {1, 2, 3, 4}, other[4] = {0};
+    struct weft_builder *b = weft_builder_new("lent");
+    struct weft_error error;
+    static const char *const names[] = {"in", "middle", "out"};
+    char call[32];
+    snprintf(call, sizeof call, ":%s", function);
+    for (uint32_t i = 0; i < 3; i++)
+        weft_builder_in_memory(b, weft_builder_object(b, names[i]));
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t t = weft_builder_task(b, i ? "second" : "first");
+        weft_builder_call(b, t, i ? call : ":double_it");
+        weft_builder_reads(b, t, weft_builder_object(b, names[i]));
+        weft_builder_writes(b, t, weft_builder_object(b, names[i + 1]));
+    }
+    struct weft_workflow *w = weft_builder_finish(b, &error);
+    struct weft_lent lent[] = {
+        {weft_workflow_find_object(w, "in"), memory, sizeof memory},
+        {weft_workflow_find_object(w, "out"), same ? memory : other, sizeof memory}};
+    struct weft_compute_options o = WEFT_COMPUTE_INIT;
+    struct weft_compute_figures f;
+    o.functions = functions;
+    o.lent = lent;
+    o.nlent = 2;
+    o.threads = 2;
+    ok(weft_compute(w, &o, &f, &error) == good, "%s on lent memory: %s", function, error.text);
+    if (good)
+        ok(memory[0] == (same ? 4 : 2) && (same || other[3] == 16) && f.done == 2 && f.peak == 0,
+           "in place, and nothing was allocated");
+    else
+        has_str(error.text, text, "which is said");
+    weft_workflow_free(w);
+}
+
+/* ---- trees under limits ---- */
+
+struct random_tree {
+    struct weft_workflow *w;
+    double *size; /* of the output by task */
+    double value; /* of the root */
+    double alone; /* what the largest task takes */
+    double root;
+    struct weft_lent lent;
+};
+
+/* Parents after children; sizes of some words to some thousands. */
+static struct random_tree tree_make(uint32_t n, unsigned seed)
+{
+    struct random_tree x = {.size = room(n * sizeof(double)), .value = n};
+    struct weft_builder *b = weft_builder_new("tree");
+    struct weft_error error;
+    double *reads = room(n * sizeof *reads);
+    char name[16];
+    srand(seed);
+    for (uint32_t t = 0; t < n; t++) {
+        snprintf(name, sizeof name, "t%u", t);
+        uint32_t task = weft_builder_task(b, name);
+        x.size[t] = WORD * (double)(1 + rand() % 2000);
+        weft_builder_call(b, task, ":add_up");
+        weft_builder_memory(b, task, WORD);
+        uint32_t object = weft_builder_object(b, name);
+        weft_builder_in_memory(b, object);
+        weft_builder_size(b, object, x.size[t]);
+        weft_builder_writes(b, task, object);
+    }
+    for (uint32_t t = 0; t + 1 < n; t++) {
+        uint32_t up = t + 1 + (uint32_t)rand() % (n - t - 1 < 12 ? n - t - 1 : 12);
+        weft_builder_reads(b, up, t);
+        reads[up] += x.size[t];
+    }
+    for (uint32_t t = 0; t < n; t++) /* the root's output is the program's */
+        x.alone = fmax(x.alone, reads[t] + WORD + (t + 1 < n ? x.size[t] : 0));
+    x.root = x.size[n - 1];
+    x.w = weft_builder_finish(b, &error);
+    snprintf(name, sizeof name, "t%u", n - 1);
+    x.lent = (struct weft_lent){weft_workflow_find_object(x.w, name), room((size_t)x.root),
+                                (size_t)x.root};
+    free(reads);
+    return x;
+}
+
+static bool o_look; /* nothing is called */
+
+static bool tree_compute(struct random_tree *x, double memory, struct weft_compute_figures *f,
+                         struct weft_error *error)
+{
+    struct weft_compute_options o = WEFT_COMPUTE_INIT;
+    o.functions = functions;
+    o.context = x->size;
+    o.lent = &x->lent;
+    o.nlent = 1;
+    o.threads = 3;
+    o.memory = memory;
+    o.look = o_look;
+    memset(x->lent.at, 0, x->lent.bytes);
+    return weft_compute(x->w, &o, f, error) && *(double *)x->lent.at == x->value;
+}
+
+static void test_limits(void)
+{
+    uint32_t wrong = 0, above = 0, idle = 0, evicted = 0;
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct random_tree x = tree_make(60 + 20 * (seed % 5), seed);
+        struct weft_compute_figures f, tight;
+        struct weft_error error;
+        wrong += !tree_compute(&x, INFINITY, &f, &error);
+        wrong += !tree_compute(&x, 1e12, &f, &error);
+        double needed = f.needed;
+        o_look = true;
+        wrong += tree_compute(&x, 1e12, &f, &error) || f.needed != needed || f.done;
+        o_look = false;
+        wrong += !tree_compute(&x, needed, &f, &error);
+        above += f.peak > needed;
+        idle += f.evictions > 0;
+        double middle = x.alone + 0.5 * (needed - x.alone);
+        wrong += !tree_compute(&x, middle, &tight, &error);
+        above += tight.peak > middle;
+        wrong += !tree_compute(&x, x.alone, &tight, &error);
+        above += tight.peak > x.alone;
+        evicted += needed > x.alone && tight.evicted > 0;
+        idle += needed > x.alone && !tight.evictions;
+        wrong += tree_compute(&x, x.alone - 1, &f, &error) || error.status != WEFT_INFEASIBLE;
+        free(x.lent.at);
+        free(x.size);
+        weft_workflow_free(x.w);
+    }
+    is_int(wrong, 0, "20 trees give their sums under every limit, and are refused below the least");
+    is_int(above, 0, "memory never exceeds the limit");
+    is_int(idle, 0, "objects make room where they must, and only there");
+    ok(evicted > 10, "they had to: %u", evicted);
+}
+
+/* ---- what goes wrong ---- */
+
+/* One task with an input that is lent and an output of 8 bytes; what is said. */
+static void check_refused(const char *call, double memory, enum weft_status status,
+                          const char *text)
+{
+    double in[2] = {1, 2}, size = WORD;
+    struct weft_builder *b = weft_builder_new("bad");
+    struct weft_error error;
+    uint32_t t = weft_builder_task(b, "bad"), next = weft_builder_task(b, "next");
+    if (strchr(call, ':'))
+        weft_builder_call(b, t, call);
+    else
+        weft_builder_command(b, t, call);
+    weft_builder_call(b, next, ":add_up");
+    weft_builder_reads(b, t, weft_builder_object(b, "in"));
+    weft_builder_writes(b, t, weft_builder_object(b, "out"));
+    weft_builder_reads(b, next, weft_builder_object(b, "out"));
+    weft_builder_in_memory(b, weft_builder_object(b, "out"));
+    weft_builder_size(b, weft_builder_object(b, "out"), WORD);
+    struct weft_workflow *w = weft_builder_finish(b, &error);
+    struct weft_lent lent = {weft_workflow_find_object(w, "in"), in, sizeof in};
+    struct weft_compute_options o = WEFT_COMPUTE_INIT;
+    o.functions = functions;
+    o.lent = &lent;
+    o.nlent = strcmp(call, ":unlent") != 0;
+    o.context = &size;
+    o.memory = memory;
+    ok(!weft_compute(w, &o, NULL, &error) && error.status == status, "%s fails", call);
+    has_str(error.text, text, "and why is said");
+    weft_workflow_free(w);
+}
+
+static void test_refused(void)
+{
+    check_refused(":fails", 0, WEFT_FAILED, "task 'bad' failed: its function returned 3");
+    check_refused(":nobody", 0, WEFT_BAD_INPUT, "'nobody', which is none of the functions");
+    check_refused("true", 0, WEFT_BAD_INPUT, "is a command");
+    check_refused(":unlent", 0, WEFT_BAD_INPUT, "'in' is a file here");
+    check_refused(":greedy", 1000, WEFT_FAILED, "more bytes for 'out' than the workflow states");
+    check_refused(":hungry", 1000, WEFT_FAILED, "more scratch memory than the workflow states");
+    check_refused(":fails", 4, WEFT_INFEASIBLE, "task 'bad' takes 8 bytes");
+    check_refused(":fails", -4, WEFT_BAD_INPUT, "limited to -4 bytes");
+}
+
+/* ---- a function that computes ---- */
+
+static int nests(const struct weft_task *t)
+{
+    const unsigned *seed = t->context;
+    struct random_tree x = tree_make(40, *seed);
+    struct weft_compute_figures f;
+    struct weft_error error;
+    bool good = tree_compute(&x, x.alone, &f, &error);
+    free(x.lent.at);
+    free(x.size);
+    weft_workflow_free(x.w);
+    return !good;
+}
+
+static void test_nested(void)
+{
+    unsigned seed = 5;
+    struct weft_builder *b = weft_builder_new("nested");
+    struct weft_error error;
+    struct weft_compute_options o = WEFT_COMPUTE_INIT;
+    weft_builder_call(b, weft_builder_task(b, "one"), ":nests");
+    struct weft_workflow *w = weft_builder_finish(b, &error);
+    o.functions = (struct weft_function[]){{"nests", nests}, {NULL, NULL}};
+    o.context = &seed;
+    ok(weft_compute(w, &o, NULL, &error), "a function computes a workflow of its own: %s",
+       error.text);
+    weft_workflow_free(w);
+}
+
+int main(void)
+{
+    TAP_DO(check_lent(true, "double_it", true, ""));
+    TAP_DO(check_lent(false, "double_it", true, ""));
+    setenv("WEFT_CHECK_DATA", "1", 1);
+    TAP_DO(check_lent(false, "spoils", false, "wrote to its input 'middle'"));
+    TAP_DO(test_limits());
+    unsetenv("WEFT_CHECK_DATA");
+    TAP_DO(test_limits());
+    TAP_DO(test_refused());
+    TAP_DO(test_nested());
+    return tap_done();
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# The sparse factorisation (examples/factor) in its three ways, its answers to bad input, and the peaks that it promises. Speaks TAP.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+count=0 failed=0
+factor=$WEFT_BUILD/examples/factor/weft-factor
+if [ ! -x "$factor" ]; then
+    echo "1..0 # SKIP without OpenBLAS or CHOLMOD there is no weft-factor"
+    exit 0
+fi
+export OPENBLAS_NUM_THREADS=2
+ok() { # status text
+    count=$((count + 1))
+    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; cat "$work/out" "$work/err" 2>/dev/null | sed 's/^/# /' | head -n 12; fi
+}
+# run STATUS TEXT ARGUMENT...
+run() {
+    local status=$1 text=$2; shift 2
+    "$factor" "$@" --folder "$work" >"$work/out" 2>"$work/err" </dev/null
+    [ $? = "$status" ] && ! grep -qE 'Sanitizer|runtime error' "$work/err"
+    ok $? "$text"
+}
+says() { grep -qF -- "$1" "$work/out" "$work/err"; ok $? "says: $1"; }
+field() { sed -n "s/$1/\\1/p" "$work/out"; }
+# the peak that was measured is within the limit
+within() { [ "$(field '^peak \([0-9]*\) bytes.*')" -le "$1" ]; ok $? "the peak is at most $1 bytes"; }
+
+# 4 x = 1 1 1 ... on a grid whose answer is known: compared with a dense solution by python
+cat >"$work/small.mtx" <<'M'
+%%MatrixMarket matrix coordinate real symmetric
+4 4 7
+1 1 4
+2 1 -1
+2 2 4
+3 2 -1
+3 3 4
+4 3 -1
+4 4 4
+M
+printf '1\n2\n3\n4\n' >"$work/b"
+run 0 "a small matrix from a file" "$work/small.mtx" -b "$work/b" -o "$work/x"
+python3 - "$work/x" <<'P'
+import sys
+x = [float(line) for line in open(sys.argv[1])]
+rows = [4 * x[i] - (x[i - 1] if i else 0) - (x[i + 1] if i < 3 else 0) for i in range(4)]
+sys.exit(max(abs(r - b) for r, b in zip(rows, [1, 2, 3, 4])) > 1e-12)
+P
+ok $? "and its solution is right"
+
+run 0 "a grid in space, all in memory" --grid 3d:12 -t 2
+says "plan: all in memory, no limit"
+run 0 "what it takes, without computing" --grid 3d:12 --plan
+factor_bytes=$(field '^L takes \([0-9]*\) .*') least=$(field '.*at least \([0-9]*\) .*')
+run 0 "exactly enough for all in memory" --grid 3d:12 -t 2 -m $((factor_bytes + least))
+says "plan: all in memory, at most"
+within $((factor_bytes + least))
+run 0 "a byte less: L goes to a file" --grid 3d:12 -t 2 -m $((factor_bytes + least - 1))
+says "plan: L in a file, at most"
+within $((factor_bytes + least - 1))
+
+run 0 "a grid in the plane" --grid 2d:60 --disk --plan
+least=$(field '.*at least \([0-9]*\) .*')
+run 0 "as much as MinMemory" --grid 2d:60 -t 2 -m "$least"
+within "$least"
+
+# Five dense blocks that meet in few rows: while one is factored what the others left waits, which takes more than any front. (On
+# regular grids the largest front, with what it reads, is all that is ever needed.)
+python3 - >"$work/blocks.mtx" <<'P'
+blocks, width, shared, touched = 5, 60, 40, 20
+n = blocks * width + shared
+rows = [(i, i, n) for i in range(n)]
+for b in range(blocks):
+    own = list(range(b * width, (b + 1) * width))
+    own += [blocks * width + (5 * b + k) % shared for k in range(touched)]
+    rows += [(i, j, -0.5) for j in own for i in own if i > j and j < blocks * width]
+rows += [(i, j, -0.5) for j in range(blocks * width, n) for i in range(j + 1, n)]
+print("%%MatrixMarket matrix coordinate real symmetric")
+print(n, n, len(rows))
+for i, j, v in rows:
+    print(i + 1, j + 1, v)
+P
+run 0 "blocks that meet" "$work/blocks.mtx" --disk --plan
+least=$(field '.*at least \([0-9]*\) .*') front=$(field '.*(one front \([0-9]*\))')
+[ "$front" -lt "$least" ]; ok $? "take more than their largest front"
+run 0 "as much as MinMemory" "$work/blocks.mtx" -t 2 -m "$least"
+says "plan: L in a file, at most"
+within "$least"
+run 0 "less: contributions make room" "$work/blocks.mtx" -t 2 -m "$front"
+says "contributions make room"
+within "$front"
+run 3 "less than the largest front cannot be" "$work/blocks.mtx" -m $((front - 1))
+says "the largest front takes $front bytes"
+[ -z "$(find "$work" -name 'weft-*')" ]; ok $? "no file is left behind"
+
+sed 's/^3 3 4/3 3 -4/' "$work/small.mtx" >"$work/bad.mtx"
+run 1 "a matrix that is not positive definite" "$work/bad.mtx"
+says "not positive definite"
+sed 's/symmetric/general/' "$work/small.mtx" >"$work/general.mtx"
+run 2 "one that is not symmetric" "$work/general.mtx"
+run 2 "none at all" "$work/nothing.mtx"
+printf '1\n2\n' >"$work/short"
+run 2 "a right-hand side that is too short" "$work/small.mtx" -b "$work/short"
+says "expected 4 numbers, found 2"
+run 2 "an option that does not exist" "$work/small.mtx" --fast yes
+echo "1..$count"
+exit "$failed"

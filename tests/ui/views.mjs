@@ -1,0 +1,191 @@
+/* What the other browser tests do not do: frames, notes, included workflows, families, lights and constraints of the Workbench; Plan,
+ * Experiments and Database by hand; two windows; a run of 100,000 tasks. Speaks TAP. */
+import { execFileSync, spawn } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { accessible, comes, laboratory, ok, shot, test, until, weft } from "./support.mjs";
+
+const lab = laboratory("views");
+const box = (page, name) => page.locator(`[data-box="${name}"]`);
+const run = (file, ...words) => execFileSync(weft, ["run", path.join(lab.work, file), "-q", ...words], { env: lab.environment, stdio: ["ignore", "ignore", "ignore"] });
+const says = (page, name, word, text) => until(async () => ((await box(page, name).getAttribute("aria-label").catch(() => "")) ?? "").includes(word), text);
+
+lab.write("lib/qc.yaml", 'weft: 1\ntasks:\n  count: { run: "wc -l < {in} > {out}", in: raw.txt, out: count.txt }\n');
+const docs = `# read by people
+weft: 1
+parameters: { least: 1 }
+lists: { doc: [a, b, c] }
+include: { qc: { file: lib/qc.yaml, as: { raw.txt: all.txt } } }
+tasks:
+  words: # each document
+    each: doc
+    run: "echo {doc} words > {out}"
+    out: "words-{doc}.txt"
+  join: { run: "cat {in} > {out}", in: "words-{doc}.txt", out: all.txt }
+  never: { run: "touch {out}", in: all.txt, out: never.txt, when: "{in} contains zebra" }
+  show: { run: "cat {in}", in: lib/count.txt, after: qc }
+`;
+lab.write("docs.yaml", docs);
+
+async function around(page, origin) {
+    await page.goto(`${origin}/#workbench?file=docs.yaml`);
+    await comes(box(page, "qc"), "an included workflow is a box");
+    await until(async () => (await page.locator("path.wire").count()) === 5, "with its wires: what it reads, what it makes, who comes after it");
+    await box(page, "join").click({ position: { x: 60, y: 12 } });
+    await box(page, "words").click({ position: { x: 60, y: 12 }, modifiers: ["Shift"] });
+    await page.getByLabel("title of the frame").fill("Reading");
+    await page.getByRole("button", { name: "Frame them" }).click();
+    await until(() => /\ncanvas:\n  frames:\n    Reading: \[(join, words|words, join)\]\n$/.test(lab.read("docs.yaml")), "a frame is in the file");
+    ok(lab.read("docs.yaml").startsWith(docs), "and every other byte is as it was");
+    await box(page, "never").click({ position: { x: 60, y: 12 } });
+    await page.getByLabel("a new note").fill("Only zebras need this.");
+    await page.getByRole("button", { name: "Add the note" }).click();
+    await comes(page.locator(".note-box", { hasText: "Only zebras need this." }), "a note stands at its task");
+    await until(() => lab.read("docs.yaml").includes("beside: never"), "and in the file");
+    await box(page, "join").click({ position: { x: 60, y: 12 } });
+    await page.getByLabel("name", { exact: true }).fill("gather");
+    await page.keyboard.press("Enter");
+    await until(() => /Reading: \[(gather, words|words, gather)\]/.test(lab.read("docs.yaml")), "a frame follows a task that is renamed");
+    await page.locator(".canvas").click({ position: { x: 5, y: 5 } });
+    await page.getByLabel("another constraint").fill("makespan < 100");
+    await page.getByLabel("another constraint").press("Enter");
+    await until(() => lab.read("docs.yaml").includes("assert: makespan < 100"), "a constraint is written by a form");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await until(() => !lab.read("docs.yaml").includes("assert"), "and undone");
+    await page.getByLabel("values to try for least").fill("1, 2, 3");
+    await page.getByLabel("values to try for least").press("Enter");
+    await until(() => fs.existsSync(path.join(lab.work, "docs-experiment.yaml")) && /by: \[1, 2, 3\]/.test(lab.read("docs-experiment.yaml")), "values of a parameter are tried");
+    await comes(page.getByRole("button", { name: "⇄ 3 combinations" }), "which the bar tells");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await until(() => !/by: /.test(lab.read("docs-experiment.yaml")), "undo takes a substitution back");
+    await page.getByRole("button", { name: "Redo" }).click();
+    await until(() => /by: \[1, 2, 3\]/.test(lab.read("docs-experiment.yaml")), "and redo gives it again");
+    fs.rmSync(path.join(lab.work, "docs-experiment.yaml"));
+    run("docs.yaml");
+    await says(page, "gather", "up to date", "after a run a box is up to date");
+    await says(page, "never", "skipped", "a task that was not taken is skipped");
+    await says(page, "qc", "up to date", "an included workflow has its light");
+    await box(page, "words").locator(".port.out text").click();
+    await comes(page.locator("section.behind pre", { hasText: "a words" }), "behind a family's port is the file of a member");
+    await page.getByLabel("member of the family").selectOption("words-c.txt");
+    await comes(page.locator("section.behind pre", { hasText: "c words" }), "of whichever one chooses");
+    await accessible(page, "the Workbench with frames, notes and an included workflow");
+    await shot(page, "around");
+}
+
+/* Each task its own light, while a run goes on. */
+async function lights(page, origin) {
+    lab.write("slow.yaml", 'weft: 1\ntasks:\n  first: { run: "echo 1 > {out}", out: one.txt }\n  wait: { run: "while [ ! -e {go} ]; do sleep 0.1; done; cp {in} {out}", in: one.txt, out: two.txt }\n  last: { run: "cp {in} {out}", in: two.txt, out: three.txt }\nparameters: { go: "' + path.join(lab.work, "go") + '" }\n');
+    await page.goto(`${origin}/#workbench?file=slow.yaml`);
+    await says(page, "wait", "would run", "a box would run");
+    const child = spawn(weft, ["run", path.join(lab.work, "slow.yaml"), "-q"], { env: lab.environment, stdio: "ignore" });
+    const over = new Promise((done) => child.once("exit", done));
+    await says(page, "wait", "runs", "the box of a task that runs says so");
+    await says(page, "first", "up to date", "the one before it is up to date");
+    await says(page, "last", "waits", "the one after it waits");
+    lab.write("go", "");
+    await over;
+    await says(page, "last", "up to date", "and when it is over all are up to date");
+}
+
+async function plan(page, origin) {
+    lab.write("fan.yaml", `weft: 1\nname: fan\nlists: { i: { from: 1, to: 24 } }\nassert: "assert relationship requirement (makespan < 1000)"\ntasks:\n  cut: { work: 2, out: { name: c, size: 1M } }\n  part: { each: i, work: 3, memory: 1G, in: c, out: { name: "p{i}", size: 1M } }\n  join: { work: 2, in: "p{i}" }\n`.replace('assert: "assert relationship requirement (makespan < 1000)"\n', ""));
+    await page.goto(`${origin}/#plan?flow=fan.yaml&on=4&with=heft,roundrobin`);
+    await until(async () => (await page.locator("section canvas, .plan canvas").count()) >= 2, "Plan: two planners side by side");
+    await page.getByRole("button", { name: "Compare all that suit" }).click();
+    await comes(page.getByText(/planners, best first/), "Plan: all planners, best first");
+    const film = page.getByRole("region", { name: "virtual time as a film" }).first();
+    await film.getByLabel("moment").focus();
+    await page.keyboard.press("End");
+    await until(async () => (await film.getByLabel("moment").inputValue()) === "1000", "Plan: the film is moved by keys");
+    await accessible(page, "the Plan view");
+    await shot(page, "plan");
+}
+
+async function experiments(page, origin) {
+    lab.write("sum.yaml", 'weft: 1\nname: sum\nparameters: { a: 1, b: 1 }\ntasks:\n  sum: { run: "echo total $(( {a} * 10 + {b} )) > {out}", out: total.txt }\n');
+    lab.write("sums.yaml", "weft: 1\nexperiment: sums\nworkflow: sum.yaml\nsubstitute:\n  a: { parameter: a, by: [1, 2, 3] }\n  b: { parameter: b, by: [1, 2] }\n");
+    await page.goto(`${origin}/#experiments?file=sums.yaml`);
+    await page.getByRole("button", { name: /^Run \d+ of \d+ tasks$/ }).click();
+    await until(async () => (await page.locator(".grid button.done").count()) === 6, "Experiments: every combination is computed");
+    await until(async () => (await page.locator("section[aria-label=values] tbody tr.chosen").textContent().catch(() => ""))?.includes("32"), "Experiments: the best is marked");
+    await page.getByRole("button", { name: /^total/ }).click();
+    await page.getByRole("button", { name: /^total/ }).click();
+    await until(async () => /^3/.test((await page.locator("section[aria-label=values] tbody tr").first().textContent()) ?? ""), "Experiments: sorted by a click on a head, downwards by a second one");
+    await comes(page.locator("section[aria-label=plot] svg").first(), "Experiments: a plot");
+    await accessible(page, "the Experiments view");
+}
+
+async function database(page, origin) {
+    await page.goto(`${origin}/#database`);
+    const list = page.locator("section.list tbody tr");
+    await until(async () => (await list.count()) >= 3, "Database: runs are listed");
+    await page.getByLabel("Workflow").fill("slow");
+    await page.getByRole("button", { name: "Find" }).click();
+    await until(async () => (await list.count()) === 1, "Database: found by a part of the name");
+    const number = (await list.first().locator("td").first().textContent()).trim();
+    await list.first().locator("a, button").first().click();
+    await page.getByLabel("its text").fill("the one with <b>waiting</b>");
+    await page.getByRole("button", { name: "Say" }).click();
+    await comes(page.getByText("the one with <b>waiting</b>"), "Database: a note is said, and is text");
+    await page.getByLabel("Workflow").fill("");
+    await page.getByLabel("Words").fill("waiting");
+    await page.getByRole("button", { name: "Find" }).click();
+    await until(async () => (await list.count()) === 1, "Database: found by words of the note");
+    await page.getByRole("button", { name: "Its graph to the workbench" }).click();
+    await comes(box(page, "wait"), "Database: an old graph is opened in the workbench again");
+    await page.goto(`${origin}/#database?run=${number}`);
+    await page.getByRole("region", { name: `run ${number}` }).waitFor();
+    await accessible(page, "the Database with a run");
+}
+
+/* 31 equal failures are one row. */
+async function failures(page, origin) {
+    lab.write("failing.yaml", 'weft: 1\nname: failing\nlists: { s: { from: 1, to: 31 } }\ntasks:\n  align: { each: s, run: "echo reading {s}; echo no reference >&2; exit 2", out: "o{s}" }\n');
+    try {
+        run("failing.yaml", "--keep-going");
+    } catch {
+        /* as it must */
+    }
+    await page.goto(`${origin}/#run`);
+    await page.getByRole("link", { name: /failing/ }).first().click();
+    const failed = page.getByRole("region", { name: "failures" });
+    await comes(failed.getByText("31 tasks failed, all for one cause"), "31 equal failures are one row");
+    ok((await failed.locator("li").count()) === 1 && /31 × exit status 2/.test(await failed.innerText()), "which says how they ended");
+    ok(/echo reading \d+; echo no reference/.test(await failed.innerText()) && /no reference\s*$/.test(await failed.innerText()), "with the command and the last lines");
+    await failed.getByRole("button").first().click();
+    await until(async () => (await page.locator(".tasks tbody tr").count()) >= 1 && (await page.locator(".tasks tbody tr").count()) <= 11, "a click finds the task");
+    await accessible(page, "a run that failed");
+    await shot(page, "failures");
+}
+
+async function many(page, context, origin) {
+    lab.write("many.yaml", 'weft: 1\nname: many\nlists: { i: { from: 1, to: 25000 } }\ntasks:\n  begin: { call: "libc.so.6:sched_yield" }\n' + ["align", "sort", "merge", "call"].map((k) => `  ${k}: { each: i, call: "libc.so.6:sched_yield", after: begin }\n`).join(""));
+    run("many.yaml");
+    await page.goto(`${origin}/#run`);
+    await page.getByRole("link", { name: /many/ }).first().click();
+    await until(async () => (await page.locator(".bars li").count()) === 5, "a run of 100,001 tasks: its families");
+    await comes(page.locator(".gantt canvas"), "its Gantt");
+    await page.getByLabel("Tasks", { exact: true }).fill("align@i=24999");
+    await until(async () => (await page.locator(".tasks tbody tr").count()) === 1, "one of them is found by its name");
+    ok((await page.locator("*").count()) < 3000, "and the page has few things in it");
+    await shot(page, "many");
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await comes(other.locator(".gantt canvas"), "a second window shows the same by its address");
+    await other.close();
+}
+
+await test(lab, async ({ context }) => {
+    const { url, origin } = await lab.serve();
+    const page = await context.newPage();
+    await page.goto(url);
+    await around(page, origin);
+    await lights(page, origin);
+    await plan(page, origin);
+    await experiments(page, origin);
+    await database(page, origin);
+    await failures(page, origin);
+    await many(page, context, origin);
+});
