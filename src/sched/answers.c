@@ -58,8 +58,11 @@ static void answer_removed(struct sched *s, const struct meta_answer *answer,
 {
     uint32_t asked = answer_slot(s, answer, SCHED_COMPLETEQ); /* out of attempts here */
     if (answer->outcome != META_OK) {
-        if (asked != NONE)
+        if (asked != NONE) { /* as in answer_completed(): another has it, or had */
+            s->counts.lost++;
+            note_add(s, SCHED_NOTE_LOST, answer->item.task);
             task_forget(s, asked);
+        }
         if (answer->outcome == META_ENDED && meta_is_complete(answer->status))
             note_add(s, SCHED_NOTE_KEPT, answer->item.task);
         else if (answer->outcome == META_UNKNOWN)

@@ -395,6 +395,26 @@ static void test_retries(void)
     bed_free(&b);
 }
 
+/* Out of attempts here, and another's by now: the store refuses it, and it was no failure. */
+static void test_failure_refused(void)
+{
+    struct bed b = bed_new((struct sched_config){0});
+    submit(&b, 0, 1);
+    end_task(&b, b.out.starts.at[0], 0, true, 0);
+    struct meta_op op = b.out.ops.at[0];
+    struct meta_answer a = {.kind = op.kind,
+                            .slot = op.slot,
+                            .asked_epoch = op.epoch,
+                            .outcome = META_STALE,
+                            .status = META_RUNNING,
+                            .item = {.task = 0, .holder = 1, .max_node = NONE}};
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_STORE, .store = {.at = &a, .n = 1}});
+    ok(b.out.notes.n == 1 && b.out.notes.at[0].kind == SCHED_NOTE_LOST && look(&b).lost == 1,
+       "a failure that the store refuses is no failure");
+    is_int(sched_place(b.s, 0, NULL), SCHED_NOWHERE, "and it is gone");
+    bed_free(&b);
+}
+
 /* A task that ends without outputs is committed as such, and its children go on. */
 static void test_without_outputs(void)
 {
@@ -642,6 +662,7 @@ int main(void)
     TAP_DO(test_steal());
     TAP_DO(test_join());
     TAP_DO(test_retries());
+    TAP_DO(test_failure_refused());
     TAP_DO(test_without_outputs());
     TAP_DO(test_remove());
     TAP_DO(test_nonsense());

@@ -9,6 +9,7 @@
  *     so it has looked at each record, and each end was proved (store/redis/proofs.c). */
 #include "base/clock.h"
 #include "cluster/agent/agent_state.h"
+#include "cluster/agent/job_failures.h"
 #include "cluster/agent/watch.h"
 #include "exec/health.h"
 #include "model/future.h"
@@ -101,6 +102,8 @@ static void job_note(void *context, const struct sched_note *notes, size_t n)
         j->result.untaken += notes[i].kind == SCHED_NOTE_SKIPPED;
         if (notes[i].kind == SCHED_NOTE_FAILED && !j->ticket.keep_going)
             job_stop_for(j, notes[i].task);
+        if (notes[i].kind == SCHED_NOTE_LOST)
+            job_drop_failure(j, notes[i].task);
     }
 }
 
@@ -160,10 +163,10 @@ static size_t job_tasks_ended(void *context, struct sched_ended *ended, size_t n
     }
     if (well)
         aside_count_success(j->agent);
-    /* before the scheduler starts others in the place of what failed */
+    /* before the scheduler starts others in the place of what failed (job_failures.c) */
     for (size_t i = 0; i < kept; i++)
         if (ended[i].failed && executor_has_failed(j->executor, ended[i].task))
-            job_stop_for(j, ended[i].task);
+            array_push(&j->failing, ended[i].task);
     struct error err = {0};
     if (j->memo && !memo_flush(j->memo, &err)) { /* what is committed is on record here */
         aside_count_trouble(j->agent, health_of_error(err.text), NULL, err.text);

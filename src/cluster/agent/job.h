@@ -54,14 +54,15 @@ struct job {
 
     /* state */
     enum job_state state;
-    bool handed;          /* fact: the agent leaves, and others were asked to keep its data */
-    bool remove_data;     /* fact: when it is freed, its folder goes too */
-    bool stop_due;        /* fact: a task failed for good, and nothing new is to start, anywhere */
-    bool count_asked;     /* fact: the store is asked how many tasks have ended */
-    bool audit_asked;     /* fact: the store is asked for the ends themselves */
-    bool forgery_told;    /* fact: somebody else writes to the store, and the log says so */
-    uint32_t audit_tasks; /* of the audit under way: tasks that there were when it began */
-    uint32_t audited;     /* of the audit under way: ends that are proved, so far */
+    bool handed;      /* fact: the agent leaves, and others were asked to keep its data */
+    bool remove_data; /* fact: when it is freed, its folder goes too */
+    bool stop_due;    /* fact: a task failed for good, and nothing new is to start, anywhere */
+    ARRAY(uint32_t) failing; /* tasks that did so here; the store decides (job_failures.c) */
+    bool count_asked;        /* fact: the store is asked how many tasks have ended */
+    bool audit_asked;        /* fact: the store is asked for the ends themselves */
+    bool forgery_told;       /* fact: somebody else writes to the store, and the log says so */
+    uint32_t audit_tasks;    /* of the audit under way: tasks that there were when it began */
+    uint32_t audited;        /* of the audit under way: ends that are proved, so far */
     double ended_since; /* clock_seconds() since when the store says that all have ended; 0: not */
     bool end_reported;  /* fact: all have, and the board was notified */
     uint64_t had;       /* words of agents, as they were looked at last (job_told.c) */

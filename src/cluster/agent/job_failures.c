@@ -1,11 +1,55 @@
-/* The failures of a run in a file (job_failures.h): a number of them, and of each the fields in the order of
- * struct run_failure. Logs stand beside it, and are named by their path. */
+/* The failures of a run.
+ *
+ * Which of them count. A task that has failed here for good may be another's by now: this agent stood still
+ * or was cut off, others took it for dead, and what they make of the task is what counts. Only the store
+ * knows, and it decides when it takes the failure (META_REMOVE, under the task's epoch).
+ *
+ *     failed here ──▶ the store is asked; nothing else starts, nobody is told
+ *                       ├─ it counts ──▶ the run stops (job_stop_for()); whoever follows is told
+ *                       └─ it is another's ──▶ as if it had never begun here
+ *
+ * Their file: a number of them, and of each the fields in the order of struct run_failure. Logs stand beside
+ * it, and are named by their path. */
 #include "cluster/agent/job_failures.h"
 
 #include "base/file.h"
 #include "cluster/agent/agent_state.h"
 
 #include <stdlib.h>
+
+/* Of the scheduler's: its question is on its way. */
+static bool is_asked(const struct job *j, uint32_t task)
+{
+    const struct sched *sched = driver_sched(j->driver);
+    return sched && sched_place(sched, task, NULL) == SCHED_COMPLETEQ;
+}
+
+void job_look_for_verdicts(struct job *j)
+{
+    for (size_t i = j->failing.n; i--;)
+        if (!is_asked(j, j->failing.at[i]))
+            j->failing.at[i] = array_pop(&j->failing);
+}
+
+bool job_failure_is_open(const struct job *j, const struct run_failure *f)
+{
+    return f->last && is_asked(j, f->task);
+}
+
+void job_drop_failure(struct job *j, uint32_t task)
+{
+    size_t kept = j->failures_sent;
+    for (size_t i = kept; i < j->result.failures.n; i++) {
+        struct run_failure *f = &j->result.failures.at[i];
+        if (f->task == task && f->last) {
+            free(f->text);
+            free(f->log);
+        } else {
+            j->result.failures.at[kept++] = *f;
+        }
+    }
+    j->result.failures.n = kept;
+}
 
 void job_write_failures(const struct job *j)
 {

@@ -438,6 +438,7 @@ static void job_free(struct job *j)
     run_result_free(&j->result);
     array_free(&j->watchers);
     array_free(&j->doubts);
+    array_free(&j->failing);
     ticket_free(&j->ticket);
     workflow_free(j->w);
     strbuf_free(&j->scratch);

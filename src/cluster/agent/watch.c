@@ -7,6 +7,7 @@
 #include "cluster/agent/watch.h"
 
 #include "cluster/agent/agent_state.h"
+#include "cluster/agent/job_failures.h"
 #include "base/plural.h"
 
 #include <fcntl.h>
@@ -153,7 +154,9 @@ void watch_flush(struct job *j)
         put_files(j, &j->scratch, at, box->files.n - at < EVENTS ? box->files.n - at : EVENTS);
         send_to_all(j, MESSAGE_FILES, &j->scratch);
     }
-    for (; j->failures_sent < j->result.failures.n; j->failures_sent++)
+    for (; j->failures_sent < j->result.failures.n &&
+           !job_failure_is_open(j, &j->result.failures.at[j->failures_sent]);
+         j->failures_sent++)
         for (size_t i = 0; i < j->watchers.n; i++)
             send_failure(j, j->watchers.at[i], &j->result.failures.at[j->failures_sent]);
     outbox_clear(box);
