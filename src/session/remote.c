@@ -2,8 +2,9 @@
  *
  * I1. stop_client and stop_fleet name what a stop reaches. They are set after the thing is open and
  *     cleared before it is closed, so that a signal handler never calls into what is gone.
- * I2. A note stands in the workspace from the moment a run is open on the cluster until its results
- *     were taken: whoever is killed in between leaves the way back to it.
+ * I2. A note stands in the workspace from the moment before a run is opened on the cluster until its
+ *     results were taken: whoever is killed in between leaves the way back to it. One of a run that was
+ *     not opened after all is cleared by the next (remote_alone_here()).
  * I3. The client outlives the follow, the fleet's loop outlives the client (which runs on it). */
 #include "session/growing.h"
 #include "session/remote.h"
@@ -353,10 +354,11 @@ bool remote_attach(struct remote *r, struct session *s, const struct remote_opti
 
 /* ---- handing in ---- */
 
-/* A note that cannot be written does not stop the run: only the way back is longer. */
-static void remote_leave_note(const struct remote *r)
+/* I2. A note that cannot be written does not stop the run: only the way back is longer. */
+static void remote_leave_note(void *remote, uint64_t run)
 {
-    struct note note = {.run = r->run,
+    const struct remote *r = remote;
+    struct note note = {.run = run,
                         .store = (char *)r->place.address.text,
                         .key = r->key_file,
                         .target = r->target,
@@ -405,14 +407,15 @@ bool remote_submit(struct remote *r, struct error *err)
                                .seconds = expected,
                                .home = following_homes(s),
                                .watch = s->executor != NULL,
-                               .adds = r->o.adds};
+                               .adds = r->o.adds,
+                               .opening = remote_leave_note,
+                               .context = r};
     bool good = remote_work_options(&r->o, &work, err) && remote_fits(r, 0, err) &&
                 remote_hand_in(r, &work, err);
     free(expected);
     if (!good)
         return false;
     r->run = r->submitted.run;
-    remote_leave_note(r); /* I2 */
     if (!s->executor && !r->submitted.shared && workflow_is_open(s->w))
         remark(&s->o.remarks, REMARK_INFO,
                "the workflow grows while it runs: files of this folder that only later tasks read "

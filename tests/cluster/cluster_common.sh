@@ -146,7 +146,7 @@ meet() {
 }
 
 # start_relay WHAT [PORT]: a relay before PORT of this machine (a free one without it). When $relay gets SIGUSR1 it does WHAT: `cut` ends what goes
-# through it, `silent` swallows it, `late` holds answers up for a while. $relay_target and $relay_port: where it leads, and where one reaches it.
+# through it, `silent` swallows it, `late` holds answers up for a while, `later` for longer, until it gets another. $relay_target and $relay_port: where it leads, and where one reaches it.
 start_relay() {
     python3 - "$soak_folder" "$1" "${2:-}" >"$work/relay" 2>"$work/relay.log" <<'RELAY' &
 import signal, sys
@@ -154,7 +154,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
 from soak_bed import Relay, free_port
 relay = Relay(int(sys.argv[3]) if sys.argv[3] else free_port())
-acts = {"cut": relay.cut, "silent": lambda: setattr(relay, "mode", "silent"), "late": lambda: setattr(relay, "late", 0.3)}
+acts = {"cut": relay.cut, "silent": lambda: setattr(relay, "mode", "silent"), "late": lambda: setattr(relay, "late", 0.3), "later": lambda: setattr(relay, "late", 0 if relay.late else 0.6)}
 signal.signal(signal.SIGUSR1, lambda *_: acts[sys.argv[2]]())
 print(relay.target, relay.port, flush=True)
 while True:

@@ -123,6 +123,10 @@ struct client_work {
         *home;  /* per task: the agent that gets it at first [as `share` says]; NONE: likewise */
     bool watch; /* client_follow() comes next: miss nothing until then */
     bool adds;  /* tasks will be added (client_follow_add()): the run is held open for that */
+    /* the run has this number, and is about to be opened: whoever is killed from here on leaves one that
+     * goes on. May be NULL */
+    void (*opening)(void *context, uint64_t run);
+    void *context;
 };
 
 struct client_submitted {
