@@ -294,6 +294,43 @@ static void test_keep_alive(void)
     finish(&a, &b);
 }
 
+/* The machine is so busy that the loop, about to wait, goes on long after somebody came. */
+static void hold_up(uv_prepare_t *h)
+{
+    const struct side *a = h->data;
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)port_of(a)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    is_int(connect(fd, (struct sockaddr *)&to, sizeof to), 0, "somebody comes");
+    poll(NULL, 0, 1500);
+    uv_update_time(&loop);
+    uv_prepare_stop(h);
+    h->data = (void *)(intptr_t)fd;
+}
+
+/* Who comes then is not taken for somebody who was silent all that time; nor is who was there before. */
+static void test_held_up(void)
+{
+    struct side a, b;
+    struct links_config c = config_of(&a, "127.0.0.1:0", "a");
+    c.silence = c.handshake = 0.6;
+    begin(&a, &c);
+    call_as(&b, "b");
+    link_connect(b.all, links_address(a.all), "a");
+    until(&b.opened, 1);
+    until(&a.opened, 1);
+    uv_prepare_t h = {.data = &a};
+    uv_prepare_init(&loop, &h);
+    uv_prepare_start(&h, hold_up);
+    turn(10);
+    ok(!strstr(strbuf_text(&a.log), "too slow"), "and is not too slow: %s", strbuf_text(&a.log));
+    is_int(a.closed, 0, "nor was the other silent");
+    close((int)(intptr_t)h.data);
+    uv_close((uv_handle_t *)&h, NULL);
+    finish(&a, &b);
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -310,6 +347,7 @@ int main(void)
     TAP_DO(test_wrong_key());
     TAP_DO(test_too_many());
     TAP_DO(test_keep_alive());
+    TAP_DO(test_held_up());
     is_int(uv_loop_close(&loop), 0, "nothing is left in the loop");
     return tap_done();
 }

@@ -209,6 +209,12 @@ static void links_check_time(struct link *l, uint64_t now)
     }
 }
 
+/* A moment before we were held up counts from so much later; one of a link that came since then stays. */
+static void links_excuse(uint64_t *moment, uint64_t own, uint64_t now)
+{
+    *moment = now - *moment > own ? *moment + own : now;
+}
+
 static void links_check_clock(uv_timer_t *h)
 {
     struct links *all = h->data;
@@ -218,8 +224,8 @@ static void links_check_clock(uv_timer_t *h)
     all->ticked = now;
     for (struct link *l = all->first, *after; l; l = after) {
         after = l->after;
-        l->received_at += own;
-        l->since += own;
+        links_excuse(&l->received_at, own, now);
+        links_excuse(&l->since, own, now);
         links_check_time(l, now);
     }
     links_limit_strangers(all, NULL);
