@@ -9,7 +9,8 @@
  *   A1. Nothing waits for a node that is set aside: with nobody better, it runs what it holds. So a
  *       cluster of sick nodes fails its tasks, and does not hang.
  *   A2. A task is passed on at most PASSED_MOST times, and the count goes with it: one that makes nodes
- *       sick comes to an end.
+ *       sick comes to an end. Where only a node can be to blame, what may have been the task's before does
+ *       not count against it.
  *   A3. What a node has failed stays with whom it was passed on to, and does not come back to who failed
  *       it while there is another: the one that could run it is busy, those that cannot are idle, and
  *       would steal it until it may be passed on no more. So no thief gets it (READY_PASSED), and the
@@ -46,7 +47,8 @@ bool aside_has_others(const struct sched *s, uint32_t task)
 bool sched_may_pass_on(const struct sched *s, uint32_t task, uint32_t cost)
 {
     uint32_t slot = slots_find(&s->tasks, task);
-    return slot != NONE && s->tasks.slots.at[slot].passed + cost <= PASSED_MOST &&
+    uint32_t most = cost > 1 ? PASSED_MOST : 2 * PASSED_MOST;
+    return slot != NONE && s->tasks.slots.at[slot].passed + cost <= most &&
            aside_has_others(s, task);
 }
 

@@ -66,6 +66,21 @@ static void test_too_often(void)
     bed_free(&b);
 }
 
+/* It was killed twice where memory was short, and then came to a full disk: that is not its own fault. */
+static void test_two_reasons(void)
+{
+    for (uint8_t passed = 10; passed <= 20; passed += 10) {
+        struct bed b = bed_new((struct sched_config){.node = 0, .nodes = 2, .cores = 1});
+        struct meta_item item = {.task = 7, .epoch = 3, .max_node = NONE, .passed = passed};
+        message(&b, (struct sched_message){.kind = SCHED_TASKS, .from = 1, .to = 0, .count = 1},
+                &item);
+        answer(&b);
+        ok(!sched_may_pass_on(b.s, 7, 5) && sched_may_pass_on(b.s, 7, 1) == (passed < 20),
+           "%u: a node's own failures are passed on further, and not for ever", passed);
+        bed_free(&b);
+    }
+}
+
 static void test_set_aside(void)
 {
     static const uint32_t cores[8] = {1, 1, 1, 2, 1, 1, 1, 1};
@@ -170,7 +185,8 @@ static void test_other_way(void)
 int main(void)
 {
     static const struct tap_case cases[] = {
-        TAP_CASE(test_passed_on), TAP_CASE(test_too_often),         TAP_CASE(test_set_aside),
-        TAP_CASE(test_thief),     TAP_CASE(test_thief_that_failed), TAP_CASE(test_other_way)};
+        TAP_CASE(test_passed_on), TAP_CASE(test_too_often), TAP_CASE(test_two_reasons),
+        TAP_CASE(test_set_aside), TAP_CASE(test_thief),     TAP_CASE(test_thief_that_failed),
+        TAP_CASE(test_other_way)};
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

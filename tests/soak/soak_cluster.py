@@ -26,6 +26,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -95,7 +96,7 @@ class Round:
         self.await_agents()
 
     def new_agent(self):
-        a = Agent(self, f"agent{len(self.agents) + len(self.retired) + 1}", self.setting.mounts and self.rng.random() < 0.3)
+        a = Agent(self, f"agent{len(self.agents) + len(self.retired) + 1}", self.setting.mounts and (self.rng.random() < 0.3 or not self.agents))
         self.agents.append(a)
         return a
 
@@ -301,7 +302,7 @@ class Round:
             if self.filled and re.search("no space left on .*, and (no other agent is there|every other agent is set aside)", self.printed()):
                 self.excused.append("a disk was full, and nobody else was there")
             if not self.excused:
-                self.wrong(f"exit status {status}, and nothing excuses it: {self.message()[-1500:]}")
+                self.wrong(f"exit status {status}, and nothing excuses it: {self.printed()[-1500:]}{self.message()[-1500:]}")
             self.said[-1] += f" ({'; '.join(self.excused)})"
 
     def finish(self):
@@ -322,7 +323,7 @@ class Round:
         self.start(["run", "flow.yaml", "-q", "--on", "cluster", "--shared" if self.shared else "--no-shared"])
         status = self.watch([])
         if status != 0:
-            self.wrong(f"the undisturbed run ends with {status}: {self.message()[-1500:]}")
+            self.wrong(f"the undisturbed run ends with {status}: {self.printed()[-1500:]}{self.message()[-1500:]}")
         self.check_done("undisturbed")
         self.check_repeats()
         self.check_agents()
@@ -432,6 +433,8 @@ def main():
     parser.add_argument("--keep", action="store_true", default=bool(os.environ.get("SOAK_KEEP")))
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # for floods
     begun, count, bad = time.monotonic(), 0, 0
     with tempfile.TemporaryDirectory(prefix="weft-soak-") as work:
         s = Setting(work, options)

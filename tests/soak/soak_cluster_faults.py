@@ -256,7 +256,7 @@ def flood(r):
     if not a:
         return
     sockets = []
-    for i in range(r.rng.choice((80, 400))):
+    for _ in range(r.rng.choice((80, 400, 4200))):
         s = socket.socket()
         s.setblocking(False)
         try:

@@ -136,7 +136,7 @@ class UncollectedRound(Round):
             self.leaving.append(a)
         top = os.path.join(living[-1].folder, "state", "runs")
         has = sum(os.path.exists(os.path.join(top, run, "files", "o")) for run in os.listdir(top))
-        lost = "flush_store" in self.said[0] or "empty_store" in self.said[0] or "kill_agent" in self.said[0] or "damage" in self.said[0]
+        lost = "flush_store" in self.said[0] or "empty_store" in self.said[0] or "kill_agent" in self.said[0] or "damage_cache" in self.said[0]
         if has < MANY and not lost:
             self.wrong(f"{living[-1].name}, the last, has the results of {has} of {MANY} runs")
         self.said.append(f"{has} results with the last")

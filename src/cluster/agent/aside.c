@@ -115,8 +115,8 @@ void aside_second(struct agent *a)
 }
 
 /* Why nobody else takes it, and what helps. */
-static void explain_failure(const struct job *j, enum trace_trouble trouble, const char *place,
-                            const char *text, struct strbuf *why)
+static void explain_failure(const struct job *j, uint32_t task, enum trace_trouble trouble,
+                            const char *place, const char *text, struct strbuf *why)
 {
     const struct agent *a = j->agent;
     uint32_t others = 0, aside = 0;
@@ -134,8 +134,10 @@ static void explain_failure(const struct job *j, enum trace_trouble trouble, con
         strbuf_add(why, ", and no other agent is there");
     else if (aside == others)
         strbuf_add(why, ", and every other agent is set aside, too (`weft status` says why)");
+    else if (sched_may_pass_on(driver_sched(j->driver), task, 0))
+        strbuf_add(why, ", and other agents have failed it, too");
     else
-        strbuf_add(why, ", and no other agent that has room for it could run it either");
+        strbuf_add(why, ", and no other agent has what it asks for");
     strbuf_add(why, "; mend it there, or start another agent, and run again: what is done is kept");
 }
 
@@ -146,6 +148,6 @@ bool aside_node_failed(void *job, uint32_t task, enum trace_trouble trouble, con
     aside_count_trouble(j->agent, trouble, place, text);
     if (sched_may_pass_on(driver_sched(j->driver), task, cost))
         return true;
-    explain_failure(j, trouble, place, text, why);
+    explain_failure(j, task, trouble, place, text, why);
     return false;
 }
