@@ -481,6 +481,8 @@ static bool cluster_cancel(struct weft_cluster *c, uint64_t run, const char *nam
     uint32_t task = NONE;
     if (!r)
         return client_no_such_run(c->client, run, err);
+    if (!r->forged && !place_is_of(&c->place, run, r->id, err))
+        return false;
     if (!r->forged && r->state >= BOARD_RUN_ENDED)
         return error_set(err, ERROR_FAILED,
                          r->state == BOARD_RUN_COLLECTED

@@ -1,6 +1,6 @@
 /* Notes: a small JSON file a run, and beside it the key of agents that were started for it.
  *
- *     STATE/cluster/7.json    {"schema": "weft-cluster-run/1", "run": 7, "store": URL,
+ *     STATE/cluster/7.json    {"schema": "weft-cluster-run/1", "run": 7, "id": HEX, "store": URL,
  *                              "key": FILE, "on": TARGET or null, "overwrite": true if said}
  *     STATE/cluster/7.key     0600; only when the agents are the run's own */
 #include "session/note.h"
@@ -31,6 +31,14 @@ static void note_path(const char *state, uint64_t run, const char *suffix, struc
     strbuf_printf(out, "%s/cluster/%" PRIu64 "%s", state, run, suffix);
 }
 
+static void note_put_id(struct json_writer *j, const uint8_t id[static SEAL_ID])
+{
+    char text[2 * SEAL_ID + 1];
+    for (size_t i = 0; i < SEAL_ID; i++)
+        snprintf(text + 2 * i, 3, "%02x", id[i]);
+    json_put_string(j, "id", text);
+}
+
 /* The key first: a note whose key is missing would be of no use to anybody. */
 bool note_write(const char *state, const struct note *n, const struct seal_key *key,
                 struct error *err)
@@ -56,6 +64,7 @@ bool note_write(const char *state, const struct note *n, const struct seal_key *
         json_write_object(&j);
         json_put_string(&j, "schema", "weft-cluster-run/1");
         json_put_integer(&j, "run", (int64_t)n->run);
+        note_put_id(&j, n->id);
         json_put_string(&j, "store", n->store);
         json_put_string(&j, "key", realpath(key_file, real) ? real : key_file);
         json_put_text(&j, "on", n->target);
@@ -79,6 +88,22 @@ static char *note_text(const struct json *j, const char *key)
                : NULL;
 }
 
+/* Zeros when it is none: no run has them. */
+static void note_take_id(const struct json *j, uint8_t id[static SEAL_ID])
+{
+    char *text = note_text(j, "id");
+    for (size_t i = 0; text && strlen(text) == (size_t)2 * SEAL_ID && i < SEAL_ID; i++) {
+        const char digits[] = {text[2 * i], text[2 * i + 1], 0};
+        id[i] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+    free(text);
+}
+
+bool note_is_of(const struct note *n, const uint8_t id[static SEAL_ID])
+{
+    return memcmp(n->id, id, SEAL_ID) == 0;
+}
+
 /* Whatever is not a note of ours counts as none: a stranger's file must not stop a run. */
 bool note_read(const char *state, uint64_t run, struct note *out)
 {
@@ -95,6 +120,7 @@ bool note_read(const char *state, uint64_t run, struct note *out)
         out->store = note_text(&j, "store");
         out->key = note_text(&j, "key");
         out->target = note_text(&j, "on");
+        note_take_id(&j, out->id);
         json_ref v = json_get(&j, 0, "overwrite");
         out->overwrite = v != JSON_NONE && json_type(&j, v) == JSON_TRUE;
         json_free(&j);

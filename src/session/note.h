@@ -10,10 +10,11 @@
 
 struct note {
     uint64_t run;
-    char *store;    /* URL */
-    char *key;      /* the file */
-    char *target;   /* of `--on`; NULL: agents that others started */
-    bool overwrite; /* results replace what weft did not make, whoever brings them home */
+    uint8_t id[SEAL_ID]; /* of the run: numbers come again when a store has lost its data */
+    char *store;         /* URL */
+    char *key;           /* the file */
+    char *target;        /* of `--on`; NULL: agents that others started */
+    bool overwrite;      /* results replace what weft did not make, whoever brings them home */
 };
 
 /* With n->key NULL the key is written beside the note, 0600. The note is only read from. */
@@ -21,6 +22,8 @@ bool note_write(const char *state, const struct note *n, const struct seal_key *
                 struct error *err);
 /* False: there is none, or it cannot be used. Free with note_free(). */
 bool note_read(const char *state, uint64_t run, struct note *out);
+/* Is it of this run, and not of one that had its number at another time? */
+bool note_is_of(const struct note *n, const uint8_t id[static SEAL_ID]);
 /* And the folders of agents that have left. */
 void note_remove(const char *state, uint64_t run);
 /* Agents that were told to leave remove what is theirs: wait for it, two seconds at most. */

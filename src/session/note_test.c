@@ -23,13 +23,18 @@ int main(void)
     ok(!note_read(state, 7, &note), "nor one of run 7");
 
     seal_key_random(&key);
-    struct note own = {
-        .run = 7, .store = "redis://head:6379", .target = "ssh:a,b", .overwrite = true};
+    struct note own = {.run = 7,
+                       .id = {1, 0xab, [15] = 0xff},
+                       .store = "redis://head:6379",
+                       .target = "ssh:a,b",
+                       .overwrite = true};
     ok(note_write(state, &own, &key, &err), "a run on agents of its own leaves a note");
     snprintf(path, sizeof path, "%s/cluster/7.key", state);
     ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600, "and its key, for its owner alone");
     ok(note_read(state, 7, &note), "which is found");
     ok(strcmp(note.store, own.store) == 0 && strcmp(note.target, own.target) == 0, "as it was");
+    ok(note_is_of(&note, own.id) && !note_is_of(&note, (uint8_t[SEAL_ID]){1, 0xab}),
+       "of this run and of no other that has its number");
     ok(note.overwrite, "and that results may replace what stands there");
     ok(strstr(note.key, "7.key") && note.key[0] == '/', "with an absolute path to the key");
     note_free(&note);

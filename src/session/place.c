@@ -11,6 +11,7 @@
 #include "session/key_file.h"
 #include "session/note.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,12 +82,25 @@ bool place_find(struct cluster_place *p, const struct place_options *o, uint64_t
     if (p->noted) {
         store = note.store;
         key = note.key;
+        memcpy(p->id, note.id, sizeof p->id);
     }
     if (!store)
         store = named && *named ? named : standard_store;
     bool good = key_file_get(key, &p->key, err) && place_address(store, &p->key, &p->address, err);
     note_free(&note);
     return good;
+}
+
+bool place_is_of(const struct cluster_place *p, uint64_t run, const uint8_t id[static SEAL_ID],
+                 struct error *err)
+{
+    return !p->noted || memcmp(p->id, id, sizeof p->id) == 0 ||
+           error_set(err, ERROR_FAILED,
+                     "run %" PRIu64
+                     " of this folder is gone: the store at %s has lost its data since, "
+                     "counts anew, and has another run of that number; run the workflow again "
+                     "(`--store %s` means the other one)",
+                     run, p->address.text, p->address.text);
 }
 
 /* The key does not stay in memory that is given back. */

@@ -18,9 +18,13 @@ struct place_options {
 struct cluster_place {
     struct store_address address;
     struct seal_key key;
-    bool noted; /* found in a note that a run has left */
+    bool noted;          /* found in a note that a run has left */
+    uint8_t id[SEAL_ID]; /* of that run, if so */
 };
 
+/* Is the run of this number and id the one whose note told of the place? Without a note it is. */
+bool place_is_of(const struct cluster_place *p, uint64_t run, const uint8_t id[static SEAL_ID],
+                 struct error *err);
 /* What a user gave as a store: a URL, @FILE (a file that only the user may read), or - (a line on
  * standard input, after the key's). The URL, which may hold a password: wiped by place_forget(). */
 char *place_store_text(const char *given, struct error *err);

@@ -100,6 +100,8 @@ static bool remote_alone_here(const struct session *s, struct error *err)
                      place_address(note.store, &place.key, &place.address, NULL) &&
                      (client = place_client(&place, NULL, &s->o.remarks, NULL));
         const struct board_run *run = there ? client_run(client, runs[i]) : NULL;
+        if (run && !run->forged && !note_is_of(&note, run->id))
+            run = NULL; /* another's: the store has lost its data since, and counts anew */
         bool over = run && !run->forged && remote_is_over(client, run, &note);
         if (over)
             agents_clear_others(state);
@@ -298,7 +300,7 @@ static const char *remote_results_folder(const struct remote *r, const char *giv
     struct strbuf state = {0};
     struct note note = {0};
     strbuf_printf(&state, "%s/.weft", t->folder);
-    bool noted = note_read(state.at, r->run, &note) &&
+    bool noted = note_read(state.at, r->run, &note) && note_is_of(&note, t->id) &&
                  remote_is_same_store(note.store, r->place.address.text);
     strbuf_free(&state);
     note_free(&note);
@@ -326,6 +328,7 @@ bool remote_attach(struct remote *r, struct session *s, const struct remote_opti
     struct workflow *w;
     if (!place_find(&r->place, &o->place, run, err) || !remote_open_client(r, err) ||
         !client_ticket(r->client, run, &r->ticket, err) ||
+        !place_is_of(&r->place, run, r->ticket.id, err) ||
         !(so.folder = remote_results_folder(r, so.folder, err)) ||
         !(w = place_read_workflow(r->ticket.workflow.at, r->ticket.workflow.n, err)))
         return false;
@@ -339,7 +342,7 @@ bool remote_attach(struct remote *r, struct session *s, const struct remote_opti
     s->needs.environment =
         &r->ticket.environment; /* keys of what is done are those of its agents */
     struct note note = {0};
-    bool there = note_read(s->ws.state, run, &note);
+    bool there = note_read(s->ws.state, run, &note) && note_is_of(&note, r->ticket.id);
     if (there && r->place.noted && note.target)
         r->target = mem_copy_string(note.target); /* its agents were started for it alone */
     if (there && (r->place.noted || remote_is_same_store(note.store, r->place.address.text)))
@@ -355,7 +358,7 @@ bool remote_attach(struct remote *r, struct session *s, const struct remote_opti
 /* ---- handing in ---- */
 
 /* I2. A note that cannot be written does not stop the run: only the way back is longer. */
-static void remote_leave_note(void *remote, uint64_t run)
+static void remote_leave_note(void *remote, uint64_t run, const uint8_t *id)
 {
     const struct remote *r = remote;
     struct note note = {.run = run,
@@ -364,6 +367,7 @@ static void remote_leave_note(void *remote, uint64_t run)
                         .target = r->target,
                         .overwrite = r->session->o.overwrite};
     struct error err = {0};
+    memcpy(note.id, id, sizeof note.id);
     if (!note_write(r->session->ws.state, &note, &r->place.key, &err))
         remark(&r->session->o.remarks, REMARK_WARNING, "%s", err.text);
 }

@@ -125,7 +125,7 @@ struct client_work {
     bool adds;  /* tasks will be added (client_follow_add()): the run is held open for that */
     /* the run has this number, and is about to be opened: whoever is killed from here on leaves one that
      * goes on. May be NULL */
-    void (*opening)(void *context, uint64_t run);
+    void (*opening)(void *context, uint64_t run, const uint8_t *id);
     void *context;
 };
 

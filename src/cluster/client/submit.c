@@ -433,7 +433,7 @@ static bool submit_open_run(struct client_submit *s, struct error *err)
     struct client *c = s->c;
     (void)err;
     if (s->work.opening)
-        s->work.opening(s->work.context, s->run);
+        s->work.opening(s->work.context, s->run, s->id);
     if (s->work.watch) { /* before anything can happen */
         client_forget_early(c);
         c->watched = s->run;
