@@ -218,7 +218,9 @@ void children_free(struct children *c)
     }
     children_wait_for_groups(c, true);
     if (!c->swept && c->epoll >= 0) /* else nothing was ever started */
-        children_end_orphans(c);
+        children_end_orphans(c, true);
+    array_free(&c->seen);
+    array_free(&c->seen_before);
     array_free(&c->groups);
     array_free(&c->words);
     array_free(&c->block);
@@ -529,11 +531,17 @@ void child_stop(struct children *c, uint32_t slot, bool now)
 
 /* A process that was started by vfork takes our own peak over as its least: what the kernel says
  * counts only above that, with some room, since it counts pages loosely. Below, what was seen while
- * it ran; 0: nobody knows. */
-static double peak_of(const struct child *x, double reported)
+ * it ran; 0: nobody knows. So nobody has to look at one that is above: often in its first second, in
+ * which most tasks grow to what they are, then once a second. */
+static bool is_above_ours(const struct child *x, double peak)
 {
     enum { LOOSE = 1 << 20 };
-    return reported > x->own + LOOSE ? reported : x->peak;
+    return peak > x->own + LOOSE;
+}
+
+static double peak_of(const struct child *x, double reported)
+{
+    return is_above_ours(x, reported) ? reported : x->peak;
 }
 
 /* A child has ended: how, when, with what; and what it left in its group goes (I1). */
@@ -627,8 +635,8 @@ void children_tick(struct children *c)
             child_end_group(c, x, x->end, true);
         else if (c->watched > x->deadline && x->end == CHILD_EXITED && !has_ended(x))
             child_end_group(c, x, CHILD_TIMEOUT, false);
-        /* the kernel's own figure at the end is no use below ours: see peak_of() */
-        x->peak = fmax(x->peak, proc_high_water(x->pid, 0));
+        if (!is_above_ours(x, x->peak) && (look || clock_seconds() < x->start + 1))
+            x->peak = fmax(x->peak, proc_high_water(x->pid, 0));
         double size = log_size(x);
         if (size > 2 * c->config.log_most) /* only its ends will be kept: give the middle back */
             fallocate(x->log, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -637,5 +645,5 @@ void children_tick(struct children *c)
     children_count_processes(c, look);
     children_wait_for_groups(c, false);
     if (look)
-        children_end_orphans(c);
+        children_end_orphans(c, false);
 }

@@ -12,6 +12,27 @@ enum {
     VARIABLE = 320,    /* bytes of one: longer names and folders are cut */
 };
 
+/* What a process is to this set, by the variable that it inherited (I3). */
+enum process_owner {
+    OWNER_UNKNOWN, /* not to be read: another user's, ending, or in the midst of an exec */
+    OWNER_OTHER,   /* not ours, and it will not be */
+    OWNER_TASK,    /* it carries our mark */
+};
+
+/* One that was read. A process that gets the number of an ended one gets another file in /proc, whose
+ * number comes with the listing: so nothing of those that were seen is opened again. */
+struct process_seen {
+    pid_t pid;
+    ino_t file;
+    enum process_owner owner;
+    uint32_t task, attempt;
+};
+
+struct process_list {
+    struct process_seen *at;
+    size_t n, cap;
+};
+
 /* A slot, and the process in it. */
 struct child {
     bool used;
@@ -43,6 +64,7 @@ struct children {
     ARRAY(pid_t) groups; /* killed; their members are still to be waited for */
     int ticks;
     uint64_t entities;   /* processes and threads of the machine, when tasks' were last counted */
+    struct process_list seen, seen_before; /* by the looks for orphans: the last one, and room */
     ARRAY(char *) words; /* scratch */
     ARRAY(char *) block; /* scratch: the environment of the child at hand */
     double watched;      /* seconds that somebody looked (I7) */
@@ -77,5 +99,6 @@ void children_count_processes(struct children *c, bool look);
 
 /* Members of killed groups that are our children by now; others have another parent, who waits. */
 void children_wait_for_groups(struct children *c, bool wait);
-/* Kill what carries our mark and belongs to no task that runs. */
-bool children_end_orphans(struct children *c); /* true: there may be more of them */
+/* Kill what carries our mark and belongs to no task that runs. `afresh`: read also those that were read
+ * at the last look. True: there may be more of them. */
+bool children_end_orphans(struct children *c, bool afresh);

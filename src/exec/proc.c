@@ -39,6 +39,15 @@ pid_t proc_parent(const char *pid)
     return at && sscanf(at, " %c %d", &state, &parent) == 2 && state != 'Z' ? (pid_t)parent : 0;
 }
 
+bool proc_is_kernel(const char *pid)
+{
+    enum { KERNEL_THREAD = 0x00200000 }; /* PF_KTHREAD */
+    char text[512];
+    const char *at = proc_stat(pid, text, sizeof text);
+    unsigned flags = 0;
+    return at && sscanf(at, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && (flags & KERNEL_THREAD);
+}
+
 double proc_high_water(pid_t pid, int depth)
 {
     enum { DEEPEST = 4 }; /* a shell, its script, make, a compiler */

@@ -1,5 +1,6 @@
 /* What the kernel tells about a process in /proc. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -12,6 +13,8 @@ const char *proc_stat(const char *pid, char *text, size_t size);
 enum { PROC_ENVIRONMENT = 65536 };
 /* The parent of a process; 0: it is gone, or a zombie. */
 pid_t proc_parent(const char *pid);
+/* Is it a thread of the kernel, which has no environment and never will? */
+bool proc_is_kernel(const char *pid);
 /* Most memory that a process, or one below it, has had since it was executed; 0: it is ending. The
  * largest, not the sum, as the kernel's own figure at the end is. `depth`: 0. */
 double proc_high_water(pid_t pid, int depth);
