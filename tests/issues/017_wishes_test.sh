@@ -68,6 +68,21 @@ plan --json --assert 'assert relationship requirement ((select task-start-time f
 [ $? = 0 ] && grep -q '{"task": "short", "until": ' out && awk "BEGIN { exit !($(time_of short start) >= 20.5) }"
 ok $? "a task that waits for a time"
 
+# --- certainty and wishes: what a run can wait for comes first, unless told otherwise; once the schedule looked at last was given out instead of the best ---
+both='assert ordering requirement ((select task-finish-time from task where task-name <> "long" order by task-name desc), <=);
+    assert relationship requirement ((select task-finish-time from task where task-name = "middle") <= (select task-finish-time from task where task-name = "long"));
+    assert relationship preference ((select max(task-finish-time) from task) <= 9.5)'
+plan --json --assert "$both"
+[ $? = 0 ] && awk "BEGIN { exit !($(time_of short finish) <= $(time_of middle start) && $(time_of middle finish) <= $(time_of long start)) }"
+ok $? "required orders hold however long tasks take"
+grep -q 'a preference is not met' out && grep -q 'orders=predicted may meet more' out
+ok $? "the wish that this costs is named, and what to set"
+plan --json --set orders=predicted --assert "$both"
+[ $? = 0 ] && awk "BEGIN { exit !($(time_of short finish) <= $(time_of middle finish) && $(time_of middle finish) <= $(time_of long finish) && $(time_of long finish) <= 9.5) }"
+ok $? "--set orders=predicted: the requirements and the wish are met"
+grep -Eq '[12] required orders? holds? between tasks only if all times are as predicted' out
+ok $? "and it is said that the orders are no more certain than the times"
+
 # --- none exists, none was found ---
 cat >chain.yaml <<'END'
 weft: 1

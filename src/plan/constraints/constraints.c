@@ -157,6 +157,25 @@ static void tell_way(struct plan *plan, const struct space *s, const struct ways
                   plural_word(s->w->ntasks, "it", "they"));
 }
 
+/* Required orders that a run cannot wait for; or where it can, that a wish may have been given up for
+ * that: the user may see it otherwise. */
+static void tell_certainty(struct plan *plan, const struct space *s, const struct ways_result *w)
+{
+    size_t orders = 0, loose = 0;
+    for (size_t i = 0; i < s->stated.n; i++)
+        if (s->info[s->stated_by.at[i]].requirement) {
+            orders++;
+            loose += !verdict_is_firm(s, &s->stated.at[i]);
+        }
+    if (loose)
+        plan_note(plan, "%zu required order%s between tasks only if all times are as predicted",
+                  loose, plural_word(loose, " holds", "s hold"));
+    else if (orders && w->best.verdict.unmet > 0 && !s->as_predicted)
+        plan_note(plan,
+                  "required orders that hold however long tasks take come before preferences: "
+                  "--set orders=predicted may meet more, with orders that hold as predicted");
+}
+
 /* Read back from the first note: the plan has no field for it. */
 uint64_t constraints_states(const struct plan *plan)
 {
@@ -239,6 +258,7 @@ static struct space *open_space(const struct plan_request *request,
     if (!s)
         return NULL;
     s->insertion = request_bool(request, &planner_constraints, "insertion");
+    s->as_predicted = strcmp(constraints_option(request, "orders"), "predicted") == 0;
     s->manner = *manner;
     query_set_deadline(s->query, deadline);
     if (constraints_read_rules(s, err) &&
@@ -287,6 +307,7 @@ static struct plan *tell_plan(struct space *s, struct ways_result *w, bool optim
     tell_way(plan, s, w);
     for (size_t i = 0; i < query_size(s->query); i++)
         tell_unmet(plan, s, i);
+    tell_certainty(plan, s, w);
     for (size_t i = 0; i < query_size(s->query) && s->request->explain; i++)
         tell_constraint(plan, s, i);
     space_reset(s);
@@ -352,6 +373,9 @@ static const struct option options[] = {
     {"requirements", OPTION_CHOICE, "auto", "auto|always|goal", 0, 0,
      "ask requirements of every state on the way, as published, or of complete schedules only "
      "(auto: as published, then by every other way)"},
+    {"orders", OPTION_CHOICE, "certain", "certain|predicted", 0, 0,
+     "required orders between tasks that hold however long tasks take come before preferences, or "
+     "need to hold only if all times are as predicted"},
     {"insertion", OPTION_BOOL, "false", NULL, 0, 0,
      "let a task slip into an idle gap before tasks scheduled earlier"},
     {"switch", OPTION_INTEGER, "400", NULL, 0, 1e9,

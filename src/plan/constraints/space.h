@@ -44,6 +44,7 @@ struct space {
 
     /* options, set before space_begin() */
     bool insertion;
+    bool as_predicted; /* a required order that holds if all times do is as good as a certain one */
     struct space_manner manner;
 
     /* the constraints, sorted out */

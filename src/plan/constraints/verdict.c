@@ -22,7 +22,7 @@ static void count_loose(const struct space *s, struct schedule_verdict *v)
 {
     for (size_t i = 0; i < s->stated.n; i++) {
         bool firm = verdict_is_firm(s, &s->stated.at[i]);
-        if (s->info[s->stated_by.at[i]].requirement)
+        if (s->info[s->stated_by.at[i]].requirement && !s->as_predicted)
             v->loose += !firm;
         else
             v->hoped += !firm;

@@ -7,7 +7,8 @@
 struct schedule_verdict {
     size_t broken;   /* requirements */
     double missed;   /* failed tests and distances of those */
-    size_t loose;    /* orders that requirements ask for and that hold only if all times do */
+    size_t loose;    /* orders that requirements ask for and that hold only if all times do; 0 where
+                        these are as good (then they count as `hoped`) */
     double unmet;    /* failed tests of wishes, by priority */
     double g;        /* preferences, but for those that only say how to construct */
     size_t hoped;    /* orders that wishes ask for and that hold only if all times do */

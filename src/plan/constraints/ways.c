@@ -190,7 +190,8 @@ void ways_search(struct space *s, space_opener open, const struct constraints_li
     bool failed = query_failed(s->query, NULL);
     if (!failed && !published && !is_fulfilled(&out->best))
         go_ways(&w);
-    if (out->best.found && (out->found_by || failed || !out->r.found))
+    /* what was looked at last is laid out, which need not be the best */
+    if (out->best.found)
         out->waiting = candidate_lay_out(&out->best, s);
 }
 
