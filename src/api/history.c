@@ -24,7 +24,7 @@ EXPORT struct weft_history *weft_history_open(const char *path, struct weft_erro
             mem_guard_leave(&guard);
             h->model = model;
             call.result = h;
-        } else if (path) {
+        } else if (path && call.err.kind == ERROR_NONE) {
             error_set(&call.err, ERROR_INPUT, "%s: there is no such history", path);
         }
     }

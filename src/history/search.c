@@ -21,15 +21,14 @@
 #include <string.h>
 
 enum {
-    WORDS_MOST = 60, /* bits of a mask */
-    RARE_MOST =
-        20000 /* files with a word in their path, up to which their runs are listed at once */
+    WORDS_MOST = 60,       /* bits of a mask */
+    LOOKED_THROUGH = 20000 /* kinds or commands, at most, for a word that none of them may have */
 };
 
-/* Which words the tasks of a workflow have. */
+/* Which words the tasks of a workflow have, of those that were looked for. */
 struct search_flow {
     int64_t workflow;
-    int64_t words;
+    int64_t asked, words;
 };
 
 struct search {
@@ -53,12 +52,47 @@ static bool search_is_rare(struct history *h, const char *pattern)
     struct strbuf sql = {0};
     int64_t n = 0;
     strbuf_printf(&sql,
-                  "SELECT count(*) FROM (SELECT 1 FROM paths p CROSS JOIN files f ON f.path = p.id"
-                  " WHERE p.path LIKE %s LIMIT %d)",
-                  pattern, RARE_MOST + 1);
-    bool rare = database_integer(h, sql.at, &n, NULL) && n <= RARE_MOST;
+                  "SELECT CASE WHEN (SELECT max(id) FROM paths) > %d THEN %d ELSE (SELECT count(*)"
+                  " FROM (SELECT 1 FROM paths p CROSS JOIN files f ON f.path = p.id"
+                  " WHERE p.path LIKE %s LIMIT %d)) END",
+                  WHERE_PATHS, WHERE_RARE + 1, pattern, WHERE_RARE + 1);
+    bool rare = database_integer(h, sql.at, &n, NULL) && n <= WHERE_RARE;
     strbuf_free(&sql);
     return rare;
+}
+
+/* Does the table have the pattern anywhere? Kinds and commands mostly do not: then no task is asked. */
+static bool search_has(struct history *h, const char *table, const char *column,
+                       const char *pattern)
+{
+    struct strbuf sql = {0};
+    int64_t has = 1;
+    strbuf_printf(&sql,
+                  "SELECT EXISTS (SELECT 1 FROM (SELECT %s AS it FROM %s LIMIT %d) WHERE it"
+                  " LIKE %s) OR (SELECT count(*) FROM (SELECT 1 FROM %s LIMIT %d)) > %d",
+                  column, table, LOOKED_THROUGH, pattern, table, LOOKED_THROUGH + 1,
+                  LOOKED_THROUGH);
+    database_integer(h, sql.at, &has, NULL);
+    strbuf_free(&sql);
+    return has;
+}
+
+/* Which tasks `t` of workflow ?7 have the word: "FROM tasks t WHERE ...". */
+static void search_having(struct history *h, const char *pattern, struct strbuf *out)
+{
+    strbuf_printf(out,
+                  "FROM tasks t WHERE t.id BETWEEN ?7 << 32 AND (?7 << 32) + 4294967295 AND"
+                  " (t.name LIKE %s",
+                  pattern);
+    if (search_has(h, "kinds", "name", pattern))
+        strbuf_printf(out, " OR t.kind IN (SELECT id FROM kinds WHERE name LIKE %s)", pattern);
+    if (search_has(h, "commands", "text", pattern))
+        strbuf_printf(
+            out,
+            " OR t.command IN (SELECT c.id & 4294967295 FROM commands c WHERE c.id BETWEEN"
+            " ?7 << 32 AND (?7 << 32) + 4294967295 AND c.text LIKE %s)",
+            pattern);
+    strbuf_add_char(out, ')');
 }
 
 /* One word: into the mask of the run, the condition on rows, and what tells that no row can have it. */
@@ -69,17 +103,14 @@ static void search_add_word(struct search *s, const char *pattern, struct strbuf
     strbuf_printf(mask, " << %d)", s->nwords);
     strbuf_printf(&s->rows_sql, " AND ((?3 >> %d) & 1", s->nwords);
     if (s->subject == WHERE_TASKS) {
-        /* kinds and commands are few: which of them have it is found once */
         struct strbuf has = {0};
-        strbuf_printf(&has,
-                      "FROM tasks t WHERE t.id BETWEEN ?7 << 32 AND (?7 << 32) + 4294967295 AND"
-                      " (t.name LIKE %s OR t.kind IN (SELECT id FROM kinds WHERE name LIKE %s) OR"
-                      " t.command IN (SELECT c.id & 4294967295 FROM commands c WHERE c.id BETWEEN"
-                      " ?7 << 32 AND (?7 << 32) + 4294967295 AND c.text LIKE %s))",
-                      pattern, pattern, pattern);
+        search_having(s->h, pattern, &has);
         strbuf_printf(&s->rows_sql, " OR a.task IN (SELECT t.id & 4294967295 %s))", has.at);
-        strbuf_printf(&s->names_sql, "%s(EXISTS (SELECT 1 %s) << %d)",
-                      s->nwords ? " | " : "SELECT ", has.at, s->nwords);
+        /* only a word that is asked for: ?8 */
+        strbuf_printf(&s->names_sql,
+                      "%sCASE WHEN (?8 >> %d) & 1 THEN EXISTS (SELECT 1 %s) << %d"
+                      " ELSE 0 END",
+                      s->nwords ? " | " : "SELECT ", s->nwords, has.at, s->nwords);
         strbuf_free(&has);
     } else {
         strbuf_printf(&s->rows_sql, " OR p.path LIKE %s)", pattern);
@@ -136,7 +167,10 @@ static bool search_make_sql(struct search *s, struct error *err)
         strbuf_add(&s->rows_sql, " AND a.outcome <> 0");
     }
     if (ask->digest) {
-        strbuf_add(&s->runs_sql, " AND r.id IN (SELECT f.id >> 32" READER_OF_DIGEST ")");
+        /* by the index alone: the few others that begin alike are told apart by the rows */
+        strbuf_add(&s->runs_sql,
+                   " AND r.id IN (SELECT f.id >> 32 FROM files f INDEXED BY files_by_digest WHERE"
+                   " f.digest IS NOT NULL AND substr(f.digest, 1, 6) = substr(?4, 1, 6))");
         strbuf_add(&s->rows_sql, tasks ? " AND a.task IN (SELECT f.task" READER_OF_DIGEST
                                          " AND f.id BETWEEN ?1 << 32 AND (?1 << 32) + 4294967295)"
                                        : " AND f.digest = ?4");
@@ -204,29 +238,45 @@ static void search_pay(struct search *s, uint64_t rows)
     s->left -= rows < s->left ? rows : s->left;
 }
 
-/* Words that the tasks of a workflow have; each is asked once. One that is too large to ask may have all. */
-static int64_t search_flow_words(struct search *s, sqlite3_stmt *names, const struct search_run *r)
+/* Its place in s->flows; a new one has been asked nothing. */
+static struct search_flow *search_flow(struct search *s, int64_t workflow)
 {
     size_t low = 0, high = s->flows.n;
     while (low < high) {
         size_t mid = (low + high) / 2;
-        if (s->flows.at[mid].workflow > r->workflow)
+        if (s->flows.at[mid].workflow > workflow)
             low = mid + 1;
         else
             high = mid;
     }
-    if (low < s->flows.n && s->flows.at[low].workflow == r->workflow)
-        return s->flows.at[low].words;
+    if (low == s->flows.n || s->flows.at[low].workflow != workflow) {
+        array_push(&s->flows, (struct search_flow){0});
+        memmove(&s->flows.at[low + 1], &s->flows.at[low],
+                (s->flows.n - 1 - low) * sizeof *s->flows.at);
+        s->flows.at[low] = (struct search_flow){.workflow = workflow};
+    }
+    return &s->flows.at[low];
+}
+
+/* Which of the wanted words the tasks of the run's workflow have; each is asked once. One that is too
+ * large to ask may have all. */
+static int64_t search_flow_words(struct search *s, sqlite3_stmt *names, const struct search_run *r,
+                                 int64_t wanted)
+{
+    struct search_flow *f = search_flow(s, r->workflow);
+    int64_t missing = wanted & ~f->asked;
+    if (!missing)
+        return f->words;
     if (r->tasks < 0 || (uint64_t)r->tasks > s->left / 2)
         return -1;
     sqlite3_bind_int64(names, 7, r->workflow);
+    sqlite3_bind_int64(names, 8, missing);
     int64_t words = database_step(s->h, names, NULL) == 1 ? sqlite3_column_int64(names, 0) : -1;
     sqlite3_reset(names);
     search_pay(s, (uint64_t)r->tasks / 2); /* a name costs about half of an attempt */
-    array_push(&s->flows, (struct search_flow){0});
-    memmove(&s->flows.at[low + 1], &s->flows.at[low], (s->flows.n - 1 - low) * sizeof *s->flows.at);
-    s->flows.at[low] = (struct search_flow){r->workflow, words};
-    return words;
+    f->asked |= missing;
+    f->words |= words & missing;
+    return f->words;
 }
 
 /* Facts of the question, of the finding: that is what one wants to see. */
@@ -322,7 +372,7 @@ static bool search_walk(struct search *s, const struct search_statements *q, str
         }
         s->out->from = r.run;
         if (q->names && r.words != all &&
-            ((r.words | search_flow_words(s, q->names, &r)) & all) != all)
+            ((r.words | search_flow_words(s, q->names, &r, all & ~r.words)) & all) != all)
             continue;
         uint64_t n = search_size(s, q->last, r.run);
         ok = search_rows(s, q->rows, &r, n, err);

@@ -176,6 +176,7 @@ static bool where_name(struct history *h, struct where *w, const char *name, boo
     const struct where_column *own = quoted ? NULL : where_own_column(w->subject, name);
     if (own) {
         w->own = true;
+        w->other_than_path |= strcmp(own->sql, "p.path") != 0;
         strbuf_add(out, own->sql);
         return true;
     }
@@ -344,6 +345,37 @@ static void where_narrow_rows(const struct where *one, const char *expression, s
                   (long long)one->names.at[0], expression);
 }
 
+/* A question in SQL that somebody wrote a part of; -1: it cannot be answered. */
+static int64_t where_count(struct history *h, const char *sql)
+{
+    struct mem_guard guard;
+    sqlite3_stmt *s = where_query(h, &guard, sql, NULL);
+    if (!s)
+        return -1;
+    int64_t n = database_step(h, s, NULL) == 1 ? sqlite3_column_int64(s, 0) : -1;
+    where_end(h, s, &guard);
+    return n;
+}
+
+/* "path like '%.png'": paths are stored once, so that the few files which have such a one are found by
+ * looking through the paths; all others' runs are left out. */
+static void where_narrow_paths(struct history *h, const char *expression, struct strbuf *runs)
+{
+    struct strbuf files = {0}, sql = {0};
+    strbuf_printf(&files, "FROM paths p CROSS JOIN files f ON f.path = p.id WHERE (%s)",
+                  expression);
+    strbuf_printf(&sql,
+                  "SELECT CASE WHEN (SELECT max(id) FROM paths) > %d OR EXISTS (SELECT 1 FROM"
+                  " (SELECT NULL AS path) p WHERE (%s)) THEN %d ELSE"
+                  " (SELECT count(*) FROM (SELECT 1 %s LIMIT %d)) END",
+                  WHERE_PATHS, expression, WHERE_RARE + 1, files.at, WHERE_RARE + 1);
+    int64_t n = where_count(h, sql.at);
+    if (n >= 0 && n <= WHERE_RARE)
+        strbuf_printf(runs, " AND r.id IN (SELECT f.id >> 32 %s)", files.at);
+    strbuf_free(&files);
+    strbuf_free(&sql);
+}
+
 /* A part that holds of a task holds with some value that the run has under the name, or with none. With two
  * names there would be four cases: it is left to the rows. */
 static bool where_narrow(struct history *h, const char *part, struct where *w, struct error *err)
@@ -351,9 +383,13 @@ static bool where_narrow(struct history *h, const char *part, struct where *w, s
     struct where one = {.subject = w->subject};
     struct strbuf expression = {0};
     bool ok = where_expression(h, part, &one, &expression, err);
-    if (ok && one.own)
+    if (ok && one.own) {
         where_narrow_own(part, w->subject, &w->runs);
-    else if (ok && !one.names.n)
+        if (!one.names.n && !one.of_run && !one.other_than_path)
+            where_narrow_paths(h, strbuf_text(&expression), &w->runs);
+        if (!one.names.n) /* while the row is made, before what only is shown of it is looked up */
+            strbuf_printf(&w->rows, " AND (%s)", strbuf_text(&expression));
+    } else if (ok && !one.names.n)
         strbuf_printf(&w->runs, " AND (%s)", strbuf_text(&expression));
     else if (ok && one.names.n == 1)
         strbuf_printf(&w->runs,

@@ -16,10 +16,16 @@ struct where {
     struct strbuf rows; /* likewise on the row, with ?1 its run: cheaper than the condition */
     ARRAY(int64_t) names; /* numbers of the facts that it names */
     bool own, of_run;     /* it names a column of the subject's own, of the run */
+    bool other_than_path; /* and one of its own that is not the path of a file */
 };
 
 /* The question as a condition in SQL, on the subject that `out` names. ERROR_INPUT: a name that no run has,
  * with the nearest one. */
+/* Files whose path is among few, found by the index of paths. */
+enum {
+    WHERE_RARE = 20000,   /* so many files at most */
+    WHERE_PATHS = 1000000 /* and only if there are not more paths than this to look through */
+};
 bool where_translate(struct history *h, const char *text, enum where_subject subject,
                      struct where *out, struct error *err);
 void where_free(struct where *w);

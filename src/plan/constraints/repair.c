@@ -7,7 +7,10 @@
  *    wait       until another task starts or ends, or so that it ends with it; or no longer
  *
  * The best schedule is kept; the one that is walked from may be equally good, and now and then a
- * little worse, so that plains and shallow valleys are left again. The moves are drawn from the
+ * little worse, so that plains and shallow valleys are left again. Where only wishes are open, every
+ * second walk takes an open wish for as bad as a broken requirement: it goes through schedules that
+ * meet the wish first and the requirements again after another change ("on lillith", and calvin must
+ * wait then to be twice as late). The moves are drawn from the
  * seed: the same request gives the same schedule unless the clock ends it. */
 #include "plan/constraints/repair.h"
 #include "base/clock.h"
@@ -28,12 +31,23 @@ struct repair {
     double *delay;
     uint32_t *try_order, *try_node; /* the one that is tried */
     double *try_delay;
-    struct schedule_verdict now;
+    struct schedule_verdict now; /* as repair_walked() has it */
+    double span;                 /* its makespan */
+    bool for_wishes;
 };
 
 static bool is_fulfilled(const struct schedule_verdict *v)
 {
     return !v->broken && !(v->unmet > 0);
+}
+
+/* What a schedule is worth on this walk. For wishes, how long it takes and what else is preferred count
+ * for nothing: the way leads over schedules that are worse. */
+static struct schedule_verdict repair_walked(const struct repair *r, struct schedule_verdict v)
+{
+    if (!r->for_wishes)
+        return v;
+    return (struct schedule_verdict){.broken = v.broken + (v.unmet > 0), .missed = v.unmet};
 }
 
 /* Lay out what is tried; false: a task cannot run where it was put. */
@@ -66,7 +80,8 @@ static void repair_begin_at(struct repair *r, const struct schedule_found *c)
         r->delay[t] = c->slot[i].start > slot.start ? c->slot[i].start : 0;
         space_push(r->s, t, c->slot[i]);
     }
-    r->now = c->verdict;
+    r->now = repair_walked(r, c->verdict);
+    r->span = c->verdict.makespan;
 }
 
 static void copy_schedule(uint32_t n, uint32_t *order, uint32_t *node, double *delay,
@@ -141,7 +156,7 @@ static void try_waiting(struct repair *r)
         time = 2 * x->finish[other] - seconds + hair; /* "at least twice as late" */
         break;
     case 4:
-        time = rng_uniform(&r->rng, 0, 2 * fmax(r->now.makespan, seconds));
+        time = rng_uniform(&r->rng, 0, 2 * fmax(r->span, seconds));
         break;
     default:
         break;
@@ -184,7 +199,8 @@ static void repair_keep(struct repair *r, struct schedule_found *best,
                         const struct schedule_verdict *v)
 {
     copy_schedule(r->n, r->order, r->node, r->delay, r->try_order, r->try_node, r->try_delay);
-    r->now = *v;
+    r->now = repair_walked(r, *v);
+    r->span = v->makespan;
     if (verdict_better(v, &best->verdict)) {
         candidate_take(best, r->s);
         best->verdict = *v;
@@ -240,8 +256,11 @@ uint64_t repair_candidate(struct space *s, struct schedule_found *best,
     r.try_delay = mem_new(double, n);
     rng_seed(&r.rng, s->request->seed);
     bool over = false;
-    for (int k = 0; k < RESTARTS && !over; k++) {
+    /* whether a requirement can be kept another search finds out; for wishes this is the last */
+    int walks = best->verdict.broken ? RESTARTS : 4 * RESTARTS;
+    for (int k = 0; k < walks && !over; k++) {
         bool polishing = is_fulfilled(&best->verdict);
+        r.for_wishes = k % 2 && !polishing && !best->verdict.broken;
         repair_begin_at(&r, best);
         for (int idle = 0; idle < (polishing ? POLISH : PATIENCE) && !over; idle++) {
             over = repair_over(&r, limits, trials);
@@ -250,8 +269,8 @@ uint64_t repair_candidate(struct space *s, struct schedule_found *best,
             draw_change(&r);
             if (!repair_lay_out(&r))
                 continue;
-            struct schedule_verdict v = verdict_of(s);
-            if (query_failed(s->query, NULL) || !accepts(&r, &v))
+            struct schedule_verdict v = verdict_of(s), walked = repair_walked(&r, v);
+            if (query_failed(s->query, NULL) || !accepts(&r, &walked))
                 continue;
             if (verdict_better(&v, &best->verdict))
                 idle = 0;
@@ -259,6 +278,7 @@ uint64_t repair_candidate(struct space *s, struct schedule_found *best,
         }
         over |= polishing;
     }
+    r.for_wishes = false;
     repair_tighten(&r, best, limits);
     free(r.order);
     free(r.node);

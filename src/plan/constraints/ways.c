@@ -18,8 +18,13 @@
 #include "plan/constraints/repair.h"
 
 /* States of one best-first search among the further ways: they dive, and either arrive or are
- * lost. Trials of one repair. */
-enum { STATES_A_WAY = 200000, TRIALS_FOR_WISHES = 4000, TRIALS = 40000 };
+ * lost. Trials of one repair; of a small workflow they cost little, so that it gets more for its wishes. */
+enum {
+    STATES_A_WAY = 200000,
+    TRIALS_FOR_WISHES = 4000,
+    PLACEMENTS_FOR_WISHES = 64000, /* trials times tasks */
+    TRIALS = 40000
+};
 /* The published search makes a successor for each task and processor when it goes straight to a
  * goal: one that has made so many times more is lost. */
 enum { STEPS_PUBLISHED = 20 };
@@ -156,8 +161,9 @@ static void go_ways(struct way_search *w)
         go_way(w, "loose", &loose, share_of(w->limits, 0.2, STATES_A_WAY));
     if (!best->found || best->verdict.broken)
         go_further(w);
+    uint32_t small = PLACEMENTS_FOR_WISHES / (w->s->w->ntasks + 1);
     if (best->found && !best->verdict.broken && best->verdict.unmet > 0)
-        repair_best(w, 0.2, TRIALS_FOR_WISHES);
+        repair_best(w, 0.2, small > TRIALS_FOR_WISHES ? small : TRIALS_FOR_WISHES);
 }
 
 /* What else than tables and plain values is there to fulfil? Then the published search must leave
