@@ -188,6 +188,11 @@ static bool where_name(struct history *h, struct where *w, const char *name, boo
         }
     int64_t id = facts_find_name(h, name, err);
     size_t at = 0;
+    if (!id &&
+        (strcmp(name, "tag") == 0 || strcmp(name, "note") == 0 || strcmp(name, "name") == 0)) {
+        strbuf_add(out, "NULL"); /* nobody has said anything yet: that is no mistake */
+        return true;
+    }
     if (!id)
         return where_unknown(h, w->subject, name, err);
     while (at < w->names.n && w->names.at[at] != id)

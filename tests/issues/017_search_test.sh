@@ -27,11 +27,13 @@ tasks:
   data: { run: "seq 20 > {out}", out: n.txt }
   score: { run: "echo f1 0.9{sigma} > {out}", in: n.txt, out: score.txt }
   other: { run: "echo f1 0.1; echo loss 3 > {out}", in: n.txt, out: "s=4,t=x/loss.txt" }
-  poor: { run: "test {sigma} -lt 2", in: n.txt, may_fail: true }
+  poor: { run: "test {sigma} -lt 2", in: score.txt, may_fail: true } # after score: the order of the rows is asked for
 YAML
 flow=$work/f/flow.yaml
 for sigma in 1 2 3; do say run "$flow" -q -p sigma=$sigma || break; done
 ok $? "three runs, which differ in a parameter"
+say history --where "tag = 'good' or name = 'best'" && grep -q "no such run" "$work/out" && [ -z "$(found tasks --where "note like '%x%'")" ]
+ok $? "tags, names and notes may be asked for before anybody has given one"
 
 # ---- tasks ----
 [ "$(found tasks --where 'sigma > 1 and f1 > 0.925')" = "3:score " ]
