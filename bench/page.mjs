@@ -3,6 +3,7 @@
  * tenth of the tasks, to see that it works, and PARTS=open,pan,... some of the parts. */
 import { execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import zlib from "node:zlib";
 import { browse, laboratory, weft } from "../tests/ui/support.mjs";
@@ -123,25 +124,93 @@ async function latency(context, origin, number) {
     await page.close();
 }
 
-/* In pairs, so that a machine that slows down does not count; the page watches the very run. */
-async function cost(context, origin, first, n) {
+/* Processor seconds of processes, threads included; one that has ended keeps what it had. */
+const known = new Map();
+function cpu(...pids) {
+    for (const pid of pids) {
+        try {
+            const fields = fs.readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+            known.set(pid, (Number(fields[11]) + Number(fields[12])) / 100);
+        } catch {
+            /* a renderer that the browser had in reserve */
+        }
+    }
+    return pids.reduce((sum, pid) => sum + (known.get(pid) ?? 0), 0);
+}
+/* The browser's processes. */
+async function browserProcesses(browser) {
+    const session = await browser.newBrowserCDPSession();
+    const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+    await session.detach();
+    return processInfo.map((p) => p.id);
+}
+/* Looks at what server and browser have taken, twenty times a second; afterwards: what they took until a moment. When the run is
+ * on record as over the page reads all of it, which costs the run nothing any more. */
+function sampling(server, browser) {
+    const samples = [];
+    const look = () => samples.push({ at: Date.now() / 1000, server: cpu(server), browser: cpu(...browser) });
+    look();
+    const timer = setInterval(look, 50);
+    return (end) => {
+        clearInterval(timer);
+        look();
+        const last = samples.findLast((sample) => sample.at <= end) ?? samples.at(-1);
+        return { server: last.server - samples[0].server, browser: last.browser - samples[0].browser };
+    };
+}
+/* A run as a child: its wall time, and its own processor seconds, which a machine that others use does not change. */
+async function measured(name) {
+    const began = process.hrtime.bigint();
+    const child = spawn("/usr/bin/time", ["-f", "%U %S", weft, "run", path.join(lab.work, `${name}.yaml`), "-q", "--force"], { env: lab.environment, stdio: ["ignore", "ignore", "pipe"] });
+    let said = "";
+    child.stderr.on("data", (data) => (said += data));
+    const status = await new Promise((done) => child.once("close", done));
+    if (status !== 0) throw new Error(`the run ended with ${status}: ${said}`);
+    const own = said.trim().split("\n").at(-1).split(" ");
+    return { wall: Number(process.hrtime.bigint() - began) / 1e9, own: Number(own[0]) + Number(own[1]) };
+}
+
+/* In pairs, so that a machine that slows down does not count; the page watches the very run. What it costs is told thrice: by the
+ * clock on the wall, which only a machine without other work makes true; by what the run itself has to do more; and by what server
+ * and browser take while it runs, which is what a run that uses all cores loses. */
+async function cost(context, browser, origin, server, first, n) {
     let number = first;
-    const ratios = [], alone = [];
+    const pairs = [];
+    const settle = () => new Promise((done) => setTimeout(done, 3000)); /* a browser goes on for a while after it has opened a page */
     const page = await context.newPage();
-    run("million"); /* the caches are warm for both */
+    await measured("million"); /* the caches are warm for both */
     number++;
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < Number(process.env.PAIRS ?? 3); i++) {
         await page.goto("about:blank");
-        const a = run("million");
+        await settle();
+        const alone = await measured("million");
         number++;
         await page.goto(`${origin}/#run?run=${number}`);
-        const b = run("million");
+        await page.locator(".problem").waitFor(); /* there is no such run yet */
+        await settle();
+        const taken = sampling(server.pid, await browserProcesses(browser));
+        let last = 0; /* moment at which the page was told that it runs */
+        const hear = async (response) => {
+            if (!response.url().endsWith("/live") || !response.ok()) return;
+            const at = Date.now() / 1000;
+            if ((await response.json()).outcome === "running") last = at;
+        };
+        page.on("response", hear);
+        const watched = await measured("million");
+        page.off("response", hear);
+        if (!last) throw new Error("the page did not see the run");
+        pairs.push({ alone, watched, ...taken(last) });
         number++;
-        ratios.push(b / a);
-        alone.push(a);
     }
-    figure(`a run of ${n} calls without a page (median)`, median(alone), "s");
-    figure("  with a page that watches it, slower by (median of pairs)", 100 * (median(ratios) - 1), "%", 2);
+    if (process.env.BENCH_PAGE_EACH) for (const p of pairs) console.log(JSON.stringify(p));
+    const of = (act) => median(pairs.map(act));
+    figure(`a run of ${n} calls without a page (median)`, of((p) => p.alone.wall), "s");
+    figure("  with a page that watches it, slower by (median of pairs)", 100 * (of((p) => p.watched.wall / p.alone.wall) - 1), "%", 2);
+    figure("  processor seconds of the run itself, without a page", of((p) => p.alone.own), "s");
+    figure("  which grow with a page by (median of pairs)", 100 * (of((p) => p.watched.own / p.alone.own) - 1), "%");
+    figure("  the server takes, of a core, while it runs", 100 * of((p) => p.server / p.watched.wall), "%");
+    figure("  the browser takes, of a core, while it runs", 100 * of((p) => p.browser / p.watched.wall), "%");
+    figure(`  both together, of ${os.cpus().length} cores`, (100 * of((p) => (p.server + p.browser) / p.watched.wall)) / os.cpus().length, "%", 2);
     await page.close();
     return number;
 }
@@ -171,7 +240,7 @@ async function workbench(context, origin) {
 console.log(`${"figure".padEnd(66)} ${"measured".padStart(12)}   ${"goal".padStart(12)}`);
 const { browser, context, wrong } = await browse({ width: 1400, height: 900 });
 try {
-    const { url, origin } = await lab.serve();
+    const { url, origin, child: server } = await lab.serve();
     const page = await context.newPage();
     await page.goto(url);
     await page.close();
@@ -188,7 +257,7 @@ try {
     if (parts.includes("latency")) await latency(context, origin, number++);
     if (parts.includes("million") || parts.includes("cost")) {
         const n = calls("million", 1000000 * share);
-        if (parts.includes("cost")) number = await cost(context, origin, number, n);
+        if (parts.includes("cost")) number = await cost(context, browser, origin, server, number, n);
         else run("million"), number++;
         if (parts.includes("million")) await openRuns(context, origin, number - 1, n, null);
     }

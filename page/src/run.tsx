@@ -1,5 +1,5 @@
 /* The Run view: start, watch, stop; what ran, runs and waits, and one task with its log. */
-import { useSignal } from "@preact/signals";
+import { batch, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { address, go, goTo, link } from "./address";
 import { kindFill } from "./colours";
@@ -12,7 +12,7 @@ import { bytes, moment, plural, seconds, signs } from "./words";
 
 type Family = { name: string; family: number; colour: number; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; seconds: number | null; predicted: number | null };
 export type Task = { task: number; name: string; state: string; colour: number; family: number; attempt: number; start: number | null; finish: number | null; node: number; core: number; status: number; cpu: number | null; memory: number | null; predicted: number | null; low: number | null; high: number | null; reason: string | null };
-type Live = { run: number; workflow: string | null; file: string | null; folder: string | null; outcome: string; started: number; seconds: number; expected: number | null; predicted: number | null; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; cores: number; families: Family[]; now: Task[] };
+type Live = { run: number; workflow: string | null; file: string | null; folder: string | null; outcome: string; started: number; seconds: number; expected: number | null; predicted: number | null; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; cores: number; families: Family[]; now: Task[]; /* seconds until single tasks are told (src/ui/thrift.h); null: they are */ later: number | null };
 type Started = { started: number; flow: string; over: boolean; status: number; said: string | null };
 type Dry = { tasks: number; to_run: number; done: number; seconds: number | null; memory: number | null; cores: number; needs: { name: string; reason: string | null; seconds: number | null }[] };
 
@@ -191,8 +191,8 @@ function Bars({ live, chosen, choose }: { live: Live; chosen: string; choose: (f
     return (
         <ul class="bars" aria-label="families">
             {live.families.map((family) => (
-                <li key={family.family}>
-                    <button type="button" aria-pressed={chosen === String(family.family)} onClick={() => choose(chosen === String(family.family) ? "" : String(family.family))}>
+                <li key={family.name}>
+                    <button type="button" disabled={family.family < 0} aria-pressed={chosen === String(family.family)} onClick={() => choose(chosen === String(family.family) ? "" : String(family.family))}>
                         <i class="swatch" ref={(i) => void (i && (i.style.background = kindFill(family.colour)))} />
                         <span class="name">{family.name}</span>
                         <span class="bar" aria-hidden="true">
@@ -391,39 +391,67 @@ function Buttons({ live }: { live: Live }) {
     );
 }
 
-/* Asked once a second while the run goes on and somebody looks; afterwards when the server tells of changes. */
-function useLive(run: string, kept: boolean): { live: Live | null; version: number; problem: string } {
+/* Counts by kind have no numbers of families: those that are known by name have theirs. */
+function numbered(found: Live, before: Live | null): Live {
+    if (found.later === null || !before) return found;
+    const known = new Map(before.families.map((f) => [f.name, f]));
+    return { ...found, now: before.now, families: found.families.map((f) => ({ ...f, family: known.get(f.name)?.family ?? -1, predicted: known.get(f.name)?.predicted ?? null })) };
+}
+
+/* Asked once a second while the run goes on and somebody looks; afterwards when the server tells of changes. `version` counts on
+ * when there is something new of single tasks, 0: nothing is known of them; `insist`: whatever it costs the run. */
+function useLive(run: string, kept: boolean): { live: Live | null; version: number; problem: string; insist: () => void } {
     const live = useSignal<Live | null>(null);
     const version = useSignal(0);
     const problem = useSignal("");
+    const insist = useRef(() => {});
     useEffect(() => {
-        let current = true, timer = 0;
-        const look = async () => {
+        let current = true, timer = 0, under = false;
+        const look = async (all = "") => {
             clearTimeout(timer);
+            if (under) return; /* one question at a time: the answer to this one will do */
+            under = true;
             try {
-                const found = await ask<Live>(`/api/run/${run}/live`);
+                const found = await ask<Live>(`/api/run/${run}/live`, { all });
                 if (!current) return;
-                problem.value = "";
-                live.value = found;
-                version.value++;
+                batch(() => {
+                    problem.value = "";
+                    live.value = numbered(found, live.value);
+                    if (found.later === null) version.value++;
+                });
             } catch (error) {
                 if (current) problem.value = (error as Error).message;
+            } finally {
+                under = false;
             }
             /* a run whose names are not written yet, and a server that is away, are asked again */
-            if (current && !kept && (live.value === null || live.value.outcome === "running")) timer = window.setTimeout(look, document.hidden ? 10000 : 1000);
+            if (current && !kept && (live.value === null || live.value.outcome === "running")) timer = window.setTimeout(again, document.hidden ? 10000 : 1000);
         };
+        const again = () => void look();
         live.value = null;
+        insist.current = () => void look("1");
         look();
-        const stop = [heard("runs", look), heard("afresh", look)];
-        document.addEventListener("visibilitychange", look);
+        const stop = [heard("runs", again), heard("afresh", again)];
+        document.addEventListener("visibilitychange", again);
         return () => {
             current = false;
             clearTimeout(timer);
             stop.forEach((end) => end());
-            document.removeEventListener("visibilitychange", look);
+            document.removeEventListener("visibilitychange", again);
         };
     }, [run]);
-    return { live: live.value, version: version.value, problem: problem.value };
+    return { live: live.value, version: version.value, problem: problem.value, insist: () => insist.current() };
+}
+
+/* Above what is not shown, or not as new as the counts. */
+function Later({ live, version, insist }: { live: Live; version: number; insist: () => void }) {
+    if (live.later === null) return null;
+    return (
+        <p class="note later">
+            {version ? "Graph, Gantt and tasks are some seconds old" : "Graph, Gantt and single tasks are not shown yet"}: reading {plural(live.tasks, "task")} would slow the run down. They come in about {seconds(live.later)}, or when it is over.{" "}
+            <button type="button" onClick={insist}>Show them now</button>
+        </p>
+    );
 }
 
 function OneNow({ task, seconds: now }: { task: Task; seconds: number }) {
@@ -460,28 +488,12 @@ function Next({ run, version, waiting }: { run: string; version: number; waiting
     );
 }
 
-export function OneRun({ run, about }: { run: string; about: About }) {
-    const { live, version, problem } = useLive(run, about.kept ?? false);
-    const { family = "", task = "" } = address.value.values;
-    if (!live) return <p role={problem ? "alert" : "status"} class={problem ? "problem" : "note"}>{problem || "Looking …"}</p>;
-    const chooseFamily = (value: string) => go({ family: value, from: "" });
-    const byName = (name: string) => chooseFamily(String(live.families.find((f) => f.name === name)?.family ?? ""));
+/* All that is told of single tasks. */
+function Details({ run, version, live, about }: { run: string; version: number; live: Live; about: About }) {
+    const { task = "" } = address.value.values;
+    const byName = (name: string) => go({ family: String(live.families.find((f) => f.name === name)?.family ?? ""), from: "" });
     return (
         <>
-            <section class="card top" aria-label="run">
-                <header>
-                    <h2>
-                        Run {live.run} · {live.workflow}
-                    </h2>
-                    {about.read_only ? null : <Buttons live={live} />}
-                    {about.kept ? null : <a href={link("database", { run })}>report, notes</a>}
-                    {about.kept ? null : <a href={link("run")}>all runs</a>}
-                </header>
-                <Counts live={live} />
-                {problem ? <p role="alert" class="problem">{problem}</p> : null}
-                <Bars live={live} chosen={family} choose={chooseFamily} />
-                {live.failed ? <Failures run={run} failed={live.failed} find={(name) => go({ words: name, family: "", state: "", from: "" })} /> : null}
-            </section>
             <StreamFigures run={run} version={version} running={live.outcome === "running"} />
             <section class="card" aria-label="graph by family">
                 <Graph run={run} version={version} choose={byName} />
@@ -503,6 +515,35 @@ export function OneRun({ run, about }: { run: string; about: About }) {
                     {live.outcome === "running" && !about.kept ? <Next run={run} version={version} waiting={live.waiting} /> : null}
                 </section>
             )}
+        </>
+    );
+}
+
+export function OneRun({ run, about }: { run: string; about: About }) {
+    const { live, version, problem, insist } = useLive(run, about.kept ?? false);
+    const { family = "" } = address.value.values;
+    const failed = useRef(0);
+    if (live && live.later === null) failed.current = live.failed; /* their causes are read with single tasks */
+    if (!live) return <p role={problem ? "alert" : "status"} class={problem ? "problem" : "note"}>{problem || "Looking …"}</p>;
+    const chooseFamily = (value: string) => go({ family: value, from: "" });
+    return (
+        <>
+            <section class="card top" aria-label="run">
+                <header>
+                    <h2>
+                        Run {live.run} · {live.workflow}
+                    </h2>
+                    {about.read_only ? null : <Buttons live={live} />}
+                    {about.kept ? null : <a href={link("database", { run })}>report, notes</a>}
+                    {about.kept ? null : <a href={link("run")}>all runs</a>}
+                </header>
+                <Counts live={live} />
+                {problem ? <p role="alert" class="problem">{problem}</p> : null}
+                <Bars live={live} chosen={family} choose={chooseFamily} />
+                <Later live={live} version={version} insist={insist} />
+                {failed.current ? <Failures run={run} failed={failed.current} find={(name) => go({ words: name, family: "", state: "", from: "" })} /> : null}
+            </section>
+            {version ? <Details run={run} version={version} live={live} about={about} /> : null}
         </>
     );
 }

@@ -64,6 +64,18 @@ EXPORT bool weft_watch_look(struct weft_watch *w, bool *changed, struct weft_err
     return api_end(&call);
 }
 
+bool watch_glance(int64_t run, struct glance *out, bool *told, struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        bool says = false;
+        call.good = glance_take(out, run, &says, &call.err);
+        call.number = says;
+    }
+    *told = call.number != 0;
+    return api_end(&call);
+}
+
 EXPORT void weft_watch_state(const struct weft_watch *watch, struct weft_watch_state *out)
 {
     const struct watching *w = &watch->model;

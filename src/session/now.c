@@ -3,30 +3,38 @@
  * I1. The file has its whole size before it is mapped, and is never made smaller: no store can fault.
  * I2. A slot is taken by writing its task last and freed by writing its task first, so that a reader mostly sees whole ones.
  * I3. Slots are probed from the hash of the task on; a freed one is TOMB, so that what stands behind it is still found. When
- *     nothing runs all become free again. */
+ *     nothing runs all become free again.
+ * I4. Wishes are written by others: each is one atomic word, and what it says is compared with the number of tasks before it is
+ *     used. Nothing else that others could have written is ever read by the run. */
 #include "session/now.h"
 #include "base/mem.h"
+#include "base/pool.h"
 #include "base/strbuf.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char now_magic[8] = {'w', 'e', 'f', 't', 'n', 'o', 'w', '1'};
+static const char now_magic[8] = {'w', 'e', 'f', 't', 'n', 'o', 'w', '2'};
 
 /* A slot's task is stored plus SLOT_FIRST: a file of zeros is an empty table. */
 enum { SLOT_FREE = 0, SLOT_TOMB = 1, SLOT_FIRST = 2 };
 
 struct now_file {
     struct now_head head;
+    struct now_kind kind[NOW_KINDS];
+    _Atomic uint32_t wish[NOW_WISHES]; /* a task plus 1; 0: none */
     struct now_task slot[NOW_SLOTS];
 };
 
 struct now {
     struct now_file *file; /* mapped */
+    uint8_t *kind;         /* per task; NULL: there are too many kinds, or the run has grown */
+    uint32_t tasks;        /* when it began */
     uint32_t used;         /* slots that are not free, tombs included */
 };
 
@@ -35,12 +43,51 @@ static void now_path(const char *state, struct strbuf *out)
     strbuf_printf(out, "%s/now", state);
 }
 
+/* A name that is too long is cut, not inside a letter. */
+static void now_name_kind(struct now_kind *k, const char *name)
+{
+    size_t n = strnlen(name, NOW_NAME - 1);
+    while (n && ((unsigned char)name[n] & 0xC0) == 0x80)
+        n--;
+    memcpy(k->name, name, n);
+}
+
+/* In one pass: neighbours are of a kind mostly, so that most tasks cost a comparison. */
+static void now_number_kinds(struct now *n, const struct workflow *w)
+{
+    struct intern known;
+    struct now_kind *kind = n->file->kind;
+    n->kind = mem_new(uint8_t, (size_t)w->ntasks + 1);
+    intern_init(&known);
+    uint32_t k = 0;
+    for (uint32_t t = 0; t < w->ntasks && known.n <= NOW_KINDS; t++) {
+        if (t == 0 || w->kind[t] != w->kind[t - 1]) {
+            const char *name = workflow_text(w, w->kind[t]);
+            uint32_t before = known.n;
+            k = intern_number(&known, name, strlen(name));
+            if (k == before && k < NOW_KINDS)
+                now_name_kind(&kind[k], name);
+        }
+        n->kind[t] = (uint8_t)k;
+        kind[k < NOW_KINDS ? k : 0].counts.tasks++;
+    }
+    if (known.n <= NOW_KINDS) {
+        n->file->head.kinds = known.n;
+    } else {
+        free(n->kind);
+        n->kind = NULL;
+    }
+    intern_free(&known);
+}
+
 /* The file is made anew, not written over: a reader that has the last run's open goes on reading that one, and its number tells it
  * that it is old. Its pages are allocated before it is mapped, since a store into a hole on a full disk is a signal, not an error.
  * Who may not read the folder may not read this either: 0600. */
-struct now *now_begin(const char *state, int64_t run, uint32_t tasks, const uint8_t *reasons)
+struct now *now_begin(const char *state, int64_t run, const struct workflow *w,
+                      const uint8_t *reasons)
 {
     struct strbuf path = {0};
+    uint32_t tasks = w->ntasks;
     now_path(state, &path);
     unlink(path.at); /* who reads that of the last run goes on doing so */
     int fd = open(path.at, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -62,7 +109,8 @@ struct now *now_begin(const char *state, int64_t run, uint32_t tasks, const uint
     n->file = at;
     strbuf_free(&path);
     n->file->head.run = run;
-    n->file->head.tasks = tasks;
+    n->file->head.all.tasks = n->tasks = tasks;
+    now_number_kinds(n, w);
     memcpy(n->file->head.magic, now_magic, sizeof now_magic);
     return n;
 }
@@ -90,7 +138,7 @@ static struct now_task *slot_find(struct now *n, uint32_t task)
 
 static void slot_take(struct now *n, const struct trace_event *e)
 {
-    if (e->id >= UINT32_MAX - SLOT_FIRST || n->file->head.running >= NOW_SLOTS / 2)
+    if (e->id >= UINT32_MAX - SLOT_FIRST || n->file->head.all.running >= NOW_SLOTS / 2)
         return; /* half empty, so that probing stays short */
     for (uint32_t i = 0, at = slot_place(e->id); i < NOW_SLOTS; i++, at = (at + 1) % NOW_SLOTS) {
         struct now_task *s = &n->file->slot[at];
@@ -129,40 +177,58 @@ static void slots_tidy(struct now *n)
     }
 }
 
-/* An attempt that was tried again begins anew: its end gave its slot back. */
-static void now_event(void *context, const struct trace_event *e)
+/* Counts of all, or of a kind. */
+static void now_count(struct now_counts *c, const struct trace_event *e)
 {
-    struct now *n = context;
-    struct now_head *h = &n->file->head;
-    struct now_task *s = NULL;
     switch (e->kind) {
     case TRACE_BEGIN:
-        slots_tidy(n);
-        slot_take(n, e);
-        h->running++;
+        c->running++;
         break;
     case TRACE_TASK:
-        s = slot_find(n, e->id);
-        if (s)
-            s->task = SLOT_TOMB;
-        h->running -= h->running > 0;
-        h->done += e->outcome == TRACE_DONE;
-        h->failed += trace_is_failure(e->outcome);
+        c->running -= c->running > 0;
+        c->done += e->outcome == TRACE_DONE;
+        c->failed += trace_is_failure(e->outcome);
         break;
     case TRACE_REUSED:
-        h->reused++;
+        c->reused++;
         break;
     case TRACE_SKIPPED:
-        h->skipped++;
+        c->skipped++;
         break;
     case TRACE_GROWN:
-        h->tasks = e->id;
+        c->tasks = e->id;
         break;
     case TRACE_TRANSFER:
     case TRACE_FAULT:
     case TRACE_COUNTER:
         break;
     }
+}
+
+/* An attempt that was tried again begins anew: its end gave its slot back. */
+static void now_event(void *context, const struct trace_event *e)
+{
+    struct now *n = context;
+    struct now_task *s = NULL;
+    if (e->kind == TRACE_BEGIN) {
+        slots_tidy(n);
+        slot_take(n, e);
+    } else if (e->kind == TRACE_TASK && (s = slot_find(n, e->id))) {
+        s->task = SLOT_TOMB;
+    } else if (e->kind == TRACE_GROWN) {
+        n->file->head.kinds = 0; /* of which kind the new ones are is not known here */
+        free(n->kind);
+        n->kind = NULL;
+    }
+    now_count(&n->file->head.all, e);
+    bool of_task = e->kind == TRACE_BEGIN || e->kind == TRACE_TASK || e->kind == TRACE_REUSED ||
+                   e->kind == TRACE_SKIPPED;
+    if (!n->kind || !of_task || e->id >= n->tasks)
+        return;
+    struct now_kind *k = &n->file->kind[n->kind[e->id]];
+    now_count(&k->counts, e);
+    if (e->kind == TRACE_TASK && e->outcome == TRACE_DONE)
+        k->seconds += e->finish - e->start;
 }
 
 struct trace_sink now_sink(struct now *n)
@@ -175,52 +241,114 @@ void now_end(struct now *n)
     if (!n)
         return;
     memset(n->file->slot, 0, sizeof n->file->slot);
-    n->file->head.running = 0;
+    n->file->head.all.running = 0;
     munmap(n->file, sizeof *n->file);
+    free(n->kind);
     free(n);
 }
 
+uint32_t now_take_wish(struct now *n)
+{
+    for (size_t i = 0; n && i < NOW_WISHES; i++) {
+        if (atomic_load_explicit(&n->file->wish[i], memory_order_relaxed) == 0)
+            continue;
+        uint32_t task = atomic_exchange(&n->file->wish[i], 0);
+        if (task && task <= n->file->head.all.tasks) /* I4 */
+            return task - 1;
+    }
+    return NONE;
+}
+
 /* -1: there is none. */
-static int now_open(const char *state)
+static int now_open(const char *state, int flags)
 {
     struct strbuf path = {0};
     now_path(state, &path);
-    int fd = open(path.at, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(path.at, flags | O_CLOEXEC | O_NOFOLLOW);
     strbuf_free(&path);
     return fd;
+}
+
+static bool now_is_of(const struct now_head *head, int64_t run)
+{
+    return memcmp(head->magic, now_magic, sizeof now_magic) == 0 && head->run == run;
 }
 
 bool now_reason(const char *state, int64_t run, uint32_t task, uint8_t *reason)
 {
     struct now_head head;
-    int fd = now_open(state);
+    int fd = now_open(state, O_RDONLY);
     bool good = fd >= 0 && read(fd, &head, sizeof head) == (ssize_t)sizeof head &&
-                memcmp(head.magic, now_magic, sizeof now_magic) == 0 && head.run == run &&
+                now_is_of(&head, run) &&
                 pread(fd, reason, 1, (off_t)sizeof(struct now_file) + task) == 1;
     if (fd >= 0)
         close(fd);
     return good;
 }
 
-/* Read, not mapped: the file may be gone the next moment, and a copy does not change under one's eyes. */
-bool now_read(const char *state, int64_t run, struct now_head *head, now_tasks *out)
+/* Read, not mapped: the file may be gone the next moment, and a copy does not change under one's eyes. NULL: it tells nothing. */
+static struct now_file *now_copy(const char *state, int64_t run)
 {
-    int fd = now_open(state);
+    int fd = now_open(state, O_RDONLY);
     if (fd < 0)
-        return false;
+        return NULL;
     struct now_file *file = mem_alloc(sizeof *file);
     ssize_t n = read(fd, file, sizeof *file);
     close(fd);
-    bool good = n == (ssize_t)sizeof *file && memcmp(file->head.magic, now_magic, 8) == 0 &&
-                file->head.run == run;
-    for (uint32_t i = 0; good && i < NOW_SLOTS; i++) {
+    if (n == (ssize_t)sizeof *file && now_is_of(&file->head, run))
+        return file;
+    free(file);
+    return NULL;
+}
+
+bool now_read(const char *state, int64_t run, struct now_head *head, now_tasks *out)
+{
+    struct now_file *file = now_copy(state, run);
+    for (uint32_t i = 0; file && i < NOW_SLOTS; i++) {
         if (file->slot[i].task <= SLOT_TOMB)
             continue;
         file->slot[i].task -= SLOT_FIRST;
         array_push(out, file->slot[i]);
     }
-    if (good)
+    bool told = file != NULL;
+    if (told)
         *head = file->head;
     free(file);
-    return good;
+    return told;
+}
+
+bool now_read_kinds(const char *state, int64_t run, struct now_head *head, now_kinds *out)
+{
+    struct now_file *file = now_copy(state, run);
+    for (uint32_t i = 0; file && i < file->head.kinds && i < NOW_KINDS; i++) {
+        file->kind[i].name[NOW_NAME - 1] = 0;
+        array_push(out, file->kind[i]);
+    }
+    bool told = file != NULL;
+    if (told)
+        *head = file->head;
+    free(file);
+    return told;
+}
+
+/* The run has the file mapped: a free word is taken by whoever is first. */
+bool now_wish(const char *state, int64_t run, uint32_t task)
+{
+    struct stat st;
+    int fd = now_open(state, O_RDWR);
+    bool whole = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+                 st.st_size >= (off_t)sizeof(struct now_file);
+    struct now_file *file =
+        whole ? mmap(NULL, sizeof *file, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+    if (fd >= 0)
+        close(fd);
+    if (file == MAP_FAILED)
+        return false;
+    bool said = false;
+    for (size_t i = 0; !said && now_is_of(&file->head, run) && i < NOW_WISHES; i++) {
+        uint32_t none = 0;
+        said = atomic_compare_exchange_strong(&file->wish[i], &none, task + 1);
+    }
+    munmap(file, sizeof *file);
+    return said;
 }

@@ -3,6 +3,8 @@
  * history, which is written twice a second.
  *
  *     head     whose it is, counts of tasks
+ *     kinds    the same counts by kind: who looks at a run of a million tasks reads these, and no row of the history
+ *     wishes   tasks that somebody outside wants cancelled: the one part that others write and the run reads
  *     slots    NOW_SLOTS of them: an open hash table by task; each an attempt that runs, or free
  *     reasons  a byte a task: why it had to run when the run began
  *
@@ -10,16 +12,35 @@
 #pragma once
 #include "base/array.h"
 #include "model/trace.h"
+#include "model/workflow.h"
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { NOW_SLOTS = 4096 }; /* attempts at once beyond that are counted, and not told */
+enum {
+    NOW_SLOTS = 4096, /* attempts at once beyond that are counted, and not told */
+    NOW_KINDS = 128,  /* a run of more kinds tells none */
+    NOW_NAME = 64,    /* bytes of a kind's name, with its end; longer ones are cut */
+    NOW_WISHES = 64,
+};
 
-struct now_head {
-    char magic[8]; /* "weftnow1" */
-    int64_t run;   /* number in the history */
+struct now_counts {
     uint32_t tasks, running, done, failed, reused, skipped;
 };
+
+struct now_head {
+    char magic[8]; /* "weftnow2" */
+    int64_t run;   /* number in the history */
+    struct now_counts all;
+    uint32_t kinds; /* 0: too many, or the run has grown */
+};
+
+/* Tasks of a kind, in the order of their first ones. */
+struct now_kind {
+    char name[NOW_NAME];
+    struct now_counts counts;
+    double seconds; /* of those that are done, together */
+};
+typedef ARRAY(struct now_kind) now_kinds;
 
 struct now_task {
     uint32_t task, node, lane, attempt;
@@ -29,12 +50,19 @@ typedef ARRAY(struct now_task) now_tasks;
 
 struct now;
 /* NULL: it cannot be made, and nobody can look; the run goes on. */
-struct now *now_begin(const char *state, int64_t run, uint32_t tasks, const uint8_t *reasons);
+struct now *now_begin(const char *state, int64_t run, const struct workflow *w,
+                      const uint8_t *reasons);
 /* For the run's listeners; from one thread at a time. */
 struct trace_sink now_sink(struct now *n);
 void now_end(struct now *n); /* nothing runs any more; NULL is fine */
+/* A task that somebody wants cancelled, taken out; NONE: there is no other. For the run, now and then. */
+uint32_t now_take_wish(struct now *n);
 
 /* What run `run` in the folder of this state does. Appends in no order. False: it tells nothing. */
 bool now_read(const char *state, int64_t run, struct now_head *head, now_tasks *out);
+/* Its counts by kind: appends head->kinds of them. False: it tells nothing. */
+bool now_read_kinds(const char *state, int64_t run, struct now_head *head, now_kinds *out);
+/* Ask the run to cancel a task. False: it tells nothing, or too many such wishes wait. */
+bool now_wish(const char *state, int64_t run, uint32_t task);
 /* The reason byte of a task of that run; false: it is not known. */
 bool now_reason(const char *state, int64_t run, uint32_t task, uint8_t *reason);

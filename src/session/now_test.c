@@ -1,4 +1,5 @@
 /* What a run tells of its moment: begun and ended attempts, counts, tables that fill up, files that are not ours. */
+#include "model/builder.h"
 #include "session/now.h"
 #include "tap.h"
 #include <stdio.h>
@@ -18,23 +19,38 @@ static void tell(struct trace_sink s, enum trace_kind kind, uint32_t task, int o
                                              .outcome = outcome});
 }
 
+/* n tasks, of `kinds` kinds in turns: "k0", "k1", ... */
+static struct workflow *tasks_of_kinds(uint32_t n, uint32_t kinds)
+{
+    struct builder *b = builder_new("test", "test");
+    char text[16];
+    for (uint32_t t = 0; t < n; t++) {
+        int len = snprintf(text, sizeof text, "t%u", t);
+        uint32_t task = builder_task(b, text, (size_t)len, 1);
+        len = snprintf(text, sizeof text, "k%u", t % kinds);
+        builder_kind(b, task, text, (size_t)len);
+    }
+    return builder_finish(b, NULL);
+}
+
 static void moment(void)
 {
     struct now_head head;
     now_tasks tasks = {0};
-    struct now *n = now_begin(state, 17, 9, (const uint8_t *)"abcdefghi");
+    struct workflow *w = tasks_of_kinds(9, 3);
+    struct now *n = now_begin(state, 17, w, (const uint8_t *)"abcdefghi");
     struct trace_sink s = now_sink(n);
-    ok(now_read(state, 17, &head, &tasks) && tasks.n == 0 && head.tasks == 9, "nothing runs yet");
+    ok(now_read(state, 17, &head, &tasks) && tasks.n == 0 && head.all.tasks == 9, "nothing runs yet");
     tell(s, TRACE_BEGIN, 3, 0);
     tell(s, TRACE_BEGIN, 4, 0);
     tell(s, TRACE_TASK, 3, TRACE_DONE);
     tell(s, TRACE_REUSED, 1, 0);
     ok(now_read(state, 17, &head, &tasks) && tasks.n == 1, "one of two has ended");
     ok(tasks.at[0].task == 4 && tasks.at[0].lane == 4 && tasks.at[0].since == 4, "the other runs");
-    ok(head.done == 1 && head.reused == 1 && head.running == 1 && head.failed == 0, "counts");
+    ok(head.all.done == 1 && head.all.reused == 1 && head.all.running == 1 && head.all.failed == 0, "counts");
     tell(s, TRACE_TASK, 4, TRACE_FAILED);
     tasks.n = 0;
-    ok(now_read(state, 17, &head, &tasks) && tasks.n == 0 && head.failed == 1, "it failed");
+    ok(now_read(state, 17, &head, &tasks) && tasks.n == 0 && head.all.failed == 1, "it failed");
     ok(!now_read(state, 18, &head, &tasks), "another run's file tells nothing");
     now_end(n);
     uint8_t reason = 0;
@@ -42,6 +58,7 @@ static void moment(void)
     ok(now_reason(state, 17, 2, &reason) && reason == 'c', "but why a task ran is known still");
     ok(!now_reason(state, 18, 2, &reason) && !now_reason(state, 17, 9, &reason),
        "of that run's tasks alone");
+    workflow_free(w);
     array_free(&tasks);
 }
 
@@ -51,8 +68,10 @@ static void full(void)
     struct now_head head;
     now_tasks tasks = {0};
     uint8_t *reasons = calloc(100000, 1);
-    struct now *n = now_begin(state, 1, 100000, reasons);
+    struct workflow *w = tasks_of_kinds(100000, 1);
+    struct now *n = now_begin(state, 1, w, reasons);
     free(reasons);
+    workflow_free(w);
     struct trace_sink s = now_sink(n);
     for (uint32_t t = 0; t < 20000; t++) {
         tell(s, TRACE_BEGIN, t, 0);
@@ -68,13 +87,78 @@ static void full(void)
         tell(s, TRACE_BEGIN, t, 0);
     tasks.n = 0;
     ok(now_read(state, 1, &head, &tasks) && tasks.n == NOW_SLOTS / 2, "half of the slots are told");
-    ok(head.running == 10100, "all are counted");
+    ok(head.all.running == 10100, "all are counted");
     for (uint32_t t = 19900; t < 30000; t++)
         tell(s, TRACE_TASK, t, TRACE_DONE);
     tasks.n = 0;
-    ok(now_read(state, 1, &head, &tasks) && tasks.n == 0 && head.running == 0, "until all ended");
+    ok(now_read(state, 1, &head, &tasks) && tasks.n == 0 && head.all.running == 0, "until all ended");
     now_end(n);
     array_free(&tasks);
+}
+
+/* Counts by kind are the counts of all, told apart. */
+static void kinds(void)
+{
+    struct now_head head;
+    now_kinds found = {0};
+    struct workflow *w = tasks_of_kinds(90, 3);
+    struct now *n = now_begin(state, 2, w, (const uint8_t *)w->work);
+    struct trace_sink s = now_sink(n);
+    for (uint32_t t = 0; t < 30; t++) {
+        tell(s, TRACE_BEGIN, t, 0);
+        if (t < 20)
+            tell(s, TRACE_TASK, t, t == 4 ? TRACE_FAILED : TRACE_DONE);
+    }
+    ok(now_read_kinds(state, 2, &head, &found) && head.kinds == 3 && found.n == 3, "three kinds");
+    struct now_counts sum = {0};
+    for (size_t k = 0; k < found.n; k++) {
+        sum.tasks += found.at[k].counts.tasks;
+        sum.running += found.at[k].counts.running;
+        sum.done += found.at[k].counts.done;
+        sum.failed += found.at[k].counts.failed;
+    }
+    ok(sum.tasks == 90 && sum.running == 10 && sum.done == 19 && sum.failed == 1,
+       "together they are all tasks");
+    is_str(found.at[1].name, "k1", "by their names");
+    ok(found.at[1].counts.failed == 1 && found.at[1].counts.done == 6, "each with its own");
+    tell(s, TRACE_GROWN, 100, 0);
+    tell(s, TRACE_BEGIN, 95, 0);
+    found.n = 0;
+    ok(now_read_kinds(state, 2, &head, &found) && found.n == 0 && head.all.tasks == 100,
+       "a run that has grown tells counts of all alone");
+    now_end(n);
+    workflow_free(w);
+    w = tasks_of_kinds(1000, 500);
+    uint8_t *reasons = calloc(1000, 1);
+    n = now_begin(state, 3, w, reasons);
+    free(reasons);
+    tell(now_sink(n), TRACE_BEGIN, 999, 0);
+    ok(now_read_kinds(state, 3, &head, &found) && found.n == 0 && head.all.running == 1,
+       "and so does one of too many kinds");
+    now_end(n);
+    workflow_free(w);
+    array_free(&found);
+}
+
+/* Others ask, the run takes. */
+static void wishes(void)
+{
+    struct workflow *w = tasks_of_kinds(100, 1);
+    uint8_t *reasons = calloc(100, 1);
+    struct now *n = now_begin(state, 4, w, reasons);
+    ok(now_take_wish(n) == NONE, "nobody wants anything");
+    ok(now_wish(state, 4, 17) && now_wish(state, 4, 0), "two tasks are to be cancelled");
+    uint32_t one = now_take_wish(n), two = now_take_wish(n);
+    ok(one + two == 17 && one != two && now_take_wish(n) == NONE, "each is told once");
+    ok(!now_wish(state, 5, 1) && now_take_wish(n) == NONE, "another run's wish is not this one's");
+    ok(now_wish(state, 4, 100) && now_take_wish(n) == NONE, "a task that is not there is none");
+    uint32_t room = 0;
+    while (room < 1000 && now_wish(state, 4, room % 100))
+        room++;
+    ok(room == NOW_WISHES, "there is room for some, and who comes later is told so");
+    now_end(n);
+    free(reasons);
+    workflow_free(w);
 }
 
 static void damaged(void)
@@ -86,7 +170,9 @@ static void damaged(void)
     FILE *f = fopen(path, "w");
     ok(f && fputs("weftnow1 and nothing else", f) >= 0 && fclose(f) == 0, "a file that is cut off");
     ok(!now_read(state, 1, &head, &tasks), "tells nothing");
-    ok(!now_begin("/nowhere/at/all", 1, 1, (const uint8_t *)""), "a folder that is not there");
+    struct workflow *w = tasks_of_kinds(1, 1);
+    ok(!now_begin("/nowhere/at/all", 1, w, (const uint8_t *)""), "a folder that is not there");
+    workflow_free(w);
     unlink(path);
     array_free(&tasks);
 }
@@ -97,6 +183,8 @@ int main(void)
         return 1;
     moment();
     full();
+    kinds();
+    wishes();
     damaged();
     rmdir(state);
     return tap_done();

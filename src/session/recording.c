@@ -118,7 +118,7 @@ void recording_begin(struct session *s)
         strbuf_free(&text);
         if (s->record.run) {
             listeners_add(&s->listeners, history_sink(s->history));
-            s->now = now_begin(s->ws.state, s->record.run, s->w->ntasks, s->needs.task);
+            s->now = now_begin(s->ws.state, s->record.run, s->w, s->needs.task);
             if (s->now)
                 listeners_add(&s->listeners, now_sink(s->now));
         } else {

@@ -38,9 +38,9 @@ static bool kept_ask(struct strbuf *out, int64_t run, const char *what, struct e
     struct reply reply = {0};
     char asked[64];
     struct request r = {.path = asked,
-                        .nvalues = 2,
-                        .name = {"most", "columns"},
-                        .value = {"20000", "3000"}}; /* a file cannot ask again for a part */
+                        .nvalues = 3,
+                        .name = {"most", "columns", "all"},
+                        .value = {"20000", "3000", "1"}}; /* a file cannot ask again for a part */
     snprintf(asked, sizeof asked, "/api/run/%" PRId64 "/%s", run, what);
     route_request(&lab, false, &r, &reply);
     bool good = reply.status == 200;

@@ -54,4 +54,7 @@ struct ui_view {
 extern const struct ui_view ui_views[]; /* routes.c; the end has no routes */
 
 /* Fill in `out` for the request; an address that nobody knows is 404. */
+/* The handler, with what it took on the account of the run that was asked about (thrift.h). From any thread. */
+void route_answer(const struct ui_route *route, const struct laboratory *lab,
+                  const struct request *r, struct reply *out);
 void route_request(const struct laboratory *lab, bool post, struct request *r, struct reply *out);

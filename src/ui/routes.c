@@ -3,6 +3,7 @@
 #include "ui/handlers.h"
 #include "ui/request.h"
 #include "ui/starting.h"
+#include "ui/thrift.h"
 #include "weft/weft.h"
 #include <stdlib.h>
 #include <string.h>
@@ -95,9 +96,19 @@ const struct ui_route *route_of(bool post, struct request *r, struct reply *out)
     return found;
 }
 
+/* On whichever thread: what it took is the run's that was asked about. */
+void route_answer(const struct ui_route *route, const struct laboratory *lab,
+                  const struct request *r, struct reply *out)
+{
+    double began = thrift_clock();
+    route->handler(lab, r, out);
+    if (r->run)
+        thrift_spent(r->run, thrift_clock() - began);
+}
+
 void route_request(const struct laboratory *lab, bool post, struct request *r, struct reply *out)
 {
     const struct ui_route *found = route_of(post, r, out);
     if (found)
-        found->handler(lab, r, out);
+        route_answer(found, lab, r, out);
 }

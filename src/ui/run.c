@@ -1,7 +1,8 @@
 /* The Run view's answers, and which part of the view asks for them:
  *
- *     /live    counts, families, what runs     once a second while the run goes on, and when the server tells of changes
- *     /gantt   boxes or columns, curves        after each /live, and for another part when somebody zooms
+ *     /live    counts, families, what runs     once a second while the run goes on, and when the server tells of changes;
+ *                                              counts by kind alone where more would cost the run too much (thrift.h)
+ *     /gantt   boxes or columns, curves        after each /live that has tasks, and for another part when somebody zooms
  *     /graph   families with states, laid out  after each /live
  *     /tasks   200 of them, by name and state  after each /live, for the table
  *     /next    what is ready                   after each /live, while the run goes on and no task is chosen
@@ -22,6 +23,7 @@
 #include "ui/handlers.h"
 #include "ui/laboratory.h"
 #include "ui/starting.h"
+#include "ui/thrift.h"
 #include "weft/weft.h"
 
 #include <math.h>
@@ -47,8 +49,8 @@ static struct {
 } watches[WATCHES];
 static uint64_t watches_questions;
 
-/* As it is now. NULL: `out` says why. */
-/* A watch that is open is looked at again; one that is not takes the place of the one that was asked for longest ago.
+/* As it is now. NULL: `out` says why.
+ * A watch that is open is looked at again; one that is not takes the place of the one that was asked for longest ago.
  * Questions of one page come in bursts (live, Gantt, graph, tasks, log), so that each of the burst looks once more: a look
  * without news costs a question to SQLite by primary key, three times.
  */
@@ -141,31 +143,123 @@ static void put_task(const struct weft_watch *w, uint32_t task, struct json_writ
     json_write_end_object(j);
 }
 
-/* Head, families, what runs. */
+/* The head of both answers. `later`: seconds until single tasks are told; NAN: they are. */
+static void put_live_head(const struct weft_watch_state *s, double later, struct json_writer *j)
+{
+    json_put_integer(j, "run", s->run);
+    json_put_text(j, "workflow", s->workflow);
+    json_put_text(j, "file", s->file);
+    json_put_text(j, "folder", s->folder);
+    json_put_string(j, "outcome", s->outcome);
+    json_put_number(j, "started", s->started);
+    json_put_number(j, "seconds", s->seconds);
+    json_put_number(j, "expected", s->expected);
+    json_put_number(j, "predicted", s->predicted);
+    json_put_number(j, "later", later);
+    for (size_t i = 0; i < sizeof watch_counts / sizeof *watch_counts; i++)
+        json_put_integer(j, watch_counts[i].name,
+                         *(const uint32_t *)((const char *)s + watch_counts[i].at));
+}
+
+/* A kind of a glance as the page has families. Its number among the families is not known (-1): the page knows it by its name. The
+ * colour is what kinds_of() gives: the more tasks, the lower, and of equals the first. */
+static void put_kind(const struct glance *g, size_t i, struct json_writer *j)
+{
+    const struct now_kind *k = &g->kinds.at[i];
+    const struct now_counts *c = &k->counts;
+    uint32_t colour = 0, over = c->running + c->done + c->failed + c->reused + c->skipped;
+    for (size_t o = 0; o < g->kinds.n; o++) {
+        uint32_t other = g->kinds.at[o].counts.tasks;
+        colour += other > c->tasks || (other == c->tasks && o < i);
+    }
+    json_write_object(j);
+    json_put_string(j, "name", k->name);
+    json_put_integer(j, "family", -1);
+    json_put_integer(j, "colour", colour < KINDS_SHOWN ? colour : KINDS_SHOWN);
+    json_put_integer(j, "tasks", c->tasks);
+    json_put_integer(j, "waiting", c->tasks > over ? c->tasks - over : 0);
+    json_put_integer(j, "running", c->running);
+    json_put_integer(j, "done", c->done);
+    json_put_integer(j, "failed", c->failed);
+    json_put_integer(j, "reused", c->reused);
+    json_put_integer(j, "skipped", c->skipped);
+    json_put_number(j, "seconds", c->done ? k->seconds / c->done : NAN);
+    json_put_number(j, "predicted", NAN);
+    json_write_end_object(j);
+}
+
+static void put_glance(const struct glance *g, double later, struct reply *out)
+{
+    struct json_writer j;
+    const struct now_counts *c = &g->all;
+    uint32_t over = c->running + c->done + c->failed + c->reused + c->skipped;
+    struct weft_watch_state s = {
+        .run = g->head.run,
+        .workflow = g->head.name,
+        .file = g->head.file,
+        .folder = g->head.folder,
+        .outcome = record_outcome_name(g->head.outcome),
+        .started = g->head.started,
+        .seconds = g->seconds,
+        .expected = g->expected,
+        .predicted = g->head.predicted_seconds,
+        .cores = g->head.cores,
+        .tasks = c->tasks,
+        .waiting = c->tasks > over ? c->tasks - over : 0,
+        .running = c->running,
+        .done = c->done,
+        .failed = c->failed,
+        .reused = c->reused,
+        .skipped = c->skipped,
+    };
+    json_write_start(&j, &out->body, false);
+    json_write_object(&j);
+    put_live_head(&s, later, &j);
+    json_write_key(&j, "families");
+    json_write_array(&j);
+    for (size_t i = 0; i < g->kinds.n; i++)
+        put_kind(g, i, &j);
+    json_write_end_array(&j);
+    json_write_key(&j, "now");
+    json_write_array(&j);
+    json_write_end_array(&j);
+    json_write_end_object(&j);
+}
+
+/* Counts by kind, where reading single tasks would take too much from the run (thrift.h). False: single tasks are read. */
+static bool answered_at_a_glance(const struct request *r, struct reply *out)
+{
+    struct weft_error error;
+    struct glance g;
+    bool told;
+    if (request_value(r, "all") || !watch_glance(r->run, &g, &told, &error))
+        return false; /* of a run that is not there the watch says so */
+    const struct now_counts *c = &g.all;
+    double later = told ? thrift_wait(r->run, g.seconds, c->tasks,
+                                      c->done + c->failed + c->reused + c->skipped)
+                        : 0;
+    if (later > 0)
+        put_glance(&g, later, out);
+    glance_free(&g);
+    return later > 0;
+}
+
+/* Head, families, what runs. ?all=1: whatever it takes. */
 static void answer_live(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
     (void)lab;
     struct json_writer j;
     struct weft_watch_state s = WEFT_WATCH_STATE_INIT;
     struct weft_watch_family f = WEFT_WATCH_FAMILY_INIT;
+    if (answered_at_a_glance(r, out))
+        return;
     struct weft_watch *w = watch_of_request(r, out);
     if (!w)
         return;
     weft_watch_state(w, &s);
     json_write_start(&j, &out->body, false);
     json_write_object(&j);
-    json_put_integer(&j, "run", s.run);
-    json_put_text(&j, "workflow", s.workflow);
-    json_put_text(&j, "file", s.file);
-    json_put_text(&j, "folder", s.folder);
-    json_put_string(&j, "outcome", s.outcome);
-    json_put_number(&j, "started", s.started);
-    json_put_number(&j, "seconds", s.seconds);
-    json_put_number(&j, "expected", s.expected);
-    json_put_number(&j, "predicted", s.predicted);
-    for (size_t i = 0; i < sizeof watch_counts / sizeof *watch_counts; i++)
-        json_put_integer(&j, watch_counts[i].name,
-                         *(const uint32_t *)((const char *)&s + watch_counts[i].at));
+    put_live_head(&s, NAN, &j);
     json_write_key(&j, "families");
     json_write_array(&j);
     for (uint32_t i = 0; i < FAMILIES_AT_ONCE && weft_watch_family(w, i, &f); i++)

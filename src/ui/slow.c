@@ -64,7 +64,7 @@ static void *slow_work(void *context)
     const uint64_t one = 1;
     job->reply.status = 200;
     job->reply.type = "application/json";
-    job->route->handler(&job->lab, &job->request, &job->reply);
+    route_answer(job->route, &job->lab, &job->request, &job->reply);
     pthread_mutex_lock(&slow_lock);
     job->over = true;
     pthread_cond_signal(&slow_change);
