@@ -335,6 +335,7 @@ function OneTask({ run, task, version, live, about }: { run: string; task: strin
     const detail = found.value;
     if (!detail) return <section class="card task"><p>{said.value || "Looking …"}</p></section>;
     const t = detail.task;
+    const cancel = () => tell(`/api/run/${run}/cancel`, { task: t.task }).then(() => (said.value = "It and what depends on it are being cancelled; the rest goes on."), (error: Error) => (said.value = error.message));
     const again = (force: boolean) => startRun({ flow: live.file, targets: [t.name], force }, (text) => (said.value = text));
     return (
         <section class="card task" aria-label={`task ${t.name}`}>
@@ -369,6 +370,11 @@ function OneTask({ run, task, version, live, about }: { run: string; task: strin
             </dl>
             {detail.command ? <pre class="command">{detail.command}</pre> : null}
             <Log run={run} task={task} version={version} attempt={t.attempt} nothing={about.kept ? "Its log is not in this file." : "It has written nothing."} />
+            {!about.read_only && live.outcome === "running" && (t.state === "waiting" || t.state === "running") ? (
+                <p>
+                    <button type="button" onClick={cancel}>■ Cancel this task</button> <span role="status">{said.value}</span>
+                </p>
+            ) : null}
             {about.read_only || live.outcome === "running" || !live.file ? null : (
                 <p>
                     <button type="button" onClick={() => again(false)}>⟳ Run this task</button> <button type="button" onClick={() => again(true)}>Run it again, done or not</button> <span role="status">{said.value}</span>

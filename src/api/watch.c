@@ -230,6 +230,13 @@ EXPORT char *weft_watch_log(const struct weft_watch *w, uint32_t task, uint64_t 
     return api_result(&call);
 }
 
+EXPORT bool weft_watch_cancel(struct weft_watch *w, uint32_t task, struct weft_error *error)
+{
+    API_CALL_ON(call, error, &w->account)
+    call.good = watching_cancel(&w->model, task, &call.err);
+    return api_end(&call);
+}
+
 EXPORT bool weft_watch_stop(struct weft_watch *w, struct weft_error *error)
 {
     API_CALL_ON(call, error, &w->account)

@@ -79,6 +79,8 @@ bool executor_take_part(struct executor *x, uint32_t task, uint32_t part);
 void executor_give_part(struct executor *x, uint32_t part);
 /* What tells a command of that part its ids (drive/holding.h); NONE: of the task itself, which runs here. */
 char **executor_part_variables(const struct executor *x, uint32_t task, uint32_t part);
+/* Does a command of this task run here? */
+bool executor_runs(const struct executor *x, uint32_t task);
 /* End a task that runs: SIGTERM, after the grace SIGKILL. Calls cannot be ended. */
 void executor_stop_task(struct executor *x, uint32_t task);
 /* The same for one that spans several nodes, of which another is gone: its end is no failure, and it goes

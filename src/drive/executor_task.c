@@ -458,6 +458,14 @@ bool executor_start(struct executor *x, const struct sched_start *s)
 }
 
 /* O(lanes): stops are rare. */
+bool executor_runs(const struct executor *x, uint32_t task)
+{
+    for (uint32_t lane = 0; lane < x->o->cores; lane++)
+        if (x->active[lane].used && x->active[lane].task == task)
+            return true;
+    return false;
+}
+
 void executor_stop_task(struct executor *x, uint32_t task)
 {
     for (uint32_t lane = 0; lane < x->o->cores; lane++)

@@ -78,6 +78,31 @@ static void run_lost(struct run *r, uint32_t task)
     r->lost[task] = 1;
 }
 
+/* Because somebody cancelled it, or one above it? Those above are noted before. One that runs here is told of by its end. */
+static void run_removed(struct run *r, uint32_t task)
+{
+    const struct workflow *w = r->w;
+    uint32_t because = NONE;
+    if (!r->gone)
+        return;
+    bool asked = r->gone[task] == CANCELLED_ASKED;
+    for (uint32_t e = w->pred_off[task]; !asked && because == NONE && e < w->pred_off[task + 1]; e++)
+        if (r->gone[w->pred_task[e]] == CANCELLED_GONE)
+            because = w->pred_task[e];
+    if (!asked && because == NONE)
+        return; /* a failure's doing */
+    r->gone[task] = CANCELLED_GONE;
+    r->result.cancelled += asked;
+    double now = driver_now(r->driver);
+    if (!executor_runs(r->executor, task))
+        outbox_event(&r->outbox, &(struct trace_event){.kind = TRACE_SKIPPED,
+                                                       .id = task,
+                                                       .other = because,
+                                                       .outcome = TRACE_CANCELLED,
+                                                       .start = now,
+                                                       .finish = now});
+}
+
 /* Every task is noted once when it is over, however it went: that is how the end is known. */
 static void run_note(void *context, const struct sched_note *notes, size_t n)
 {
@@ -99,6 +124,7 @@ static void run_note(void *context, const struct sched_note *notes, size_t n)
             r->result.skipped++;
             r->ended_tasks++;
             run_lost(r, notes[i].task);
+            run_removed(r, notes[i].task);
             break;
         case SCHED_NOTE_SKIPPED:
             r->result.untaken++;
@@ -199,6 +225,14 @@ static void submit_more(struct run *r)
         driver_handle(r->driver,
                       &(struct sched_event){.kind = SCHED_EVENT_REMOVE, .task = r->never.at[i]});
     r->never.n = 0;
+    for (size_t i = r->wishes.n; i-- > 0;) {
+        uint32_t task = r->wishes.at[i];
+        if (task >= r->submitted && !r->stopping)
+            continue; /* its turn comes */
+        r->wishes.at[i] = r->wishes.at[--r->wishes.n];
+        driver_handle(r->driver,
+                      &(struct sched_event){.kind = SCHED_EVENT_REMOVE, .task = task});
+    }
 }
 
 /* ---- reporting ---- */
@@ -317,6 +351,10 @@ static void run_stalled(struct run *r)
 static void run_find_lost(struct run *r, uint32_t first)
 {
     const struct workflow *w = r->w;
+    if (r->gone) {
+        r->gone = mem_resize(r->gone, w->ntasks);
+        memset(r->gone + first, 0, w->ntasks - first);
+    }
     if (!r->lost)
         return;
     r->lost = mem_resize(r->lost, w->ntasks);
@@ -378,6 +416,12 @@ static void run_on_moved(void *context)
     uv_idle_start(&r->spin, run_on_spin);
 }
 
+/* A command that was cancelled has its grace, and its end is on record. */
+static bool run_all_ended(const struct run *r)
+{
+    return r->ended_tasks >= r->total && !(r->gone && executor_running(r->executor));
+}
+
 /* One batch of ended tasks and what is due; what they lead to may be there when it returns. */
 static enum run_turn run_turn(struct run *r)
 {
@@ -385,7 +429,7 @@ static enum run_turn run_turn(struct run *r)
         return run_crew_turn(r);
     if (r->grows && !r->stopping)
         run_grow(r);
-    if (r->ended_tasks >= r->total)
+    if (run_all_ended(r))
         return TURN_OVER;
     if (r->o.spill && disk_take_changed(r->disk)) /* a file has left memory */
         report_free_space(r);
@@ -408,7 +452,7 @@ static enum run_turn run_turn(struct run *r)
     if (r->grows && !r->stopping)
         return TURN_MORE;
     uint32_t running = executor_running(r->executor);
-    if (r->ended_tasks >= r->total || (r->stopping && !running))
+    if (run_all_ended(r) || (r->stopping && !running))
         return TURN_OVER;
     if (!running && !driver_timers_waiting(r->driver) && !executor_is_moving(r->executor)) {
         if (r->submitted < r->total)
@@ -467,6 +511,18 @@ int run_fd(struct run *r)
 void run_stop(struct run *r)
 {
     stepper_stop(&r->stepper);
+}
+
+void run_cancel(struct run *r, uint32_t task)
+{
+    if (task >= r->total || r->over)
+        return;
+    if (!r->gone)
+        r->gone = mem_new_zero(uint8_t, r->total);
+    if (!r->gone[task])
+        r->gone[task] = CANCELLED_ASKED;
+    array_push(&r->wishes, task);
+    uv_idle_start(&r->spin, run_on_spin); /* I5 */
 }
 
 /* ---- from beginning to end ---- */
@@ -562,6 +618,8 @@ static bool run_free(struct run *r, struct error *err)
     run_result_free(&r->result);
     array_free(&r->never);
     free(r->lost);
+    array_free(&r->wishes);
+    free(r->gone);
     free(r->puts);
     free(r->chunk);
     free(r);

@@ -147,6 +147,7 @@ struct run_result {
     uint32_t
         untaken; /* of the skipped: by a decision (`when`), or for want of what such a task makes */
     uint32_t excused; /* of the failed: those that may (`may_fail`) */
+    uint32_t cancelled; /* of the skipped: those that somebody named (run_cancel()) */
     uint32_t attempts, orphans;
     bool interrupted;
     double seconds, busy; /* busy: sum over tasks of time x cores */
@@ -184,6 +185,10 @@ bool run_step(struct run *r, double wait);
 /* Once: nothing new starts, what runs may end. Twice: everything is ended now. May be called from
  * any thread and from a signal handler, between run_open() and run_close(). */
 void run_stop(struct run *r);
+/* This task is not wanted any more, nor what depends on it: the rest goes on, and the run does not end well. A task that is over
+ * stays as it is; a function that runs cannot be ended, but nothing of it is used. By who steps it, from a sink, the tick or
+ * between two steps. */
+void run_cancel(struct run *r, uint32_t task);
 /* Something is to join: `grow` is called in the next step. By who steps it, from a sink or between two
  * steps. */
 void run_grow_soon(struct run *r);

@@ -1,10 +1,10 @@
 /* Turns of a run whose tasks a crew carries out: what ended goes on record and to the sinks.
  *
- * There is no scheduler and no store. When something joins, the crew comes to an end and both are
+ * There is no scheduler and no store. When something joins, or a task is cancelled, the crew comes to an end and both are
  * made; the scheduler is then told of every task once more, so what was counted is counted anew. */
 #include "drive/run_private.h"
 
-/* Something joins, or there is no thread for a crew. */
+/* Something joins or leaves, or there is no thread for a crew. */
 static enum run_turn run_crew_leaves(struct run *r)
 {
     struct error err = {0};
@@ -39,12 +39,13 @@ enum run_turn run_crew_turn(struct run *r)
         if (r->total && !r->stopping && !executor_crew_begin(r->executor))
             return run_crew_leaves(r);
     }
-    if (r->grows && !r->stopping)
+    bool leaves = (r->grows || r->wishes.n) && !r->stopping; /* only a scheduler takes tasks out */
+    if (leaves)
         executor_crew_pause(r->executor);
     struct executor_ends e = run_crew_take(r);
     if (e.more)
         return TURN_MORE;
     if (!e.over)
         return TURN_WAITS;
-    return r->grows && !r->stopping ? run_crew_leaves(r) : TURN_OVER;
+    return leaves && r->ended_tasks < r->total + r->grows ? run_crew_leaves(r) : TURN_OVER;
 }

@@ -29,6 +29,9 @@ struct run {
     uint8_t *lost;         /* by task: failed or removed; NULL: none is, or it cannot grow */
     ARRAY(uint32_t) never; /* joined below such a task: to be removed when they are submitted */
 
+    ARRAY(uint32_t) wishes; /* to be cancelled, once they are submitted */
+    uint8_t *gone;          /* by task: CANCELLED_*; NULL: nobody has cancelled any */
+
     uint32_t submitted; /* tasks that the scheduler knows: those below */
     bool windowed;      /* the others may wait for them */
     struct meta_op *puts;
@@ -47,6 +50,8 @@ enum run_turn {
     TURN_WAITS, /* for a task to end, or a timer */
     TURN_OVER,
 };
+
+enum { CANCELLED_ASKED = 1, CANCELLED_GONE = 2 }; /* by name; it or what depends on it, really */
 
 enum { RUN_EVENTS = 4096 }; /* given to sinks at once */
 

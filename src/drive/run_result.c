@@ -6,9 +6,16 @@
 
 bool run_result_judge(const struct run_result *r, struct error *err)
 {
-    uint32_t failed = r->failed - r->excused;
+    uint32_t failed = r->failed - r->excused, unrun = r->skipped - r->untaken - r->cancelled;
+    if (failed && r->cancelled)
+        return error_set(err, ERROR_FAILED,
+                         "%u task%s failed, %u cancelled, %u not run because of that", failed,
+                         plural(failed), r->cancelled, unrun);
+    if (r->cancelled)
+        return error_set(err, ERROR_FAILED, "%u task%s cancelled, %u not run because of that",
+                         r->cancelled, plural_word(r->cancelled, " was", "s were"), unrun);
     return !failed || error_set(err, ERROR_FAILED, "%u task%s failed, %u not run because of that",
-                                failed, plural(failed), r->skipped - r->untaken);
+                                failed, plural(failed), unrun);
 }
 
 void run_result_kept(struct run_result *r, const char *name, const char *kept)

@@ -108,6 +108,14 @@ void report_ending(const struct trace_event *e, double limit, struct strbuf *out
 
 void report_skipped(const struct workflow *w, const struct trace_event *e, struct strbuf *out)
 {
+    if (e->outcome == TRACE_CANCELLED) {
+        if (e->other < w->ntasks)
+            strbuf_printf(out, "not run: '%s', on which it depends, was cancelled",
+                          workflow_task_name(w, e->other));
+        else
+            strbuf_add(out, "cancelled before it began");
+        return;
+    }
     if (e->other < w->ntasks)
         strbuf_printf(out, "skipped: it needs what '%s' makes, which has no outputs in this run",
                       workflow_task_name(w, e->other));

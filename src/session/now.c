@@ -84,7 +84,7 @@ static void now_number_kinds(struct now *n, const struct workflow *w)
  * that it is old. Its pages are allocated before it is mapped, since a store into a hole on a full disk is a signal, not an error.
  * Who may not read the folder may not read this either: 0600. */
 struct now *now_begin(const char *state, int64_t run, const struct workflow *w,
-                      const uint8_t *reasons)
+                      const uint8_t *reasons, bool deaf)
 {
     struct strbuf path = {0};
     uint32_t tasks = w->ntasks;
@@ -110,6 +110,7 @@ struct now *now_begin(const char *state, int64_t run, const struct workflow *w,
     strbuf_free(&path);
     n->file->head.run = run;
     n->file->head.all.tasks = n->tasks = tasks;
+    n->file->head.deaf = deaf;
     now_number_kinds(n, w);
     memcpy(n->file->head.magic, now_magic, sizeof now_magic);
     return n;
@@ -188,6 +189,7 @@ static void now_count(struct now_counts *c, const struct trace_event *e)
         c->running -= c->running > 0;
         c->done += e->outcome == TRACE_DONE;
         c->failed += trace_is_failure(e->outcome);
+        c->skipped += e->outcome == TRACE_CANCELLED;
         break;
     case TRACE_REUSED:
         c->reused++;
@@ -332,7 +334,7 @@ bool now_read_kinds(const char *state, int64_t run, struct now_head *head, now_k
 }
 
 /* The run has the file mapped: a free word is taken by whoever is first. */
-bool now_wish(const char *state, int64_t run, uint32_t task)
+enum now_answer now_wish(const char *state, int64_t run, uint32_t task)
 {
     struct stat st;
     int fd = now_open(state, O_RDWR);
@@ -343,12 +345,15 @@ bool now_wish(const char *state, int64_t run, uint32_t task)
     if (fd >= 0)
         close(fd);
     if (file == MAP_FAILED)
-        return false;
-    bool said = false;
-    for (size_t i = 0; !said && now_is_of(&file->head, run) && i < NOW_WISHES; i++) {
+        return NOW_SILENT;
+    enum now_answer answer = !now_is_of(&file->head, run) ? NOW_SILENT
+                             : file->head.deaf            ? NOW_DEAF
+                                                          : NOW_FULL;
+    for (size_t i = 0; answer == NOW_FULL && i < NOW_WISHES; i++) {
         uint32_t none = 0;
-        said = atomic_compare_exchange_strong(&file->wish[i], &none, task + 1);
+        if (atomic_compare_exchange_strong(&file->wish[i], &none, task + 1))
+            answer = NOW_ASKED;
     }
     munmap(file, sizeof *file);
-    return said;
+    return answer;
 }

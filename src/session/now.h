@@ -32,6 +32,7 @@ struct now_head {
     int64_t run;   /* number in the history */
     struct now_counts all;
     uint32_t kinds; /* 0: too many, or the run has grown */
+    uint32_t deaf;  /* it runs on agents, which are told otherwise: wishes are not heard */
 };
 
 /* Tasks of a kind, in the order of their first ones. */
@@ -51,7 +52,7 @@ typedef ARRAY(struct now_task) now_tasks;
 struct now;
 /* NULL: it cannot be made, and nobody can look; the run goes on. */
 struct now *now_begin(const char *state, int64_t run, const struct workflow *w,
-                      const uint8_t *reasons);
+                      const uint8_t *reasons, bool deaf);
 /* For the run's listeners; from one thread at a time. */
 struct trace_sink now_sink(struct now *n);
 void now_end(struct now *n); /* nothing runs any more; NULL is fine */
@@ -62,7 +63,8 @@ uint32_t now_take_wish(struct now *n);
 bool now_read(const char *state, int64_t run, struct now_head *head, now_tasks *out);
 /* Its counts by kind: appends head->kinds of them. False: it tells nothing. */
 bool now_read_kinds(const char *state, int64_t run, struct now_head *head, now_kinds *out);
-/* Ask the run to cancel a task. False: it tells nothing, or too many such wishes wait. */
-bool now_wish(const char *state, int64_t run, uint32_t task);
+/* Ask the run to cancel a task. */
+enum now_answer { NOW_ASKED, NOW_SILENT, NOW_DEAF, NOW_FULL };
+enum now_answer now_wish(const char *state, int64_t run, uint32_t task);
 /* The reason byte of a task of that run; false: it is not known. */
 bool now_reason(const char *state, int64_t run, uint32_t task, uint8_t *reason);

@@ -38,7 +38,7 @@ static void moment(void)
     struct now_head head;
     now_tasks tasks = {0};
     struct workflow *w = tasks_of_kinds(9, 3);
-    struct now *n = now_begin(state, 17, w, (const uint8_t *)"abcdefghi");
+    struct now *n = now_begin(state, 17, w, (const uint8_t *)"abcdefghi", false);
     struct trace_sink s = now_sink(n);
     ok(now_read(state, 17, &head, &tasks) && tasks.n == 0 && head.all.tasks == 9, "nothing runs yet");
     tell(s, TRACE_BEGIN, 3, 0);
@@ -69,7 +69,7 @@ static void full(void)
     now_tasks tasks = {0};
     uint8_t *reasons = calloc(100000, 1);
     struct workflow *w = tasks_of_kinds(100000, 1);
-    struct now *n = now_begin(state, 1, w, reasons);
+    struct now *n = now_begin(state, 1, w, reasons, false);
     free(reasons);
     workflow_free(w);
     struct trace_sink s = now_sink(n);
@@ -102,7 +102,7 @@ static void kinds(void)
     struct now_head head;
     now_kinds found = {0};
     struct workflow *w = tasks_of_kinds(90, 3);
-    struct now *n = now_begin(state, 2, w, (const uint8_t *)w->work);
+    struct now *n = now_begin(state, 2, w, (const uint8_t *)w->work, false);
     struct trace_sink s = now_sink(n);
     for (uint32_t t = 0; t < 30; t++) {
         tell(s, TRACE_BEGIN, t, 0);
@@ -130,7 +130,7 @@ static void kinds(void)
     workflow_free(w);
     w = tasks_of_kinds(1000, 500);
     uint8_t *reasons = calloc(1000, 1);
-    n = now_begin(state, 3, w, reasons);
+    n = now_begin(state, 3, w, reasons, false);
     free(reasons);
     tell(now_sink(n), TRACE_BEGIN, 999, 0);
     ok(now_read_kinds(state, 3, &head, &found) && found.n == 0 && head.all.running == 1,
@@ -145,17 +145,20 @@ static void wishes(void)
 {
     struct workflow *w = tasks_of_kinds(100, 1);
     uint8_t *reasons = calloc(100, 1);
-    struct now *n = now_begin(state, 4, w, reasons);
+    struct now *n = now_begin(state, 4, w, reasons, false);
     ok(now_take_wish(n) == NONE, "nobody wants anything");
-    ok(now_wish(state, 4, 17) && now_wish(state, 4, 0), "two tasks are to be cancelled");
+    ok(now_wish(state, 4, 17) == NOW_ASKED && now_wish(state, 4, 0) == NOW_ASKED, "two tasks are to be cancelled");
     uint32_t one = now_take_wish(n), two = now_take_wish(n);
     ok(one + two == 17 && one != two && now_take_wish(n) == NONE, "each is told once");
-    ok(!now_wish(state, 5, 1) && now_take_wish(n) == NONE, "another run's wish is not this one's");
-    ok(now_wish(state, 4, 100) && now_take_wish(n) == NONE, "a task that is not there is none");
+    ok(now_wish(state, 5, 1) == NOW_SILENT && now_take_wish(n) == NONE, "another run's wish is not this one's");
+    ok(now_wish(state, 4, 100) == NOW_ASKED && now_take_wish(n) == NONE, "a task that is not there is none");
     uint32_t room = 0;
-    while (room < 1000 && now_wish(state, 4, room % 100))
+    while (room < 1000 && now_wish(state, 4, room % 100) == NOW_ASKED)
         room++;
     ok(room == NOW_WISHES, "there is room for some, and who comes later is told so");
+    now_end(n);
+    n = now_begin(state, 6, w, reasons, true);
+    ok(now_wish(state, 6, 1) == NOW_DEAF, "a run on agents does not hear them, and says so");
     now_end(n);
     free(reasons);
     workflow_free(w);
@@ -171,7 +174,7 @@ static void damaged(void)
     ok(f && fputs("weftnow1 and nothing else", f) >= 0 && fclose(f) == 0, "a file that is cut off");
     ok(!now_read(state, 1, &head, &tasks), "tells nothing");
     struct workflow *w = tasks_of_kinds(1, 1);
-    ok(!now_begin("/nowhere/at/all", 1, w, (const uint8_t *)""), "a folder that is not there");
+    ok(!now_begin("/nowhere/at/all", 1, w, (const uint8_t *)"", false), "a folder that is not there");
     workflow_free(w);
     unlink(path);
     array_free(&tasks);

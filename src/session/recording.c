@@ -118,7 +118,8 @@ void recording_begin(struct session *s)
         strbuf_free(&text);
         if (s->record.run) {
             listeners_add(&s->listeners, history_sink(s->history));
-            s->now = now_begin(s->ws.state, s->record.run, s->w, s->needs.task);
+            s->now = now_begin(s->ws.state, s->record.run, s->w, s->needs.task,
+                               s->executor != NULL);
             if (s->now)
                 listeners_add(&s->listeners, now_sink(s->now));
         } else {
@@ -256,7 +257,7 @@ void recording_end(struct session *s, bool good)
     /* a detached run ends in the record of whoever attaches */
     r->outcome = s->detached      ? RECORD_CANCELLED
                  : good           ? RECORD_DONE
-                 : x->interrupted ? RECORD_CANCELLED
+                 : x->interrupted || (x->cancelled && x->failed == x->excused) ? RECORD_CANCELLED
                                   : RECORD_FAILED;
     recording_failures(s);
     recording_grown(s);

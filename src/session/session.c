@@ -582,6 +582,8 @@ static bool session_on_tick(void *context, int stopping)
 {
     struct session *s = context;
     hooks_poll(s->hooks);
+    for (uint32_t task; s->run && (task = now_take_wish(s->now)) != NONE;)
+        run_cancel(s->run, task); /* somebody outside wants it (session/now.h) */
     if (s->tick)
         s->tick(s->tick_context, stopping);
     return false;

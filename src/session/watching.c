@@ -104,6 +104,8 @@ static enum watch_state watching_judge(const struct watching *w, uint32_t task)
         return WATCH_FAILED;
     if (w->reused[task])
         return WATCH_REUSED;
+    if (a && a->outcome == TRACE_CANCELLED)
+        return WATCH_SKIPPED;
     return w->skipped[task] || w->head.outcome != RECORD_RUNNING ? WATCH_SKIPPED : WATCH_WAITING;
 }
 
@@ -305,6 +307,39 @@ const char *watching_reason(const struct watching *w, uint32_t task)
         reason == NEED_NOT)
         return NULL;
     return need_name((enum need)reason);
+}
+
+/* What is over cannot be cancelled: what was made stays. */
+bool watching_cancel(const struct watching *w, uint32_t task, struct error *err)
+{
+    long long run = (long long)w->head.run;
+    if (task >= w->names->ntasks)
+        return error_set(err, ERROR_INPUT, "run %lld has no task of number %u", run, task);
+    if (w->head.outcome != RECORD_RUNNING)
+        return error_set(err, ERROR_INPUT, "run %lld is over: nothing of it can be cancelled", run);
+    if (w->state[task] != WATCH_WAITING && w->state[task] != WATCH_RUNNING)
+        return error_set(err, ERROR_INPUT, "task %s of run %lld is over: it is %s",
+                         workflow_task_name(w->names, task), run,
+                         watch_state_names[w->state[task]]);
+    switch (now_wish(w->state_folder, w->head.run, task)) {
+    case NOW_ASKED:
+        return true;
+    case NOW_DEAF:
+        return error_set(err, ERROR_INPUT,
+                         "run %lld runs on agents: `weft status` tells its number there, and "
+                         "`weft cancel NUMBER %s` ends the task",
+                         run, workflow_task_name(w->names, task));
+    case NOW_FULL:
+        return error_set(err, ERROR_FAILED,
+                         "run %lld has not heard of the tasks that were cancelled last: try again "
+                         "in a second",
+                         run);
+    case NOW_SILENT:
+        break;
+    }
+    return error_set(err, ERROR_FAILED, "run %lld does not tell what it does in %s/now: it runs on "
+                                        "another machine, or is of another version of weft",
+                     run, w->state_folder);
 }
 
 bool watching_stop(const struct watching *w, struct error *err)

@@ -60,5 +60,7 @@ const struct workflow *watching_graph(struct watching *w, struct error *err);
 char *watching_log(const struct watching *w, uint32_t task);
 /* Why the task had to run, in a word ("command changed"); NULL: not known. */
 const char *watching_reason(const struct watching *w, uint32_t task);
+/* Ask it to cancel a task, and what depends on it; it looks ten times a second. */
+bool watching_cancel(const struct watching *w, uint32_t task, struct error *err);
 /* As Ctrl-C in its terminal: nothing new starts; once more: everything is ended. */
 bool watching_stop(const struct watching *w, struct error *err);

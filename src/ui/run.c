@@ -546,6 +546,32 @@ static void answer_stop(const struct laboratory *lab, const struct request *r, s
     }
 }
 
+/* {"task": N} */
+static void answer_cancel(const struct laboratory *lab, const struct request *r, struct reply *out)
+{
+    struct weft_error error;
+    struct error err = {0};
+    struct json j;
+    struct weft_watch *w = watch_of_request(r, out);
+    if (!w)
+        return;
+    if (!json_parse(&j, "request", r->body, r->nbody, &err)) {
+        reply_fail(out, 400, err.text);
+        return;
+    }
+    json_ref v = json_get(&j, 0, "task");
+    double task = v != JSON_NONE && json_type(&j, v) == JSON_NUMBER ? json_number(&j, v) : -1;
+    json_free(&j);
+    if (!(task >= 0) || task >= UINT32_MAX) {
+        reply_fail(out, 400, "which task? {\"task\": its number}");
+    } else if (weft_watch_cancel(w, (uint32_t)task, &error)) {
+        strbuf_add(&out->body, "{}");
+        event_hub_tell(lab->hub, "runs", "{}");
+    } else {
+        reply_error(out, &error);
+    }
+}
+
 const struct ui_route run_routes[] = {
     {false, "/api/run/#/live", answer_live},
     {false, "/api/run/#/gantt", answer_gantt},
@@ -554,6 +580,7 @@ const struct ui_route run_routes[] = {
     {false, "~/api/run/#/task", answer_task},
     {false, "/api/run/#/log", answer_log},
     {true, "/api/run/#/stop", answer_stop},
+    {true, "/api/run/#/cancel", answer_cancel},
     {false, "~/api/run/#/next", answer_next},
     {false, "/api/dry", answer_dry},
     {false, "/api/started", answer_started},
