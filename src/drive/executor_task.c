@@ -568,7 +568,9 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
                                                   (enum trace_outcome)event.outcome, e->status);
     if (sandbox)
         executor_leave_sandbox(x, e->id, sandbox, done, last);
-    if (ended_by_us) {
+    /* somebody cancelled it here (run_cancel()): the rest goes on; on an agent others are told of it */
+    bool unwanted = event.outcome == TRACE_CANCELLED && !x->o->node;
+    if (ended_by_us || unwanted) {
         free(failure.text);
         free(failure.log);
     } else if (done) {

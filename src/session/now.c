@@ -10,6 +10,9 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/strbuf.h"
+#include "model/task_kind.h"
+#include "report/families.h"
+#include "report/kinds.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -52,21 +55,32 @@ static void now_name_kind(struct now_kind *k, const char *name)
     memcpy(k->name, name, n);
 }
 
-/* In one pass: neighbours are of a kind mostly, so that most tasks cost a comparison. */
+/* As the history knows it (model/task_kind.h), as far as one task tells: a family and a stated kind by its name, others by
+ * their own without its number. */
+static uint32_t now_kind_of(struct intern *known, const struct workflow *w, uint32_t task)
+{
+    const char *kind = workflow_text(w, w->kind[task]), *name = workflow_task_name(w, task);
+    if (families_is_member(w, task) || !task_kind_is_usual(w, task))
+        return intern_number(known, kind, strlen(kind));
+    return intern_number(known, name, kinds_stem(name));
+}
+
+/* In one pass; a task of the family of the one before it costs a comparison. */
 static void now_number_kinds(struct now *n, const struct workflow *w)
 {
     struct intern known;
     struct now_kind *kind = n->file->kind;
+    bool member = false; /* was the last one */
     n->kind = mem_new(uint8_t, (size_t)w->ntasks + 1);
     intern_init(&known);
-    uint32_t k = 0;
-    for (uint32_t t = 0; t < w->ntasks && known.n <= NOW_KINDS; t++) {
-        if (t == 0 || w->kind[t] != w->kind[t - 1]) {
-            const char *name = workflow_text(w, w->kind[t]);
+    for (uint32_t t = 0, k = 0; t < w->ntasks && known.n <= NOW_KINDS; t++) {
+        bool like = member && w->kind[t] == w->kind[t - 1];
+        member = families_is_member(w, t);
+        if (!like || !member) {
             uint32_t before = known.n;
-            k = intern_number(&known, name, strlen(name));
+            k = now_kind_of(&known, w, t);
             if (k == before && k < NOW_KINDS)
-                now_name_kind(&kind[k], name);
+                now_name_kind(&kind[k], intern_text(&known, k));
         }
         n->kind[t] = (uint8_t)k;
         kind[k < NOW_KINDS ? k : 0].counts.tasks++;

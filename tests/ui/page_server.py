@@ -243,6 +243,37 @@ ok(until(lambda: live(mine)["outcome"] == "cancelled"), "and what ran may end")
 ok(live(mine)["done"] == 1 and live(mine)["skipped"] == 1, "one is done, one was not taken")
 ok(until(lambda: json.loads(server.ask("/api/started")[2])[0]["over"]), "the process is waited for")
 ok(server.ask(f"/api/run/{mine}/stop", "POST", "{}", Origin=server.address)[0] == 400, "what is over cannot be stopped")
+with open("one.yaml", "w") as f:
+    f.write(f'weft: 1\ntasks:\n  long: {{run: "sleep 600; echo > {{out}}", out: long.txt}}\n  below: {{run: "cat {{in}} > {{out}}", in: long.txt, out: below.txt}}\n  rest: {{run: "until [ -e {os.getcwd()}/gate1 ]; do sleep 0.1; done; echo > {{out}}", out: rest.txt}}\n')
+server.ask("/api/start", "POST", json.dumps({"flow": "one.yaml", "jobs": "2"}), Origin=server.address)
+mine += 1
+ok(until(lambda: server.ask(f"/api/run/{mine}/live")[0] == 200 and live(mine)["running"] == 2), "two tasks run, one waits")
+number = next(t["task"] for t in live(mine)["now"] if t["name"] == "long")
+cancel = json.dumps({"task": number})
+ok(server.ask(f"/api/run/{mine}/cancel", "POST", cancel)[0] == 403, "only the page cancels a task")
+ok(server.ask(f"/api/run/{mine}/cancel", "POST", "{}", Origin=server.address)[0] == 400, "and says which")
+ok(server.ask(f"/api/run/{mine}/cancel", "POST", json.dumps({"task": 99}), Origin=server.address)[0] == 400, "one that there is")
+ok(server.ask(f"/api/run/{mine}/cancel", "POST", cancel, Origin=server.address)[0] == 200, "it is cancelled")
+ok(until(lambda: live(mine)["skipped"] == 2 and live(mine)["running"] == 1), "with what depends on it, and the rest goes on")
+ok(server.ask(f"/api/run/{mine}/cancel", "POST", cancel, Origin=server.address)[0] == 400, "once")
+with open("gate1", "w") as f:
+    f.write("x\n")
+ok(until(lambda: live(mine)["outcome"] == "cancelled") and live(mine)["done"] == 1, "to its end")
+
+with open("crowd.yaml", "w") as f:
+    f.write('weft: 1\nlists: { i: { from: 1, to: 60000 } }\ntasks:\n  gate: { run: "until [ -e ' + os.getcwd() + '/gate3 ]; do sleep 0.1; done; echo > {out}", out: gate.txt }\n  crowd: { each: i, call: "libc.so.6:sched_yield", after: gate }\n')
+server.ask("/api/start", "POST", json.dumps({"flow": "crowd.yaml"}), Origin=server.address)
+mine += 1
+ok(until(lambda: server.ask(f"/api/run/{mine}/live")[0] == 200 and live(mine)["running"] == 1), "a run of 60,001 tasks")
+crowd = live(mine)
+ok(crowd["later"] is not None and crowd["later"] > 0 and crowd["now"] == [], "single tasks of it are told later")
+ok([(f["name"], f["tasks"], f["running"]) for f in crowd["families"]] == [("gate", 1, 1), ("crowd", 60000, 0)], f"but counts by kind at once: {crowd['families']}")
+ok(until(lambda: server.ask(f"/api/run/{mine}/live?all=1")[0] == 200), "names are on record soon")
+whole = json.loads(server.ask(f"/api/run/{mine}/live?all=1")[2])
+ok(whole["later"] is None and [t["name"] for t in whole["now"]] == ["gate"] and [f["colour"] for f in whole["families"]] == [f["colour"] for f in crowd["families"]], "all of it is told to who insists, in the same colours")
+with open("gate3", "w") as f:
+    f.write("x\n")
+ok(until(lambda: live(mine)["outcome"] == "done") and live(mine)["done"] == 60001 and live(mine)["later"] is None, "and to everybody when it is over")
 with open("pair.yaml", "w") as f:
     f.write("weft: 1\ntasks:\n" + "".join(f'  {name}: {{run: "until [ -e {os.getcwd()}/gate2 ]; do sleep 0.1; done; echo > {{out}}", out: {name}.txt}}\n' for name in "pq"))
 server.ask("/api/start", "POST", json.dumps({"flow": "pair.yaml", "jobs": "1"}), Origin=server.address)
@@ -283,6 +314,7 @@ watched = Server("--read-only")
 watched.enter()
 ok(watched.ask("/api/run/1/say", "POST", say, Origin=watched.address)[0] == 403, "--read-only: nothing is changed")
 ok(watched.ask("/api/start", "POST", json.dumps({"flow": "flow.yaml"}), Origin=watched.address)[0] == 403, "nor started")
+ok(watched.ask("/api/run/1/cancel", "POST", json.dumps({"task": 0}), Origin=watched.address)[0] == 403, "nor cancelled")
 ok(json.loads(watched.ask("/api/about")[2])["read_only"], "and the page knows")
 with open("bad.yaml", "w") as f:
     f.write("weft: 1\ntasks:\n" + "".join(f'  t{i}: {{run: "frobnicate {i} > {{out}}", out: x{i}}}\n' for i in range(9)))
