@@ -32,8 +32,12 @@ static bool index_copies(struct demands *d, const struct workflow *w, const stru
     for (uint32_t t = 0; t < w->ntasks; t++)
         d->copy_off[t + 1] += d->copy_off[t];
     d->copy = mem_new(uint32_t, plan->placements.n);
-    for (size_t i = 0; i < plan->placements.n; i++)
-        d->copy[d->copy_off[plan->placements.at[i].task]++] = (uint32_t)i;
+    d->copy_node = mem_new(uint32_t, plan->placements.n);
+    for (size_t i = 0; i < plan->placements.n; i++) {
+        uint32_t place = d->copy_off[plan->placements.at[i].task]++;
+        d->copy[place] = (uint32_t)i;
+        d->copy_node[place] = plan->placements.at[i].node;
+    }
     /* filling moved every offset to the next one's place: move them back */
     for (uint32_t t = w->ntasks; t > 0; t--)
         d->copy_off[t] = d->copy_off[t - 1];
@@ -48,7 +52,7 @@ static bool index_copies(struct demands *d, const struct workflow *w, const stru
     bool good = true;
     for (uint32_t t = 0; t < w->ntasks && good; t++)
         for (uint32_t c = d->copy_off[t]; c < d->copy_off[t + 1] && good; c++) {
-            uint32_t node = plan->placements.at[d->copy[c]].node;
+            uint32_t node = d->copy_node[c];
             if (seen[node] == t)
                 good = error_set(err, ERROR_INPUT, "task '%s' has two copies on node '%s'",
                                  workflow_task_name(w, t), platform_node_name(p, node));
@@ -58,11 +62,10 @@ static bool index_copies(struct demands *d, const struct workflow *w, const stru
     return good;
 }
 
-uint32_t demands_copy_on(const struct demands *d, const struct plan *plan, uint32_t task,
-                         uint32_t node)
+uint32_t demands_copy_on(const struct demands *d, uint32_t task, uint32_t node)
 {
     for (uint32_t c = d->copy_off[task]; c < d->copy_off[task + 1]; c++)
-        if (plan->placements.at[d->copy[c]].node == node)
+        if (d->copy_node[c] == node)
             return d->copy[c];
     return NONE;
 }
@@ -172,15 +175,9 @@ static uint32_t add_demand(struct demand_build *b, uint32_t object, uint32_t nod
     return d->n++;
 }
 
-/* The node of an entry of copy[]. */
-static uint32_t copy_node(const struct demand_build *b, uint32_t c)
-{
-    return b->plan->placements.at[b->d->copy[c]].node;
-}
-
 static bool has_copy_on(const struct demand_build *b, uint32_t task, uint32_t node)
 {
-    return demands_copy_on(b->d, b->plan, task, node) != NONE;
+    return demands_copy_on(b->d, task, node) != NONE;
 }
 
 /* Where each demand of the object comes from: as a transfer of the plan says, else its own node
@@ -240,7 +237,7 @@ static bool add_object(struct demand_build *b, uint32_t object, struct error *er
     const uint32_t *consumers = workflow_consumers(w, object, &count);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t c = d->copy_off[consumers[i]]; c < d->copy_off[consumers[i] + 1]; c++)
-            d->at[add_demand(b, object, copy_node(b, c))].first++;
+            d->at[add_demand(b, object, d->copy_node[c])].first++;
     if (!set_sources(b, object, err))
         return false;
     /* counts to places, filled from the back so that `first` ends where it belongs */
@@ -249,7 +246,7 @@ static bool add_object(struct demand_build *b, uint32_t object, struct error *er
         d->at[x].first = total += d->at[x].first;
     for (uint32_t i = count; i-- > 0;)
         for (uint32_t c = d->copy_off[consumers[i] + 1]; c-- > d->copy_off[consumers[i]];) {
-            uint32_t x = b->of_node[copy_node(b, c)];
+            uint32_t x = b->of_node[d->copy_node[c]];
             d->waiters[--d->at[x].first] = d->copy[c];
         }
     d->nwaiters = total;
@@ -367,6 +364,7 @@ void demands_free(struct demands *d)
     free(d->relayed);
     free(d->copy_off);
     free(d->copy);
+    free(d->copy_node);
     free(d->missing);
     *d = (struct demands){0};
 }

@@ -33,6 +33,8 @@ struct demands {
 
     uint32_t *copy_off; /* ntasks + 1 */
     uint32_t *copy;     /* placements of each task, in the order of the plan */
+    uint32_t *
+        copy_node; /* where each of them is: four bytes beside each other instead of a placement each */
     uint32_t
         *missing; /* per placement: objects and ordering predecessors that it still waits for */
 };
@@ -48,5 +50,4 @@ static inline uint32_t demands_copy(const struct demands *d, uint32_t task, uint
     return d->copy[d->copy_off[task] + i];
 }
 /* The copy of `task` on `node`, NONE: none there. */
-uint32_t demands_copy_on(const struct demands *d, const struct plan *plan, uint32_t task,
-                         uint32_t node);
+uint32_t demands_copy_on(const struct demands *d, uint32_t task, uint32_t node);

@@ -106,6 +106,8 @@ static void begin_task(struct replay *r, uint32_t i)
     r->running++;
     bitset_set(r->is_running, i);
     engine_at(&r->engine, now + r->duration[i], EVENT_DONE, replay_attempt(r, i) << 32 | i);
+    /* its end looks at them: until then they have come from memory */
+    __builtin_prefetch(&r->demands.at[r->demands.off[r->workflow->object_off[x->task]]], 1);
     double bytes = r->files ? replay_files_start(r->files, i) : 0;
     change_memory(r, x->node, r->workflow->memory[x->task] + bytes, i);
 }
@@ -496,7 +498,7 @@ static uint32_t replay_sender(const struct replay *r, uint32_t x)
     uint32_t producer = r->workflow->producer[d->object];
     if (r->demands.copy_off[producer + 1] - r->demands.copy_off[producer] == 1)
         return demands_copy(&r->demands, producer, 0);
-    uint32_t copy = demands_copy_on(&r->demands, r->plan, producer, d->source);
+    uint32_t copy = demands_copy_on(&r->demands, producer, d->source);
     return copy != NONE ? copy : demands_copy(&r->demands, producer, 0);
 }
 
