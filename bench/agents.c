@@ -19,6 +19,7 @@
 #include "cluster/client/client.h"
 #include "cluster/data/depot.h"
 #include "memo/inputs.h"
+#include "session/place.h"
 #include "base/tree.h"
 #include "store/board.h"
 #include "store/redis/redis.h"
@@ -85,6 +86,7 @@ static struct workflow *agents_workflow(enum graph graph, uint32_t n, enum work 
                                                       .length = text->n},
                               &err);
     bench_must(w != NULL, &err);
+    place_put_image(w, text); /* as `weft submit` does */
     return w;
 }
 
@@ -249,7 +251,23 @@ static void cluster_end(struct bed *c)
 /* What the server counts: calls of its functions, and how often a socket gave it something. */
 struct server_counts {
     double calls, reads, in, out, cpu;
+    double agents; /* CPU seconds of all of them */
 };
+
+/* CPU seconds of a process, its threads included. */
+static double cpu_of(pid_t pid)
+{
+    char path[64], line[1024];
+    unsigned long user = 0, system = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "re");
+    const char *at = f && fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+    if (at)
+        sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system);
+    if (f)
+        fclose(f);
+    return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
 
 static double field(const char *text, const char *name)
 {
@@ -267,7 +285,11 @@ static struct server_counts count_server(const struct bed *c)
         fprintf(stderr, "bench_agents: redis-cli learns nothing of %s\n", c->address.servers);
         exit(1);
     }
+    double agents = 0;
+    for (uint32_t i = 1; i <= c->agents; i++)
+        agents += cpu_of(processes[i]);
     return (struct server_counts){
+        .agents = agents,
         .calls = field(text, "cmdstat_fcall:calls=") + field(text, "cmdstat_evalsha:calls="),
         .reads = field(text, "total_reads_processed:"),
         .in = field(text, "total_net_input_bytes:"),
@@ -282,6 +304,7 @@ struct measured {
     double handing;       /* of them, until the first task started */
     double calls, reads;  /* of and by the server, a task */
     double bytes, server; /* through the server, and its CPU in microseconds, a task */
+    double agents;        /* CPU of all agents in microseconds, a task */
     double steals, failed_steals, moved; /* moved: tasks stolen or pushed */
 };
 
@@ -361,6 +384,7 @@ static struct measured run_weft(struct bed *c, const struct workflow *w, const s
     m.reads = (after.reads - before.reads) / n;
     m.bytes = (after.in - before.in + after.out - before.out) / n;
     m.server = 1e6 * (after.cpu - before.cpu) / n;
+    m.agents = 1e6 * (after.agents - before.agents) / n;
     usleep(1100000); /* agents have said how it went */
     bench_must(client_refresh(c->client, 60, &err), &err);
     size_t members;
@@ -444,9 +468,9 @@ static void put_row(const struct agents_row *r, const char *setting, const struc
             at = i;
     const struct measured *m = &all[at];
     double running = r->n / (m->seconds - m->handing);
-    printf("%-12s %-16s %-18s %7u %9.0f %9.0f %7.3f %7.3f %7.0f %7.1f %6.0f %6.0f\n",
+    printf("%-12s %-16s %-18s %7u %9.0f %9.0f %7.3f %7.3f %7.0f %7.1f %7.1f %6.0f %6.0f\n",
            graph_names[r->graph], work_names[r->work], setting, r->n, middle, running, m->calls,
-           m->reads, m->bytes, m->server, m->steals, m->moved);
+           m->reads, m->bytes, m->server, m->agents, m->steals, m->moved);
     fflush(stdout);
     json_write_object_inline(j);
     json_put_string(j, "graph", graph_names[r->graph]);
@@ -461,6 +485,7 @@ static void put_row(const struct agents_row *r, const char *setting, const struc
     json_put_number(j, "store_round_trips_per_task", m->reads);
     json_put_number(j, "store_bytes_per_task", m->bytes);
     json_put_number(j, "store_cpu_us_per_task", m->server);
+    json_put_number(j, "agents_cpu_us_per_task", m->agents);
     json_put_number(j, "steals", m->steals);
     json_put_number(j, "failed_steals", m->failed_steals);
     json_put_number(j, "tasks_moved", m->moved);
@@ -679,8 +704,9 @@ int main(int argc, char **argv)
                 rows[i].loop[round] = rows[i].n / peer_loop(rows[i].n, 2);
         dask_round(round);
     }
-    printf("%-12s %-16s %-18s %7s %9s %9s %7s %7s %7s %7s %6s %6s\n", "graph", "work", "setting",
-           "tasks", "tasks/s", "handed in", "calls", "trips", "bytes", "CPU us", "steals", "moved");
+    printf("%-12s %-16s %-18s %7s %9s %9s %7s %7s %7s %7s %7s %6s %6s\n", "graph", "work",
+           "setting", "tasks", "tasks/s", "handed in", "calls", "trips", "bytes", "CPU us",
+           "agents", "steals", "moved");
     print_rows(rows + first, last - first, repeats);
     json_write_end_array(j);
     json_write_key(j, "goals");

@@ -294,6 +294,11 @@ bool format_file_is_platform(const struct format_file *f)
  * changes, by one character, is another reader. */
 extern const char reader_digest[];
 
+const char *format_readers(void)
+{
+    return reader_digest;
+}
+
 size_t format_file_length(const struct format_file *f)
 {
     return f->text.n;

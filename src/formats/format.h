@@ -140,6 +140,9 @@ size_t format_file_length(const struct format_file *f); /* bytes of the text */
  * the reader itself (its sources; the library under it). Equal digests: equal workflows. False: it
  * depends on more than these, or cannot be read. Costs a second a gigabyte. */
 bool format_file_digest(const struct format_file *f, struct digest *out);
+/* Of the readers of this build: who has another may read another workflow out of the same text, and its
+ * structs may be others. */
+const char *format_readers(void);
 bool format_file_is_plan(const struct format_file *f);     /* a weft plan? */
 bool format_file_is_platform(const struct format_file *f); /* a platform and no workflow? */
 struct workflow *format_file_workflow(struct format_file *f, struct error *err);

@@ -111,6 +111,9 @@ struct meta_op {
     union {
         uint32_t life;  /* HOLD, JOIN; ADOPT has it in `epoch` */
         uint32_t other; /* ADOPT */
+        /* COMPLETE, REMOVE as FAILED: 1: it began when its parents had ended at its holder, whose word of
+         * that may not count. STALE unless they are complete; it is its holder's still, and may end again */
+        uint32_t ahead;
     };
     union {
         double start;                /* COMPLETE */

@@ -18,6 +18,8 @@ void answers_ready(struct sched *s, const struct meta_item *item)
     } else if (task->place == SCHED_ARRIVING) {
         item_to_slot(task, item);
         task->flags |= SLOT_EARLY;
+    } else if (task->place != SCHED_COMPLETEQ) {
+        task->flags &= (uint8_t)~SLOT_AHEAD; /* its parents are complete */
     }
 }
 
@@ -28,7 +30,7 @@ static void answer_completed(struct sched *s, const struct meta_answer *answer,
                              const struct meta_item *items)
 {
     uint32_t slot = answer_slot(s, answer, SCHED_COMPLETEQ);
-    if (slot != NONE) {
+    if (slot != NONE && !ahead_is_early(s, slot, answer)) {
         bool counts = answer->outcome == META_OK;
         if (counts)
             s->counts.done++;
@@ -42,6 +44,8 @@ static void answer_completed(struct sched *s, const struct meta_answer *answer,
                  answer->item.task);
         task_forget(s, slot);
     }
+    if (answer->outcome != META_OK)
+        ahead_refused(s, answer->item.task);
     for (uint32_t i = 0; i < answer->count; i++) {
         const struct meta_item *child = &items[answer->first + i];
         if (child->holder == s->config.node)
@@ -58,10 +62,13 @@ static void answer_removed(struct sched *s, const struct meta_answer *answer,
 {
     uint32_t asked = answer_slot(s, answer, SCHED_COMPLETEQ); /* out of attempts here */
     if (answer->outcome != META_OK) {
-        if (asked != NONE) { /* as in answer_completed(): another has it, or had */
-            s->counts.lost++;
+        if (asked !=
+            NONE) { /* as in answer_completed(): another has it, or had; or it ran too early */
             note_add(s, SCHED_NOTE_LOST, answer->item.task);
-            task_forget(s, asked);
+            if (!ahead_is_early(s, asked, answer)) {
+                s->counts.lost++;
+                task_forget(s, asked);
+            }
         }
         if (answer->outcome == META_ENDED && meta_is_complete(answer->status))
             note_add(s, SCHED_NOTE_KEPT, answer->item.task);

@@ -144,7 +144,7 @@ void move_held(struct sched *s, const struct meta_answer *answer)
     task->flags = flags & (SLOT_TAKEN | SLOT_RETURNED) ? SLOT_SETTLED : 0;
     /* where it goes was decided by whoever gave it; deciding anew could send it to and fro */
     if (!ready) {
-        place_enter(s, slot, SCHED_WAITQ);
+        ahead_wait(s, slot, &answer->item);
     } else if (flags & SLOT_PUSHED) {
         task_enqueue(s, slot, SCHED_LREADYQ);
     } else if (flags & SLOT_RETURNED) {

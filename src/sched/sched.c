@@ -355,12 +355,20 @@ static void start_tasks(struct sched *s)
     }
 }
 
+/* Its end, as an operation. */
+static struct meta_op *op_of_end(struct sched *s, enum meta_kind kind, uint32_t slot)
+{
+    struct meta_op *op = op_for_slot(s, kind, slot);
+    op->ahead = (slot_at(s, slot)->flags & SLOT_AHEAD) != 0;
+    return op;
+}
+
 /* The COMPLETE of a task that was not taken, or failed and may: no outputs, and the children go on. */
 static void complete_without(struct sched *s, const struct sched_ended *e, enum meta_status status)
 {
     const struct slot *task = slot_at(s, e->slot);
     place_enter(s, e->slot, SCHED_COMPLETEQ);
-    struct meta_op *op = op_for_slot(s, META_COMPLETE, e->slot);
+    struct meta_op *op = op_of_end(s, META_COMPLETE, e->slot);
     op->status = (uint8_t)status;
     op->attempt = (uint16_t)(task->attempts < UINT16_MAX ? task->attempts : UINT16_MAX);
     op->start = e->start;
@@ -382,7 +390,7 @@ static void attempt_failed(struct sched *s, const struct sched_ended *e)
             return;
         }
         place_enter(s, slot, SCHED_COMPLETEQ);
-        op_for_slot(s, META_REMOVE, slot)->status = META_FAILED;
+        op_of_end(s, META_REMOVE, slot)->status = META_FAILED;
         return;
     }
     op_for_slot(s, META_RETRY, slot)->attempt =
@@ -424,7 +432,7 @@ static void task_attempt_ended(struct sched *s, const struct sched_ended *e)
     struct slot *task = slot_at(s, e->slot);
     if (task->task != e->task || task->place != SCHED_RUNNING)
         return;
-    bool broken = s->gangs && gang_is_broken(s, e->slot);
+    bool broken = s->gangs && gang_is_broken(s, e->slot), doubted = task->flags & SLOT_DOUBTED;
     place_leave(s, e->slot);
     if (task->flags & SLOT_CANCELLED) {
         task_drop(s, e->slot);
@@ -453,11 +461,13 @@ static void task_attempt_ended(struct sched *s, const struct sched_ended *e)
     s->length_count++;
     s->window_done++;
     place_enter(s, e->slot, SCHED_COMPLETEQ);
-    struct meta_op *op = op_for_slot(s, META_COMPLETE, e->slot);
+    struct meta_op *op = op_of_end(s, META_COMPLETE, e->slot);
     op->attempt = (uint16_t)(task->attempts < UINT16_MAX ? task->attempts : UINT16_MAX);
     op->start = e->start;
     op->time = e->finish;
     op->bytes = e->bytes;
+    if (!doubted)
+        ahead_ended(s, e->task);
 }
 
 /* Tasks that somebody PUT for this node. They are asked for like any other, so that a task which an

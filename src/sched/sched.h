@@ -20,6 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct workflow;
+
 /* A zeroed field takes the default in brackets. Arrays belong to the caller, are indexed by task
  * and may be NULL; sched_grow() takes longer ones. */
 struct sched_config {
@@ -83,6 +85,9 @@ struct sched_config {
                          another node] */
     uint32_t wait_batch; /* tasks looked at each time [1024] */
     bool record_starts;  /* write a START operation for every task */
+    /* The graph, which does not grow: tasks start when their parents have ended here, before the store has
+     * said that these ends count [they wait for its word] */
+    const struct workflow *ahead;
 };
 
 /* ---- messages between schedulers ---- */

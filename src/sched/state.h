@@ -105,6 +105,14 @@ void item_to_slot(struct slot *slot,
 uint32_t answer_slot(struct sched *s, const struct meta_answer *answer, enum sched_place place);
 bool node_is_down(const struct sched *s, uint32_t node);
 
+/* ahead.c */
+/* Into the WaitQ, from nowhere: the store said this of it. */
+void ahead_wait(struct sched *s, uint32_t slot, const struct meta_item *item);
+void ahead_ended(struct sched *s, uint32_t task);   /* well, here: its children may run */
+void ahead_refused(struct sched *s, uint32_t task); /* its end does not count */
+/* The end of this task was refused since that of a parent is not committed: it waits again. */
+bool ahead_is_early(struct sched *s, uint32_t slot, const struct meta_answer *answer);
+
 /* fit.c */
 void fit_begin(struct sched *s);
 void fit_grow(struct sched *s, const struct sched_config *config);

@@ -51,6 +51,8 @@ void place_put_source(const struct outside *from, const struct strbuf *parts, si
 void place_put_open_end(struct strbuf *text);
 /* It becomes that of one that keeps to a plan: places are numbers of agents. */
 void place_put_guide(const struct guide *g, struct strbuf *text);
+/* What the text, which stands there as the native format has it, was read as. */
+void place_put_image(const struct workflow *w, struct strbuf *text);
 /* The workflow in a ticket. NULL: an error. */
 struct workflow *place_read_workflow(const char *text, size_t n, struct error *err);
 const char *place_run_state_name(enum board_run_state state);

@@ -370,7 +370,7 @@ static bool table_complete(struct store_table *t, const struct meta_op *op, stru
             answer->outcome = META_ENDED;
         return false;
     }
-    if (!table_is_holder(t, op)) {
+    if (!table_is_holder(t, op) || (op->ahead && t->waiting[task])) {
         answer->outcome = META_STALE;
         return false;
     }
@@ -394,7 +394,8 @@ static bool table_complete(struct store_table *t, const struct meta_op *op, stru
 static bool table_end(struct store_table *t, const struct meta_op *op, struct answers *out,
                       struct meta_answer *answer)
 {
-    if (op->status == META_FAILED && !table_is_holder(t, op)) {
+    if (op->status == META_FAILED &&
+        (!table_is_holder(t, op) || (op->ahead && t->waiting[op->task]))) {
         answer->outcome = META_STALE;
         return false;
     }

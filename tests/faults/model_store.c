@@ -153,7 +153,7 @@ static void model_complete(struct model_store *m, const struct meta_op *op, bool
         a->outcome = META_ENDED;
         return;
     }
-    if (!mine) {
+    if (!mine || (op->ahead && !meta_is_complete(t->status) && model_item(m, op->task).waiting)) {
         a->outcome = META_STALE;
         return;
     }
@@ -174,7 +174,8 @@ static void model_remove(struct model_store *m, const struct meta_op *op, bool m
         a->outcome = META_ENDED;
         return;
     }
-    if (op->status == META_FAILED && !mine) {
+    if (op->status == META_FAILED &&
+        (!mine || (op->ahead && model_item(m, op->task).waiting))) {
         a->outcome = META_STALE;
         return;
     }

@@ -20,7 +20,7 @@ enum { FAULTS = sizeof fault_names / sizeof *fault_names };
 struct totals {
     uint64_t seeds, events, crashes, partitions, failovers, replays, resent, adoptions, lost,
         doubled, done, picky, unfit, leaves, returned, asides, passed_on, holding, joined, skipped,
-        excused, exoduses, strangers;
+        excused, exoduses, strangers, ahead;
 };
 
 static void add(struct totals *t, const struct fault_world_result *r)
@@ -48,6 +48,7 @@ static void add(struct totals *t, const struct fault_world_result *r)
     t->excused += r->excused;
     t->exoduses += r->exoduses;
     t->strangers += r->strangers;
+    t->ahead += r->ahead;
 }
 
 static void show(uint64_t seed, const struct fault_world_result *r)
@@ -129,6 +130,7 @@ static void for_ci(const struct fault_world_options *options, const struct total
        "all nodes left at once %llu times, %llu schedulers began without having heard of all "
        "others",
        (unsigned long long)t->exoduses, (unsigned long long)t->strangers);
+    ok(t->ahead > 0, "%llu tasks started ahead of the store", (unsigned long long)t->ahead);
     ok(t->holding > 0, "%llu tasks held things of their nodes", (unsigned long long)t->holding);
     ok(t->picky && t->unfit,
        "%llu tasks fitted some nodes alone, after %llu events one waited for a node",

@@ -219,7 +219,7 @@ static void start(struct fault_world *w, uint32_t node, const struct sched_start
                              .finish = w->now + length,
                              .bytes = 1,
                              .fetched = rng_uniform(&w->rng, 0, 1e6)};
-    faults_decide(w, s->task, &p->ended);
+    faults_decide(w, node, s->task, &p->ended);
     if (w->aside[node] && !p->ended.returned && !p->ended.skipped && rng_unit(&w->sick) < 0.7)
         p->ended.passed_on = 1;
     faults_gang_begins(w, node, s->task, p);
@@ -369,6 +369,8 @@ static void handle(struct fault_world *w, struct faults_pending *p)
             faults_fail_on_sick_node(w, p->node, &p->ended);
             w->result->returned += p->ended.returned;
             faults_gang_ends(w, p);
+            if (!p->ended.failed && !p->ended.returned && !p->ended.skipped)
+                w->ended_here[p->node][p->ended.task] = true;
             faults_deliver(w, p->node, &e);
         }
         break;
@@ -574,6 +576,9 @@ void fault_world_run(uint64_t seed, const struct fault_world_options *options,
     if (options->folder && !options->model && faults_has(w, FAULT_FAILOVER) && !w->grows)
         snprintf(w->journal, sizeof w->journal, "%s/%llu.journal", options->folder,
                  (unsigned long long)seed);
+    struct rng ahead; /* a generator of its own, likewise */
+    rng_seed_stream(&ahead, seed, 22);
+    w->ahead = rng_unit(&ahead) < 0.5 && !w->grows;
     if (faults_make_graph(w) && open_store(w)) {
         faults_make_nodes(w, seed);
         for (uint32_t n = 0; n < w->nodes; n++)

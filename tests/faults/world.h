@@ -11,6 +11,7 @@
  *     decisions  in some worlds tasks are not taken, or fail and may
  *     machines   in some worlds nodes fail what they run for a while, and are set aside; all may be
  *     knowledge  in half of the worlds nodes that begin have not heard of all others yet
+ *     haste      in half of the worlds tasks start when their parents have ended on their node (sched/ahead.c)
  *     exodus     all nodes are told to leave at once and go; others begin under their numbers
  *     sizes      in most worlds nodes have unequal cores, memory and attributes, and tasks ask for
  *                some; nodes leave in order, and give back what has not begun
@@ -66,6 +67,7 @@ struct fault_world_result {
     uint32_t asides, passed_on; /* nodes that were set aside; attempts that they failed */
     uint32_t wide, parts; /* tasks that span several nodes; times that a node gave a part to one */
     uint32_t joined, skipped, excused; /* tasks */
+    uint32_t ahead; /* tasks that started before the store knew that their parents had ended */
     uint32_t exoduses, strangers; /* strangers: schedulers that began without having heard of all */
     char trouble[400];            /* empty: all is well */
 };

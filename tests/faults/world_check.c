@@ -39,6 +39,11 @@ static void committed(struct fault_world *w, const struct meta_op *op)
     if (w->holder[t] != op->node || w->epoch[t] != op->epoch)
         faults_trouble(w, "node %u committed task %u, which node %u holds", op->node, t,
                        w->holder[t]);
+    const struct workflow *f = w->workflow;
+    for (uint32_t e = f->pred_off[t]; e < f->pred_off[t + 1]; e++)
+        if (!meta_is_complete(w->status[f->pred_task[e]]))
+            faults_trouble(w, "node %u committed task %u before its parent %u was complete",
+                           op->node, t, f->pred_task[e]);
     if (op->status < META_SKIPPED)
         for (uint32_t k = 0; (k = faults_next_part(w, t, k)) != NONE;)
             faults_grow_later(w, k);
@@ -78,10 +83,15 @@ void faults_check_start(struct fault_world *w, uint32_t node, uint32_t task)
     const struct workflow *f = w->workflow;
     if (task >= w->knows[node])
         faults_trouble(w, "node %u started task %u, which it has not heard of", node, task);
-    for (uint32_t e = f->pred_off[task]; e < f->pred_off[task + 1]; e++)
-        if (!meta_is_complete(w->status[f->pred_task[e]]))
+    bool early = false;
+    for (uint32_t e = f->pred_off[task]; e < f->pred_off[task + 1]; e++) {
+        uint32_t parent = f->pred_task[e];
+        early |= !meta_is_complete(w->status[parent]);
+        if (!meta_is_complete(w->status[parent]) && !(w->ahead && w->ended_here[node][parent]))
             faults_trouble(w, "node %u started task %u before its parent %u was done", node, task,
-                           f->pred_task[e]);
+                           parent);
+    }
+    w->result->ahead += early;
 }
 
 /* No task ever starts on a node that lacks what it asks for, nor beside others that leave it too

@@ -261,13 +261,15 @@ void faults_join(struct fault_world *w, uint32_t number, struct faults_pending *
 /* ---- tasks that decide ---- */
 
 /* Its parents have ended. */
-void faults_decide(const struct fault_world *w, uint32_t task, struct sched_ended *e)
+void faults_decide(const struct fault_world *w, uint32_t node, uint32_t task, struct sched_ended *e)
 {
     uint32_t id = w->id[task];
     bool lacks = false;
     for (uint32_t up = 0; up < id; up++)
         if (is_above(w, up, id) && w->number[up] != NONE)
-            lacks |= w->status[w->number[up]] != META_DONE;
+            lacks |= w->status[w->number[up]] != META_DONE &&
+                     !(w->ahead && !faults_ended(w, w->number[up]) &&
+                       w->ended_here[node][w->number[up]]);
     if (!w->decides || e->returned)
         return;
     if ((lacks && !w->tolerant[id]) || w->kind[id] == FAULTS_IS_SKIPPED) {

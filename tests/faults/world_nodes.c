@@ -69,6 +69,8 @@ void faults_leave(struct fault_world *w, uint32_t node, bool leaves)
 void faults_begin_life(struct fault_world *w, uint32_t node)
 {
     struct sched_config config = w->config[node];
+    memset(w->ended_here[node], 0, sizeof w->ended_here[node]);
+    config.ahead = w->ahead ? w->workflow : NULL;
     bool stranger = w->meet_late && rng_unit(&w->meets) < 0.5;
     if (stranger) {
         config.nodes = node + 1;

@@ -125,6 +125,8 @@ struct fault_world {
     uint8_t status[FAULTS_TASKS];
     uint32_t holder[FAULTS_TASKS], epoch[FAULTS_TASKS];
     uint32_t commits[FAULTS_TASKS], reported[FAULTS_TASKS], owed[FAULTS_TASKS];
+    bool ahead;                                  /* schedulers run ahead of the store */
+    bool ended_here[FAULTS_NODES][FAULTS_TASKS]; /* well, in the present life */
     bool suspected; /* a living node's tasks were given to others */
 
     /* what grows and what decides: by id, as drawn (world_growth.c) */
@@ -187,7 +189,8 @@ bool faults_knows_items(const struct fault_world *w, uint32_t node, const struct
 /* The next part after `after` (0: the first) that this task decides; NONE: no more. */
 uint32_t faults_next_part(const struct fault_world *w, uint32_t task, uint32_t after);
 void faults_join(struct fault_world *w, uint32_t part, struct faults_pending *const *to);
-void faults_decide(const struct fault_world *w, uint32_t task, struct sched_ended *e);
+void faults_decide(const struct fault_world *w, uint32_t node, uint32_t task,
+                   struct sched_ended *e);
 void faults_check_results(struct fault_world *w);
 
 /* world.c */

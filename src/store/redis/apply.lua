@@ -330,8 +330,15 @@ local function attempt_of(kind, status, attempt, t, epoch, nd, time) -- START, R
 end
 op[3] = function(status, attempt, t, epoch, nd, x, time) attempt_of(3, status, attempt, t, epoch, nd, time) end
 op[4] = function(status, attempt, t, epoch, nd, x, time) attempt_of(4, status, attempt, t, epoch, nd, time) end
+-- of a task that began before the ends of its parents were known here: they still are not
+local function is_early(t)
+  local first, count
+  first, count, p = unpack('<II', a, p)
+  if count > SMALL then return tonumber(call('HGET', C, t) or 0) ~= count end
+  return count > 0 and find(edges_of(first, count), NO_EDGE, 1, true) ~= nil
+end
 -- the task's own half of COMPLETE: the outcome, and whether it ended just now
-local function complete(status, attempt, t, epoch, nd, start, time, proof)
+local function complete(status, attempt, t, epoch, nd, start, time, proof, early)
   local rec, outcome, fresh = load(t), 0, 0
   local st, doomed, at, ep, ho = unpack('<BBHII', rec)
   local holds = ho == nd and ep == epoch
@@ -339,7 +346,7 @@ local function complete(status, attempt, t, epoch, nd, start, time, proof)
   if st == 0 then outcome = 3
   elseif st >= 3 then
     if st == 4 or st == 5 or not holds then outcome = 2 end
-  elseif not holds then outcome = 1
+  elseif not holds or early then outcome = 1
   else
     fresh, st = 1, status >= 6 and status or 3
     if st == 3 then done_now = done_now + 1
@@ -354,8 +361,9 @@ end
 op[5] = function(status, attempt, t, epoch, nd, x, time) -- COMPLETE
   local start, bytes, mark, proof, remote, count, len
   start, bytes, mark, proof, remote, count, len, p = unpack('<c8c8c12c16BII', a, p)
+  local early = x == 1 and is_early(t)
   local done = p + len
-  local outcome, fresh = complete(status, attempt, t, epoch, nd, start, time, proof)
+  local outcome, fresh = complete(status, attempt, t, epoch, nd, start, time, proof, early)
   if fresh == 1 and remote == 1 then call('HSET', P, t, '\1' .. mark .. bytes) end
   if outcome == 0 then for i = 1, count do notify(mark) end end
   p = done
@@ -363,6 +371,7 @@ end
 op[6] = function(status, attempt, t, epoch, nd, x, time) -- REMOVE
   local proof, remote, count, len
   proof, remote, count, len, p = unpack('<c16BII', a, p)
+  local early = x == 1 and is_early(t)
   local done = p + len
   local rec, outcome = load(t), 0
   local want = status == 4 and 4 or 5
@@ -370,7 +379,7 @@ op[6] = function(status, attempt, t, epoch, nd, x, time) -- REMOVE
   if st == 0 then outcome = 3
   elseif st >= 3 then
     if resent == 0 or st ~= want or sub(rec, 33, 40) ~= time then outcome = 2 end
-  elseif want == 4 and not (ho == nd and ep == epoch) then outcome = 1
+  elseif want == 4 and (early or not (ho == nd and ep == epoch)) then outcome = 1
   else
     st = want
     if want == 4 then failed_now = failed_now + 1 else removed_now = removed_now + 1 end

@@ -192,7 +192,7 @@ static void encode_end(struct redis *r, uint64_t number)
     struct redis_call *c = redis_call_filling(r, shard);
     bool doom = op->kind == META_REMOVE;
     double bytes = doom ? 0 : object_bytes(w, op);
-    bool alone = !doom && w->succ_off[op->task] == w->succ_off[op->task + 1] &&
+    bool alone = !doom && !op->ahead && w->succ_off[op->task] == w->succ_off[op->task + 1] &&
                  growth_first_later(w, op->task) == NONE;
     size_t at = c->bytes.n;
     e->open = 1;
@@ -200,7 +200,7 @@ static void encode_end(struct redis *r, uint64_t number)
     if (alone && redis_run_joins(r, c, number, op->task))
         return;
     encode_part(c, number, REDIS_PART_OP, op->task);
-    encode_head(c, op->kind, op->task - shard->first, 0, op);
+    encode_head(c, op->kind, op->task - shard->first, op->ahead != 0, op);
     unsigned char proof[REDIS_SCRIPT_PROOF], mark[REDIS_SCRIPT_EDGE];
     if (!doom) {
         encode_double(c, op->start);
@@ -213,6 +213,11 @@ static void encode_end(struct redis *r, uint64_t number)
     /* several, count and length of the children: known when they have been written */
     size_t place = c->bytes.n;
     encode_bytes(c, (const unsigned char[9]){0}, 9);
+    if (op->ahead) { /* its own edges, which must all be marked */
+        encode_u32(c, w->pred_off[op->task] - shard->first_edge);
+        encode_u32(c, w->pred_off[op->task + 1] - w->pred_off[op->task]);
+    }
+    size_t children = c->bytes.n;
     uint32_t count = 0;
     for (uint32_t edge = w->succ_off[op->task]; edge < w->succ_off[op->task + 1]; edge++) {
         uint32_t child = w->succ_task[edge], first, n;
@@ -227,7 +232,7 @@ static void encode_end(struct redis *r, uint64_t number)
         count++;
     }
     encode_busy_later(r, e);
-    uint32_t length = (uint32_t)(c->bytes.n - place - 9);
+    uint32_t length = (uint32_t)(c->bytes.n - children);
     c->bytes.at[place] = e->several;
     memcpy(c->bytes.at + place + 1, &count, 4);
     memcpy(c->bytes.at + place + 5, &length, 4);
