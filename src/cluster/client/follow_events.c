@@ -133,10 +133,11 @@ static void follow_event(struct client_follow *f, uint32_t node, struct trace_ev
             follow_attempt_lost(f, e->id, e->finish - e->start);
         follow_report(f, e);
         break;
-    case TRACE_REUSED:
+    case TRACE_REUSED: /* it ran there before, and was not believed then: the results are there, not here */
     case TRACE_SKIPPED:
+        f->node[e->id] = node;
         follow_task_ended(f, e->id,
-                          e->kind == TRACE_REUSED ? FOLLOW_SEEN_REUSED : FOLLOW_SEEN_SKIPPED);
+                          e->kind == TRACE_REUSED ? FOLLOW_SEEN_DONE : FOLLOW_SEEN_SKIPPED);
         follow_report(f, e);
         break;
     default:
