@@ -177,6 +177,19 @@ int cli_show(const char *text, size_t n); /* cli_print() of a text */
         "param", 'p', "NAME=VALUE",                                                                \
             "a parameter of the workflow, or a list (a,b,c), in place of its own; may be repeated" \
     }
+/* A part of the workflow. Commands that run take it themselves (run_screen_part()), others get nothing
+ * else from the reader. */
+#define OPTION_PART                                                                                \
+    {"until", 0, "NAME", "a target, as those behind FLOW; may be repeated"},                       \
+    {                                                                                              \
+        "since", 0, "NAME", "only what depends on this task, family or file; may be repeated"      \
+    }
+#define OPTION_PART_ONLY                                                                           \
+    {"until", 0, "NAME",                                                                           \
+     "only this task, family or file, and what it needs; may be repeated"},                        \
+    {                                                                                              \
+        "since", 0, "NAME", "only what depends on this task, family or file; may be repeated"      \
+    }
 #define OPTION_ASSUME                                                                              \
     {                                                                                              \
         "assume", 0, "NAME=VALUE",                                                                 \

@@ -18,6 +18,7 @@ static const struct cli_option options[] = {
     OPTION_SEED,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_PART_ONLY,
     OPTION_ASSUME,
     OPTION_JSON,
     OPTION_QUIET,
@@ -26,7 +27,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_rule bound_rules[] = {
     {"dag", NULL, "FLOW"},
-    {"from read param params", "FLOW", NULL},
+    {"from read param params until since", "FLOW", NULL},
     RULES_END,
 };
 

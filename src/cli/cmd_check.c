@@ -12,6 +12,7 @@ static const struct cli_option options[] = {
     OPTION_ON,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_PART_ONLY,
     OPTION_RISK,
     OPTION_NO_PREDICT,
     OPTION_JSON,

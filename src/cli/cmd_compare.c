@@ -17,6 +17,7 @@ static const struct cli_option options[] = {
     OPTION_SEED,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_PART,
     OPTION_RISK,
     OPTION_NO_PREDICT,
     OPTION_JSON,
@@ -189,9 +190,9 @@ static int compare_command(const struct arguments *a)
 
 const struct command command_compare = {
     .name = "compare",
-    .operands = "FLOW",
+    .operands = "FLOW [TARGET...]",
     .least = 1,
-    .most = 1,
+    .most = SIZE_MAX,
     .summary = "every suitable planner side by side, best first",
     .details =
         "Every plan is checked. Columns: makespan; speedup against all tasks on one node; "

@@ -8,6 +8,7 @@ static const struct cli_option options[] = {
     OPTION_FROM,
     {"to", 0, "FORMAT", "write this format instead of the one that OUT's suffix says"},
     OPTION_READ,
+    OPTION_PART_ONLY,
     {"order", 0, "PLANNER",
      "give the tasks priorities by this planner's order (ic, area, prio, ...: family order of "
      "`weft planners`)"},
@@ -17,7 +18,7 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_rule convert_rules[] = {
-    {"order", NULL, "platform"},
+    {"order until since", NULL, "platform"},
     RULES_END,
 };
 
@@ -45,7 +46,7 @@ static bool convert_file(const struct arguments *a, struct weft_file *file, cons
     bool good;
     struct error err = {0};
     if (weft_file_kind(file) == WEFT_FILE_PLATFORM &&
-        !arguments_refuse(a, "order", "a platform", &err)) {
+        !arguments_refuse(a, "order until since", "a platform", &err)) {
         error->status = WEFT_BAD_INPUT;
         snprintf(error->text, sizeof error->text, "%s", err.text);
         return false;

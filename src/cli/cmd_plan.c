@@ -30,6 +30,7 @@ static const struct cli_option options[] = {
     OPTION_SEED,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_PART,
     OPTION_ASSUME,
     OPTION_RISK,
     OPTION_NO_PREDICT,
@@ -241,9 +242,9 @@ static int plan_command(const struct arguments *a)
 
 const struct command command_plan = {
     .name = "plan",
-    .operands = "FLOW",
+    .operands = "FLOW [TARGET...]",
     .least = 1,
-    .most = 1,
+    .most = SIZE_MAX,
     .summary = "map a workflow onto a platform",
     .details =
         "Without --on, the platform in the workflow's own file is used if it has one, else this\n"

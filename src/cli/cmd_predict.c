@@ -22,6 +22,7 @@ static const struct cli_option options[] = {
     OPTION_RISK,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_PART_ONLY,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
@@ -30,7 +31,7 @@ static const struct cli_option options[] = {
 static const struct cli_rule predict_rules[] = {
     {"tasks", NULL, "json error"}, /* JSON has them all */
     {"limit", "error", NULL},
-    {"risk from read", NULL, "error"},
+    {"risk from read param params until since", NULL, "error"},
     RULES_END,
 };
 

@@ -24,6 +24,7 @@ static const struct cli_option options[] = {
     OPTION_ON,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_PART,
     OPTION_ASSUME,
     OPTION_JSON,
     OPTION_QUIET,
@@ -375,8 +376,13 @@ static int show_command(const struct arguments *a)
     bool good =
         kind == WEFT_FILE_PLAN ? arguments_refuse(a, "tasks by expanded", "a plan", &err)
         : kind == WEFT_FILE_PLATFORM
-            ? arguments_refuse(a, "svg zoom tasks by expanded workflow on", "a platform", &err)
+            ? arguments_refuse(a, "svg zoom tasks by expanded workflow on until since",
+                               "a platform", &err)
             : arguments_refuse(a, "workflow on zoom", "a workflow", &err);
+    if (good && kind == WEFT_FILE_PLATFORM && a->noperands > 1)
+        good = error_set(&err, ERROR_INPUT,
+                         "%s is a platform, which has no part called '%s'; give one file",
+                         a->operand[0], a->operand[1]);
     int status = !good                        ? cli_fail(&err)
                  : kind == WEFT_FILE_PLAN     ? show_plan(a, file)
                  : kind == WEFT_FILE_PLATFORM ? show_platform(a, file)
@@ -387,15 +393,16 @@ static int show_command(const struct arguments *a)
 
 const struct command command_show = {
     .name = "show",
-    .operands = "FILE",
+    .operands = "FILE [TARGET...]",
     .least = 1,
-    .most = 1,
+    .most = SIZE_MAX,
     .summary = "look at a workflow, a platform or a plan",
     .details = "examples:\n"
                "  weft show flow.yaml --svg flow.svg\n"
                "  weft show montage.json --json\n"
                "  weft show flow.yaml --by kind --svg flow.svg\n"
                "  weft show flow.yaml --expanded > all.yaml\n"
+               "  weft show flow.yaml report.txt --tasks\n"
                "  weft show plan.json --svg plan.svg\n",
     .options = options,
     .rules = show_rules,

@@ -70,6 +70,7 @@ static const struct cli_option options[] = {
     OPTION_SEED,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_PART_ONLY,
     OPTION_ASSUME,
     OPTION_RISK,
     OPTION_NO_PREDICT,

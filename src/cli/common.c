@@ -215,31 +215,65 @@ static bool cli_assume(const struct arguments *a, struct error *err)
     return true;
 }
 
+/* An operand behind the workflow, where a command that only reads has such. */
+static bool cli_has_targets(const struct arguments *a)
+{
+    return !arguments_takes(a, "force") && strstr(a->command->operands, "TARGET");
+}
+
+/* Texts for the reader, `option` before each: the values of an option, one behind the other. */
+struct cli_words {
+    const char **list;
+    size_t n;
+    char *text; /* room for the next; NULL: they are only counted */
+    size_t size;
+};
+
+static void cli_add_word(struct cli_words *w, const char *option, const char *value)
+{
+    w->size += strlen(option) + strlen(value) + 1;
+    if (!w->text)
+        return;
+    w->list[w->n++] = w->text;
+    w->text = stpcpy(stpcpy(w->text, option), value) + 1;
+}
+
+/* What is no option of a format and is given to its reader all the same. A run takes its part itself. */
+static void cli_add_words(const struct arguments *a, struct cli_words *w)
+{
+    const char *params = arguments_value(a, "params"), *x;
+    size_t assume = 0, until = 0, since = 0;
+    if (params)
+        cli_add_word(w, "--params=", params);
+    while ((x = arguments_next(a, "assume", &assume)))
+        cli_add_word(w, "--assume=", x);
+    for (size_t i = 1; cli_has_targets(a) && i < a->noperands; i++)
+        cli_add_word(w, "--until=", a->operand[i]);
+    if (arguments_takes(a, "force"))
+        return;
+    while ((x = arguments_next(a, "until", &until)))
+        cli_add_word(w, "--until=", x);
+    while ((x = arguments_next(a, "since", &since)))
+        cli_add_word(w, "--since=", x);
+}
+
 /* Parameters are options of the reader whose workflow has them. */
 const char **cli_read_list(const struct arguments *a, struct error *err)
 {
-    const char *params = arguments_value(a, "params");
-    size_t room = (a->ngiven + 3) * sizeof(char *), n = 0, texts = 0, given = 0;
-    for (const char *x; (x = arguments_next(a, "assume", &given));)
-        texts += sizeof "--assume=" + strlen(x);
-    const char **list =
-        mem_alloc(room + texts + sizeof "--params=" + (params ? strlen(params) : 0));
+    struct cli_words words = {0};
+    cli_add_words(a, &words);
+    size_t room = (a->ngiven + a->noperands + 3) * sizeof(char *), n = 0;
+    const char **list = mem_alloc(room + words.size + 1);
     memset(list, 0, room);
     if (!cli_list_add(a, "read", list, &n, err) || !cli_list_add(a, "param", list, &n, err) ||
         !cli_assume(a, err)) {
         free(list);
         return NULL;
     }
-    char *text = (char *)list + room; /* behind the pointers: one block, that the caller frees */
-    if (params) {
-        list[n++] = text;
-        text = stpcpy(stpcpy(text, "--params="), params) + 1;
-    }
-    size_t at = 0;
-    for (const char *x; (x = arguments_next(a, "assume", &at));) {
-        list[n++] = text;
-        text = stpcpy(stpcpy(text, "--assume="), x) + 1;
-    }
+    /* behind the pointers: one block, that the caller frees */
+    words = (struct cli_words){.list = list, .n = n, .text = (char *)list + room};
+    cli_add_words(a, &words);
+    n = words.n;
     if (strcmp(a->command->name, "sim") == 0)
         list[n++] = "--simulates=yes";
     return list;

@@ -27,13 +27,6 @@ struct run_screen {
             "replace files that weft did not make (default: they are kept as NAME.before-weft)"    \
     }
 
-/* A part of the workflow: run_screen_part(). */
-#define OPTION_PART                                                                                \
-    {"until", 0, "NAME", "a target, as those behind FLOW; may be repeated"},                       \
-    {                                                                                              \
-        "since", 0, "NAME", "only what depends on this task, family or file; may be repeated"      \
-    }
-
 #define OPTION_FOLLOW                                                                              \
     {                                                                                              \
         "follow", 0, "HOW",                                                                        \

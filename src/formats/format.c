@@ -7,6 +7,8 @@
 #include "formats/format.h"
 #include "base/mem.h"
 #include "formats/yaml/yaml.h"
+#include "model/builder.h"
+#include "model/select.h"
 
 #include <limits.h>
 #include <math.h>
@@ -170,23 +172,39 @@ struct format_file {
     struct text text;
     const struct format *format;  /* stated by the caller; NULL: by the content */
     struct option_value *options; /* copies; end with a NULL name */
+    struct option_value *part;    /* those of them that every format has: FORMAT_UNTIL, FORMAT_SINCE */
     char *folder;                 /* where its files stand; NULL: it is no file */
     bool grows;                   /* who reads it lets it grow */
     struct text kept;             /* the text again, for who will annotate it; else empty */
     struct outside *outside;      /* notes what it reads; NULL: nobody does */
 };
 
-/* A file outlives the command line's arrays. */
-static struct option_value *copy_options(const struct option_value *options)
+static bool is_part_option(const struct option_value *o)
 {
-    size_t n = 0;
+    return strcmp(o->name, FORMAT_UNTIL) == 0 || strcmp(o->name, FORMAT_SINCE) == 0;
+}
+
+/* A file outlives the command line's arrays. Those about a part of the workflow, or all others. */
+static struct option_value *copy_options(const struct option_value *options, bool part)
+{
+    size_t n = 0, copied = 0;
     while (options && options[n].name)
         n++;
     struct option_value *copy = mem_new_zero(struct option_value, n + 1);
     for (size_t i = 0; i < n; i++)
-        copy[i] = (struct option_value){mem_copy_string(options[i].name),
-                                        mem_copy_string(options[i].text)};
+        if (is_part_option(&options[i]) == part)
+            copy[copied++] = (struct option_value){mem_copy_string(options[i].name),
+                                                   mem_copy_string(options[i].text)};
     return copy;
+}
+
+static void free_options(struct option_value *options)
+{
+    for (struct option_value *o = options; o->name; o++) {
+        free((char *)o->name);
+        free((char *)o->text);
+    }
+    free(options);
 }
 
 struct format_file *format_file_open(const char *path, const struct format *format,
@@ -209,7 +227,8 @@ struct format_file *format_file_of(const char *name, struct text text, const str
     *f = (struct format_file){.path = mem_copy_string(name),
                               .text = text,
                               .format = format,
-                              .options = copy_options(options)};
+                              .options = copy_options(options, false),
+                              .part = copy_options(options, true)};
     return f;
 }
 
@@ -234,11 +253,8 @@ void format_file_close(struct format_file *f)
 {
     if (!f)
         return;
-    for (struct option_value *o = f->options; o->name; o++) {
-        free((char *)o->name);
-        free((char *)o->text);
-    }
-    free(f->options);
+    free_options(f->options);
+    free_options(f->part);
     free(f->folder);
     text_free(&f->text);
     text_free(&f->kept);
@@ -316,7 +332,7 @@ static void digest_folder(const char *folder, struct digest_state *s)
 bool format_file_digest(const struct format_file *f, struct digest *out)
 {
     const struct format *format = format_of(f, WANT_WORKFLOW, NULL);
-    if (!format || !format->text_alone || !format->read_workflow)
+    if (!format || !format->text_alone || !format->read_workflow || f->part->name)
         return false;
     const char *library = yaml_library();
     struct digest_state s;
@@ -393,6 +409,37 @@ struct workflow *format_read_noted(struct outside *o, struct error *err)
     return w;
 }
 
+/* The names that an option gives, ended by NULL. The caller frees the array. */
+static const char **part_names(const struct option_value *part, const char *option)
+{
+    size_t n = 0;
+    for (const struct option_value *o = part; o->name; o++)
+        n++;
+    const char **names = mem_new_zero(const char *, n + 1);
+    n = 0;
+    for (const struct option_value *o = part; o->name; o++)
+        if (strcmp(o->name, option) == 0)
+            names[n++] = o->text;
+    return names;
+}
+
+/* What was asked for of the workflow, which it takes. Remarks are about the whole file, and stay. */
+static struct workflow *file_take_part(const struct format_file *f, struct workflow *w,
+                                       struct error *err)
+{
+    if (!w || !f->part->name)
+        return w;
+    const char **until = part_names(f->part, FORMAT_UNTIL),
+               **since = part_names(f->part, FORMAT_SINCE);
+    struct workflow *part = workflow_select(w, until, since, err);
+    for (uint32_t i = 0; part && i < w->nwarnings; i++)
+        builder_add_warning(part, w->warnings[i]);
+    free(until);
+    free(since);
+    workflow_free(w);
+    return part;
+}
+
 /* Readers may change the text, so one that is not the last reads a copy. */
 static struct workflow *file_read_workflow(struct format_file *f, bool last, struct error *err)
 {
@@ -422,7 +469,7 @@ static struct workflow *file_read_workflow(struct format_file *f, bool last, str
                                    .outside = f->outside};
     struct workflow *w = reader(&source, err);
     text_free(&text);
-    return w;
+    return file_take_part(f, w, err);
 }
 
 /* Takes the text: nothing can be read after it. */

@@ -54,6 +54,11 @@ struct format_copies {
  * in which all is known has no use for it. */
 #define FORMAT_SIMULATES "--simulates"
 
+/* Options of every format, given as often as there are names: the workflow is only what they name
+ * (model/select.h), the targets with what they need, and of it what depends on others. */
+#define FORMAT_UNTIL "--until"
+#define FORMAT_SINCE "--since"
+
 /* UNSURE: whether there is a platform only reading tells. */
 enum { HOLDS_WORKFLOW = 1, HOLDS_PLATFORM = 2, HOLDS_UNSURE = 4 };
 

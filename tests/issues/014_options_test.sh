@@ -160,6 +160,8 @@ plan|flow.yaml|--explain|-
 plan|flow.yaml|--seed 3|-
 plan|flow.yaml|--from native|-
 plan|flow.yaml|--read x=1|refused by the reader
+plan|flow.yaml|--until second|-
+plan|flow.yaml|--since first|-
 plan|grows.yaml|--assume c=2|-
 plan|flow.yaml|--no-predict|-
 plan|flow.yaml|--risk 0.9|-
@@ -169,6 +171,8 @@ check|plan.json|--workflow flow.yaml|-
 check|plan.json|--on 2|-
 check|plan.json|--from native|-
 check|plan.json|--read x=1|refused by the reader
+check|plan.json|--until second|-
+check|plan.json|--since first|-
 check|plan.json|--no-predict|-
 check|plan.json|--risk 0.9|-
 check|plan.json|--json|-
@@ -179,6 +183,8 @@ compare|flow.yaml|--budget 1ms|-
 compare|flow.yaml|--seed 3|-
 compare|flow.yaml|--from native|-
 compare|flow.yaml|--read x=1|refused by the reader
+compare|flow.yaml|--until second|-
+compare|flow.yaml|--since first|-
 compare|flow.yaml|--no-predict|-
 compare|flow.yaml|--risk 0.9|-
 compare|flow.yaml|--json|-
@@ -251,6 +257,8 @@ sim|plan.json|--utilization u.svg|-
 sim|plan.json|--seed 3|--noise 0.1
 sim|flow.yaml|--from native|-
 sim|flow.yaml|--read x=1|refused by the reader
+sim|flow.yaml|--until second|-
+sim|flow.yaml|--since first|-
 sim|grows.yaml|--assume c=2|-
 sim|flow.yaml|--no-predict|-
 sim|flow.yaml|--risk 0.9|-
@@ -264,6 +272,8 @@ bound|flow.yaml|--wait mean|-
 bound|flow.yaml|--seed 3|-
 bound|flow.yaml|--from native|-
 bound|flow.yaml|--read x=1|refused by the reader
+bound|flow.yaml|--until second|-
+bound|flow.yaml|--since first|-
 bound|grows.yaml|--assume c=2|-
 bound|flow.yaml|--json|-
 bound|flow.yaml|--quiet|-
@@ -329,6 +339,8 @@ predict||--limit 3|--error
 predict|flow.yaml|--risk 0.9|-
 predict|flow.yaml|--from native|-
 predict|flow.yaml|--read x=1|refused by the reader
+predict|flow.yaml|--until second|-
+predict|flow.yaml|--since first|-
 predict|flow.yaml|--json|-
 predict|flow.yaml|--quiet|-
 report||--output r.html|-
@@ -352,12 +364,16 @@ show|plan.json|--workflow flow.yaml|-
 show|plan.json|--on 2|-
 show|flow.yaml|--from native|-
 show|flow.yaml|--read x=1|refused by the reader
+show|flow.yaml|--until second|-
+show|flow.yaml|--since first|-
 show|grows.yaml|--assume c=2|-
 show|flow.yaml|--json|-
 show|flow.yaml|--quiet|-
 convert|flow.yaml out.dot|--from native|-
 convert|flow.yaml out.dot|--to dot|-
 convert|flow.yaml out.dot|--read x=1|refused by the reader
+convert|flow.yaml out.dot|--until second|-
+convert|flow.yaml out.dot|--since first|-
 convert|flow.yaml out.dot|--order ic|-
 convert|cluster.yaml out.yaml|--platform|-
 convert|flow.yaml out.dot|--quiet|-

@@ -85,7 +85,8 @@ fails "a platform has no parameters" show cluster.yaml --params site.yaml
 # ---- --from ----
 fails "did you mean --since top1" run flow.yaml --from top1
 fails "did you mean 'native'" run flow.yaml --from natve
-fails "there is no format 'top1'" show flow.yaml --from top1
+fails "did you mean --since top1" show flow.yaml --from top1
+fails "there is no format 'top1'" lint flow.yaml --from top1
 
 # ---- a family is one thing ----
 cat >many.yaml <<'END'
