@@ -23,7 +23,7 @@ void dry_run_nothing(const char *name, uint32_t tasks, uint32_t skipped, uint32_
     if (restored)
         strbuf_printf(out, "restored %s%s", human_count(count, restored), done ? ", " : "");
     if (skipped && !done && !restored)
-        strbuf_printf(out, "all %s task%s skipped (--why TASK says why)",
+        strbuf_printf(out, "%s%s task%s skipped (--why TASK says why)", skipped == 1 ? "" : "all ",
                       human_count(count, skipped), skipped == 1 ? " is" : "s are");
     else if (done || !restored)
         strbuf_printf(out, "%s task%s up to date", human_count(count, done),

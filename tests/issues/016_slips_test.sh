@@ -86,5 +86,17 @@ printf 'options: { run: { jobs: x } }\n' >site.yaml
 mistake 2 "weft: site.yaml:1: --jobs is 'x'; expected a whole number" 'tasks: { a: { run: ls } }' --profile site.yaml
 mistake 2 "weft: --jobs is 'y'; expected a whole number" 'tasks: { a: { run: ls } }' --profile site.yaml --jobs y
 
+# ---- keys of other tools, and ours where they are none ----
+mistake 2 "b.yaml:2: task 'a': unknown key 'output'; did you mean 'out'?" 'tasks: { a: { run: ls, output: x } }'
+mistake 2 "b.yaml:2: task 'a': unknown key 'input'; did you mean 'in'?" 'tasks: { a: { input: x } }'
+mistake 2 "b.yaml:2: task 'a': unknown key 'threads'; did you mean 'cores'?" 'tasks: { a: { run: ls, threads: 2 } }'
+mistake 2 "b.yaml:2: task 'a': unknown key 'cmd'; did you mean 'run'?" 'tasks: { a: { cmd: ls } }'
+mistake 2 "b.yaml:1: the key 'tasks' is missing; expected a workflow; did you mean it by 'rules'?" 'rules: { a: { run: ls } }'
+mistake 2 "task 'a': unknown key 'optional' here; it is said of an input: in: [{ name: FILE, optional: true }]" 'tasks: { a: { run: ls, optional: true } }'
+mistake 2 "task 'a': unknown key 'hooks' here; it is the workflow's, and stands beside \`tasks\`" 'tasks: { a: { run: ls, hooks: { done: x } } }'
+mistake 2 "b.yaml:1: the key 'tasks' is missing; expected a workflow, as in tasks: { NAME: { run: COMMAND } }" 'run: ls'
+mistake 2 "b.yaml:3: unknown key 'run' here; a task has it: tasks: { NAME: { run: COMMAND } }" 'tasks: { a: { run: ls } }\nrun: ls'
+mistake 2 "b.yaml:2: task 'a': its description is 'echo hi'; expected a mapping (key: value): write a: { run: COMMAND }" 'tasks: { a: echo hi }'
+
 echo "1..$count"
 exit $failed

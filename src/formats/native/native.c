@@ -21,6 +21,69 @@ bool native_error(const struct native *n, yaml_ref at, const char *fmt, ...)
                     *n->where ? ": " : "", text);
 }
 
+/* Keys that people write where they are none: those of other tools, and ours in another place. */
+static const struct {
+    const char *key, *ours; /* `ours`: what it is called here, where that may stand; NULL: see `place` */
+    const char *place;
+} stray_keys[] = {
+    {"input", "in", NULL},
+    {"inputs", "in", NULL},
+    {"output", "out", NULL},
+    {"outputs", "out", NULL},
+    {"command", "run", NULL},
+    {"cmd", "run", NULL},
+    {"script", "run", NULL},
+    {"threads", "cores", NULL},
+    {"cpus", "cores", NULL},
+    {"mem", "memory", NULL},
+    {"environment", "env", NULL},
+    {"depends", "after", NULL},
+    {"depends_on", "after", NULL},
+    {"foreach", "each", NULL},
+    {"matrix", "each", NULL},
+    {"if", "when", NULL},
+    {"rules", "tasks", NULL},
+    {"jobs", "tasks", NULL},
+    {"steps", "tasks", NULL},
+    {"params", "parameters", NULL},
+    {"config", "parameters", NULL},
+    {"gpus", "resources", NULL},
+    {"optional", NULL, "it is said of an input: in: [{ name: FILE, optional: true }]"},
+    {"temporary", NULL, "it is said of an output: out: [{ name: FILE, temporary: true }]"},
+    {"temp", NULL, "an output can be temporary: out: [{ name: FILE, temporary: true }]"},
+    {"hooks", NULL, "it is the workflow's, and stands beside `tasks`"},
+    {"lists", NULL, "they are the workflow's, and stand beside `tasks`"},
+    {"parameters", NULL, "they are the workflow's, and stand beside `tasks`"},
+    {"include", NULL, "it is the workflow's, and stands beside `tasks`; a task has `flow: FILE`"},
+    {"run", NULL, "a task has it: tasks: { NAME: { run: COMMAND } }"},
+    {"each", NULL, "a task has it: tasks: { NAME: { each: LIST, run: COMMAND } }"},
+};
+
+/* What another tool's key is called here; NULL: it is none. */
+static const char *native_stray_name(const char *text)
+{
+    for (size_t i = 0; i < sizeof stray_keys / sizeof *stray_keys; i++)
+        if (strcmp(text, stray_keys[i].key) == 0)
+            return stray_keys[i].ours;
+    return NULL;
+}
+
+/* What else it may be meant for; false: nobody knows. */
+static bool native_stray_key(const struct native *n, yaml_ref key, const char *const *allowed)
+{
+    const char *text = yaml_text(&n->y, key, NULL);
+    for (size_t i = 0; i < sizeof stray_keys / sizeof *stray_keys; i++) {
+        if (strcmp(text, stray_keys[i].key) != 0)
+            continue;
+        if (stray_keys[i].place)
+            return !native_error(n, key, "unknown key '%s' here; %s", text, stray_keys[i].place);
+        for (const char *const *a = allowed; *a; a++)
+            if (strcmp(*a, stray_keys[i].ours) == 0)
+                return !native_error(n, key, "unknown key '%s'; did you mean '%s'?", text, *a);
+    }
+    return false;
+}
+
 /* Linear: a level has at most two dozen keys. */
 int native_key(const struct native *n, yaml_ref key, const char *const *allowed)
 {
@@ -29,6 +92,8 @@ int native_key(const struct native *n, yaml_ref key, const char *const *allowed)
     for (; allowed[count]; count++)
         if (strcmp(text, allowed[count]) == 0)
             return count;
+    if (native_stray_key(n, key, allowed))
+        return -1;
     const char *near = suggest_nearest(text, allowed, (size_t)count);
     if (near) {
         native_error(n, key, "unknown key '%.80s'; did you mean '%s'?", text, near);
@@ -199,8 +264,8 @@ enum { NCONTENTS = sizeof contents / sizeof *contents };
 static const char *nearest_key(const struct native *n, const char *wanted)
 {
     for (yaml_ref k = yaml_first(&n->y, 0); k != YAML_NONE; k = yaml_next(&n->y, 0, k)) {
-        const char *text = yaml_text(&n->y, k, NULL);
-        if (suggest_nearest(text, &wanted, 1))
+        const char *text = yaml_text(&n->y, k, NULL), *ours = native_stray_name(text);
+        if (suggest_nearest(text, &wanted, 1) || (ours && strcmp(ours, wanted) == 0))
             return text;
     }
     return NULL;
@@ -232,8 +297,11 @@ static bool check_contents(struct native *n, const char *wanted)
     }
     const char *near = has_wanted ? NULL : nearest_key(n, wanted);
     return has_wanted ||
-           native_error(n, 0, "the key '%s' is missing; expected %s %s%s%s%s", wanted,
+           native_error(n, 0, "the key '%s' is missing; expected %s %s%s%s%s%s", wanted,
                         contents[want].article, contents[want].kind,
+                        strcmp(wanted, "tasks") == 0 && !near
+                            ? ", as in tasks: { NAME: { run: COMMAND } }"
+                            : "",
                         near ? "; did you mean it by '" : "", near ? near : "", near ? "'?" : "");
 }
 

@@ -406,6 +406,11 @@ bool native_read_body(struct native_reading *r, uint32_t task, yaml_ref body, co
     r->scope.task = name;
     r->scope.kind = kind;
     r->key = body - 1; /* it stands before what it says */
+    if (yaml_type(&r->file.y, body) == YAML_SCALAR && !yaml_is_null(&r->file.y, body))
+        return native_error(&r->file, body,
+                            "its description is '%.80s'; expected a mapping (key: value): write "
+                            "%.80s: { run: COMMAND }",
+                            yaml_text(&r->file.y, body, NULL), name);
     return (yaml_is_null(&r->file.y, body) ||
             native_is_mapping(&r->file, body, "its description")) &&
            native_read_task(r, task, body);
