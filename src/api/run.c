@@ -276,6 +276,8 @@ struct workflow *run_copy_workflow(const struct workflow *w, const char *folder,
                                                              .folder = folder},
                                      err);
     strbuf_free(&text);
+    if (copy)
+        workflow_take_lines(copy, w);
     return copy;
 }
 

@@ -177,8 +177,10 @@ static bool session_take_as_text(struct session *s, struct error *err)
     struct workflow *w = native->read_workflow(
         &(struct format_source){.path = s->flow, .text = copy, .length = s->text.n}, err);
     free(copy);
-    if (w)
+    if (w) {
         place_put_image(w, &s->text);
+        workflow_take_lines(w, s->w);
+    }
     return w && session_take_again(s, w, err);
 }
 

@@ -62,6 +62,9 @@ END
 } >own.yaml
 run own.yaml --on local:2 -j 1 --json --force && [ "$(tail -n 2 trail | tr -d '\n')" = ab ] && look 'not together("a", "c")' && [ "$(grep -o '"held":true' out | wc -l)" = 3 ]
 ok $? "constraints of the workflow: planned for the agents that came, followed, and held"
+sed '2a # a remark' own.yaml >remarked.yaml
+run remarked.yaml --on local:2 -j 1 --json --force && grep -q '"remarked.yaml:5 (assert 1)' out && grep -q '"remarked.yaml:7 (assert 3)' out
+ok $? "and named by the lines of the file, not of the text that travels"
 run own.yaml --on local:1 -j 1 --force
 [ $? = 3 ] && grep -q "names processor 'n2'; this run has 1" err
 ok $? "a processor that is no agent"
