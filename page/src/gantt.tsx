@@ -2,17 +2,17 @@
  * seen is asked for again when it changes. */
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { type Box, type Pen, type Pick, Picture, roundStep, fitting } from "./canvas";
+import { type Box, type Pen, type Pick, Picture, fitting } from "./canvas";
 import { failedFill, inkOnFill, kindFill, themeColour } from "./colours";
+import { FAILED, paintStack, timeStep } from "./schedule";
 import { ask } from "./server";
 import { bytes, seconds } from "./words";
 
 export type Lane = { node: number; core: number; cores: number };
 type BoxRow = [lane: number, start: number, finish: number, colour: number, state: number, task: number, name: string];
 type CellRow = [lane: number, from: number, to: number, colour: number, share: number];
-export type Lanes = { end: number; from: number; to: number; seen: number; lanes: Lane[]; boxes?: BoxRow[]; cells?: CellRow[]; load: number[]; memory: number[] };
+export type Lanes = { end: number; from: number; to: number; seen: number; lanes: Lane[]; boxes?: BoxRow[]; cells?: CellRow[]; load: number[]; memory: number[]; stack?: [colour: number, ...values: number[]][] };
 
-const FAILED = 9; /* CELL_KINDS - 1: a column in which something failed */
 const left = 56; /* pixels for the lanes' names */
 const states = ["done", "failed", "running", "cancelled"];
 
@@ -21,14 +21,22 @@ function laneName(lane: Lane, nodes: boolean): string {
     return nodes ? `${lane.node}:${core}` : `core ${core}`;
 }
 
+/* Many attempts: how many cores each kind held stands above the lanes, on two fifths of the height. */
+const lanesTop = (data: Lanes, height: number) => (data.stack?.length ? Math.round(height * 0.42) : 4);
+
 function drawLanes(pen: Pen, data: Lanes, chosen: number): void {
     const { context, width, height } = pen;
-    const top = 4, bottom = 20, room = (height - top - bottom) / Math.max(1, data.lanes.length);
+    const top = lanesTop(data, height), bottom = 20, room = (height - top - bottom) / Math.max(1, data.lanes.length);
     const nodes = data.lanes.some((lane) => lane.node !== data.lanes[0].node);
     const y = (lane: number) => top + lane * room;
     const gap = room > 6 ? 1 : 0;
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
+    if (data.stack?.length) {
+        const x = pen.x(data.from), step = ((data.to - data.from) * pen.sx) / (data.stack[0].length - 1);
+        paintStack(context, data.stack.map(([colour, ...values]) => [colour, values]), { x, step, top: 16, height: top - 22 });
+        context.textBaseline = "middle";
+    }
     for (const [lane, from, to, colour, share] of data.cells ?? []) {
         context.globalAlpha = 0.25 + 0.75 * share;
         context.fillStyle = colour === FAILED ? failedFill : kindFill(colour);
@@ -49,9 +57,9 @@ function drawLanes(pen: Pen, data: Lanes, chosen: number): void {
         }
         if (w > 30 && room > 11) {
             const from = Math.max(x, left) + 3, sign = state === 1 ? "✕ " : state === 2 ? "◐ " : "";
-            const text = fitting(context, sign + name, x + w - from - 2);
+            const text = fitting(context, name, x + w - from - 2 - (sign ? 14 : 0));
             context.fillStyle = inkOnFill;
-            if (text) context.fillText(text, from, y(lane) + room / 2);
+            if (text || sign) context.fillText(sign + text, from, y(lane) + room / 2);
         }
     }
     /* names and time, over the boxes */
@@ -61,7 +69,7 @@ function drawLanes(pen: Pen, data: Lanes, chosen: number): void {
     context.fillStyle = themeColour("soft");
     const every = Math.max(1, Math.ceil(13 / room));
     data.lanes.forEach((lane, i) => i % every === 0 && context.fillText(laneName(lane, nodes), 4, y(i) + Math.min(room, 13 * every) / 2));
-    const step = roundStep(pen.seen.width, width / 110);
+    const step = timeStep(pen.seen.width, Math.max(2, width / 110));
     for (let t = Math.ceil(pen.seen.x / step) * step; t < pen.seen.x + pen.seen.width; t += step) {
         const x = pen.x(t);
         if (x < left) continue;
@@ -71,8 +79,9 @@ function drawLanes(pen: Pen, data: Lanes, chosen: number): void {
 }
 
 function pickLane(data: Lanes, x: number, py: number, height: number, choose: (task: number) => void): Pick | null {
-    const room = (height - 24) / Math.max(1, data.lanes.length);
-    const lane = Math.floor((py - 4) / room);
+    const top = lanesTop(data, height), room = (height - top - 20) / Math.max(1, data.lanes.length);
+    const lane = Math.floor((py - top) / room);
+    if (py < top) return data.stack?.length ? { text: "cores in use, by kind" } : null;
     for (const [at, start, finish, , state, task, name] of data.boxes ?? [])
         if (at === lane && start <= x && x <= finish)
             return { text: `${name}\n${states[state]}, ${seconds(finish - start)} from ${seconds(start)} on`, click: () => choose(task) };

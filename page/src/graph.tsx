@@ -9,7 +9,8 @@ export const stateNames = ["waiting", "running", "done", "failed", "reused", "sk
 type FamilyBox = { name: string; tasks: number; first: number; colour: number; x: number; y: number; width: number; height: number; states: number[] };
 type FamilyGraph = { families: number; width?: number; height?: number; boxes: FamilyBox[]; lines?: number[][] };
 
-function drawGraph(pen: Pen, graph: FamilyGraph): void {
+/* `plain`: boxes alone, without what became of their tasks. */
+function drawGraph(pen: Pen, graph: FamilyGraph, plain: boolean): void {
     const { context } = pen;
     context.strokeStyle = themeColour("soft");
     context.lineWidth = 1;
@@ -41,12 +42,13 @@ function drawGraph(pen: Pen, graph: FamilyGraph): void {
         for (const state of [2, 4, 1, 3, 5, 0]) {
             const part = (box.states[state] / box.tasks) * w;
             context.fillStyle = state === 0 ? "#0003" : stateColour(stateNames[state]);
-            if (part > 0) context.fillRect(at, y + h - 5 * pen.sy, Math.max(part, 1), 5 * pen.sy);
+            if (part > 0 && !plain) context.fillRect(at, y + h - 5 * pen.sy, Math.max(part, 1), 5 * pen.sy);
             at += part;
         }
         if (size < 5) continue;
         context.fillStyle = inkOnFill;
-        context.fillText(fitting(context, box.name, w - 8), x + 4, y + h * 0.3);
+        context.fillText(fitting(context, box.name, w - 8), x + 4, y + h * (plain ? 0.5 : 0.3));
+        if (plain) continue;
         const done = box.states[2] + box.states[4];
         context.fillText(`${box.states[3] ? `✕ ${box.states[3]}  ` : ""}${done}/${box.tasks}${box.states[1] ? `  ◐ ${box.states[1]}` : ""}`, x + 4, y + h * 0.66);
     }
@@ -56,7 +58,7 @@ function describe(box: FamilyBox): string {
     return `${box.name}\n${stateNames.map((name, i) => (box.states[i] ? `${box.states[i]} ${name}` : "")).filter(Boolean).join(", ")}`;
 }
 
-export function Graph({ run, version, choose }: { run: string; version: number; choose: (name: string) => void }) {
+export function Graph({ run, version, plain = false, choose }: { run: string; version: number; plain?: boolean; choose: (name: string) => void }) {
     const graph = useSignal<FamilyGraph | null>(null);
     useEffect(() => {
         let current = true;
@@ -71,7 +73,7 @@ export function Graph({ run, version, choose }: { run: string; version: number; 
     if (!found.boxes.length) return <p class="note">{found.families} kinds of tasks are too many for a picture. The table below finds them.</p>;
     const pick = (x: number, y: number): Pick | null => {
         const box = found.boxes.find((b) => Math.abs(x - b.x) <= b.width / 2 && Math.abs(y - b.y) <= b.height / 2);
-        return box ? { text: describe(box), click: () => choose(box.name) } : null;
+        return !box ? null : plain ? { text: box.name } : { text: describe(box), click: () => choose(box.name) };
     };
     return (
         <Picture
@@ -79,7 +81,7 @@ export function Graph({ run, version, choose }: { run: string; version: number; 
             label={`Graph by family: ${found.boxes.slice(0, 30).map((b) => `${b.name} ${b.states[2] + b.states[4]} of ${b.tasks}`).join(", ")}`}
             world={{ x: -10, y: -10, width: (found.width ?? 0) + 20, height: (found.height ?? 0) + 20 }}
             largest={1.2}
-            draw={(pen) => drawGraph(pen, found)}
+            draw={(pen) => drawGraph(pen, found, plain)}
             pick={pick}
             version={version}
         />

@@ -6,8 +6,8 @@ import { kindFill } from "./colours";
 import { Failures } from "./failures";
 import { Gantt } from "./gantt";
 import { Graph, stateNames } from "./graph";
-import { type About, type FolderFile, type RunHead, ask, changes, heard, tell } from "./server";
-import { StreamFigures } from "./stream";
+import { type About, type Fact, type FolderFile, type RunHead, ask, changes, heard, tell } from "./server";
+import { StreamFigures, useStream } from "./stream";
 import { bytes, moment, plural, seconds, signs } from "./words";
 
 type Family = { name: string; family: number; colour: number; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; seconds: number | null; predicted: number | null };
@@ -168,7 +168,7 @@ function Recent() {
 
 /* ---- one run ---- */
 
-function Counts({ live }: { live: Live }) {
+function Counts({ live, stream }: { live: Live; stream: boolean }) {
     const over = live.done + live.reused + live.failed + live.skipped;
     const left = live.expected !== null ? Math.max(0, live.expected - live.seconds) : null;
     return (
@@ -176,12 +176,14 @@ function Counts({ live }: { live: Live }) {
             <span class={`state ${live.outcome}`}>
                 {signs[live.outcome]} {live.outcome}
             </span>{" "}
-            {live.outcome === "running" ? `${live.running} at once, ${over} of ${plural(live.tasks, "task")} over` : plural(live.tasks, "task")}
+            {stream ? `${plural(live.tasks, "filter")} · ${seconds(live.seconds)}` : null}
+            {stream ? null : live.outcome === "running" ? `${live.running} at once, ${over} of ${plural(live.tasks, "task")} over` : plural(live.tasks, "task")}
             {live.done ? `, ${live.done} done` : ""}
             {live.reused ? `, ${live.reused} reused` : ""}
             {live.failed ? <b class="bad">, {live.failed} failed</b> : ""}
-            {live.skipped ? `, ${live.skipped} not taken` : ""} · {seconds(live.seconds)}
-            {left !== null ? ` · about ${seconds(left)} left` : ""}
+            {live.skipped && !stream ? `, ${live.skipped} ${live.outcome === "done" ? "not taken" : "not run"}` : ""}
+            {stream ? "" : ` · ${seconds(live.seconds)}`}
+            {left !== null && !stream ? ` · about ${seconds(left)} left` : ""}
             {live.predicted !== null ? ` · predicted ${seconds(live.predicted)}` : ""}
         </p>
     );
@@ -494,13 +496,24 @@ function Next({ run, version, waiting }: { run: string; version: number; waiting
     );
 }
 
+/* A stream has filters, through which items go; its tasks neither begin nor end. */
+function StreamDetails({ run, version, live, facts }: { run: string; version: number; live: Live; facts: Fact[] }) {
+    return (
+        <>
+            <section class="card" aria-label="graph by family">
+                <Graph run={run} version={version} plain choose={() => {}} />
+            </section>
+            <StreamFigures facts={facts} running={live.outcome === "running"} order={live.families.map((f) => f.name)} />
+        </>
+    );
+}
+
 /* All that is told of single tasks. */
 function Details({ run, version, live, about }: { run: string; version: number; live: Live; about: About }) {
     const { task = "" } = address.value.values;
     const byName = (name: string) => go({ family: String(live.families.find((f) => f.name === name)?.family ?? ""), from: "" });
     return (
         <>
-            <StreamFigures run={run} version={version} running={live.outcome === "running"} />
             <section class="card" aria-label="graph by family">
                 <Graph run={run} version={version} choose={byName} />
             </section>
@@ -529,6 +542,7 @@ export function OneRun({ run, about }: { run: string; about: About }) {
     const { live, version, problem, insist } = useLive(run, about.kept ?? false);
     const { family = "" } = address.value.values;
     const failed = useRef(0);
+    const stream = useStream(run, version, live?.outcome === "running");
     if (live && live.later === null) failed.current = live.failed; /* their causes are read with single tasks */
     if (!live) return <p role={problem ? "alert" : "status"} class={problem ? "problem" : "note"}>{problem || "Looking …"}</p>;
     const chooseFamily = (value: string) => go({ family: value, from: "" });
@@ -539,17 +553,17 @@ export function OneRun({ run, about }: { run: string; about: About }) {
                     <h2>
                         Run {live.run} · {live.workflow}
                     </h2>
-                    {about.read_only ? null : <Buttons live={live} />}
+                    {about.read_only || (stream.length && live.outcome !== "running") /* `weft run` would not run it as a stream */ ? null : <Buttons live={live} />}
                     {about.kept ? null : <a href={link("database", { run })}>report, notes</a>}
                     {about.kept ? null : <a href={link("run")}>all runs</a>}
                 </header>
-                <Counts live={live} />
+                <Counts live={live} stream={stream.length > 0} />
                 {problem ? <p role="alert" class="problem">{problem}</p> : null}
-                <Bars live={live} chosen={family} choose={chooseFamily} />
+                {stream.length ? null : <Bars live={live} chosen={family} choose={chooseFamily} />}
                 <Later live={live} version={version} insist={insist} />
                 {failed.current ? <Failures run={run} failed={failed.current} find={(name) => go({ words: name, family: "", state: "", from: "" })} /> : null}
             </section>
-            {version ? <Details run={run} version={version} live={live} about={about} /> : null}
+            {!version ? null : stream.length ? <StreamDetails run={run} version={version} live={live} facts={stream} /> : <Details run={run} version={version} live={live} about={about} />}
         </>
     );
 }

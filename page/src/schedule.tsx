@@ -2,7 +2,7 @@
  * above the lanes: how many cores each kind holds. Nodes without a task are folded into a line. */
 import { useMemo } from "preact/hooks";
 import { type Pen, Picture, fitting, roundStep } from "./canvas";
-import { inkOnFill, kindFill, themeColour } from "./colours";
+import { failedFill, inkOnFill, kindFill, themeColour } from "./colours";
 import { bytes, seconds } from "./words";
 
 export type Placements = { name: string[]; colour: number[]; node: number[]; core: number[]; cores: number[]; copy: number[]; start: number[]; finish: number[] };
@@ -51,7 +51,7 @@ function drawNames(pen: Pen, lanes: Lane[], nodes: PlanNode[], above: number): v
 }
 
 /* Steps that clocks have: 15 s, 5 min, 6 h. */
-function timeStep(range: number, parts: number): number {
+export function timeStep(range: number, parts: number): number {
     const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
     const raw = range / parts;
     return raw <= 1 ? roundStep(range, parts) : (steps.find((step) => step >= raw) ?? Math.ceil(raw / 86400) * 86400);
@@ -73,34 +73,40 @@ export function drawAxis(pen: Pen, end: number): void {
     }
 }
 
-/* Cores by kind over what is seen, a column every two pixels. */
-function drawStack(pen: Pen, p: Placements, high: number): void {
-    const { context } = pen, columns = Math.ceil(pen.width / 2), colours = 10;
-    const sum = new Float64Array(columns * colours), total = new Float64Array(columns);
-    for (let i = 0; i < p.start.length; i++) {
-        const from = Math.max(0, pen.x(p.start[i]) / 2), to = Math.min(columns, pen.x(p.finish[i]) / 2);
-        for (let c = Math.floor(from); c < to; c++) {
-            const share = Math.min(to, c + 1) - Math.max(from, c);
-            sum[p.colour[i] * columns + c] += share * p.cores[i];
-            total[c] += share * p.cores[i];
-        }
-    }
-    const most = Math.max(1e-9, ...total), height = pen.y(high) - 18;
-    const base = new Float64Array(columns);
-    for (let colour = 0; colour < colours; colour++) {
-        context.fillStyle = kindFill(colour);
+export const FAILED = 9; /* the colour's number of what failed (CELL_KINDS - 1 in src/report/lanes_json.c) */
+
+/* Cores in use by kind, one upon the other: rows of [colour, values], a column each `step` pixels from x on, with a line above. */
+export function paintStack(context: CanvasRenderingContext2D, rows: [number, ArrayLike<number>][], at: { x: number; step: number; top: number; height: number }): void {
+    const columns = rows[0]?.[1].length ?? 0, base = new Float64Array(columns), total = new Float64Array(columns);
+    for (const [, values] of rows) for (let c = 0; c < columns; c++) total[c] += values[c];
+    const most = Math.max(1e-9, ...total);
+    for (const [colour, values] of rows) {
+        context.fillStyle = colour === FAILED ? failedFill : kindFill(colour);
         for (let c = 0; c < columns; c++) {
-            const value = sum[colour * columns + c];
-            if (value <= 0) continue;
-            const y = 14 + height * (1 - (base[c] + value) / most);
-            context.fillRect(c * 2, y, 2, (height * value) / most + 0.5);
-            base[c] += value;
+            if (values[c] <= 0) continue;
+            const y = at.top + at.height * (1 - (base[c] + values[c]) / most);
+            context.fillRect(at.x + c * at.step, y, at.step + 0.3, (at.height * values[c]) / most + 0.5);
+            base[c] += values[c];
         }
     }
     context.fillStyle = themeColour("soft");
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "alphabetic";
-    context.fillText(`cores in use, by kind: at most ${Number(most.toPrecision(3))}`, 4, 11);
+    context.fillText(`cores in use, by kind: at most ${Number(most.toPrecision(3))}`, Math.max(4, at.x), at.top - 3);
+}
+
+/* Cores by kind over what is seen, a column every two pixels. */
+function drawStack(pen: Pen, p: Placements, high: number): void {
+    const { context } = pen, columns = Math.ceil(pen.width / 2), colours = 10;
+    const sum = new Float64Array(columns * colours);
+    for (let i = 0; i < p.start.length; i++) {
+        const from = Math.max(0, pen.x(p.start[i]) / 2), to = Math.min(columns, pen.x(p.finish[i]) / 2);
+        for (let c = Math.floor(from); c < to; c++) {
+            const share = Math.min(to, c + 1) - Math.max(from, c);
+            sum[p.colour[i] * columns + c] += share * p.cores[i];
+        }
+    }
+    paintStack(context, Array.from({ length: colours }, (_, colour) => [colour, sum.subarray(colour * columns, (colour + 1) * columns)]), { x: 0, step: 2, top: 14, height: pen.y(high) - 18 });
 }
 
 export function Gantt({ label, nodes, placements: p, transfers = [], end, cursor, high = 280 }: {

@@ -35,20 +35,25 @@ function Table({ title, head, rows }: { title: string; head: string[]; rows: (st
 
 const share = (value: number | undefined) => `${Math.round(100 * (value ?? 0))} %`;
 
-/* Asked with every look at the run once it is known to be a stream; of others once. */
-export function StreamFigures({ run, version, running }: { run: string; version: number; running: boolean }) {
+/* The facts of a stream, empty: it is none. Asked with every look at the run once it is known to be a stream; of others once. */
+export function useStream(run: string, version: number, running: boolean): Fact[] {
     const facts = useSignal<Fact[]>([]);
-    const of = (name: string) => facts.value.find((fact) => fact.sort === "value" && fact.name === `stream.${name}`);
     useEffect(() => {
         let current = true;
-        if (facts.value.length || version < 5 || !running)
+        if (version && (facts.value.length || version < 5 || !running))
             ask<Fact[]>(`/api/run/${run}/facts`).then(
                 (found) => void (current && (facts.value = found.some((fact) => fact.name === "stream.items") ? found : [])),
                 () => undefined /* the run above says what is wrong */,
             );
         return () => void (current = false);
     }, [run, version]);
-    if (!of("items")) return null;
+    return facts.value;
+}
+
+/* `order`: the filters as items go through them. */
+export function StreamFigures({ facts, running, order }: { facts: Fact[]; running: boolean; order: string[] }) {
+    const place = new Map(order.map((name, i) => [name, i]));
+    const of = (name: string) => facts.find((fact) => fact.sort === "value" && fact.name === `stream.${name}`);
     const value = (name: string) => Number(of(name)?.value ?? NaN);
     const promised = (name: string, show: (x: number) => string) => (of(`promised_${name}`) ? `, promised ${show(value(`promised_${name}`))}` : "");
     return (
@@ -64,16 +69,16 @@ export function StreamFigures({ run, version, running }: { run: string; version:
             <Table
                 title="Filters"
                 head={["filter", "items", "mean", "waiting"]}
-                rows={rowsOf(facts.value, "filter").map((row) => {
+                rows={rowsOf(facts, "filter").sort((a, b) => (place.get(a.of) ?? 0) - (place.get(b.of) ?? 0)).map((row) => {
                     const items = row.values.get("filter.items") ?? 0;
                     return [row.of, items, items ? seconds((row.values.get("filter.seconds") ?? 0) / items) : "", row.values.get("filter.waiting") ?? 0];
                 })}
             />
-            <Table title="Nodes" head={["node", "busy"]} rows={rowsOf(facts.value, "node").map((row) => [row.of, share(row.values.get("node.busy"))])} />
+            <Table title="Nodes" head={["node", "busy"]} rows={rowsOf(facts, "node").map((row) => [row.of, share(row.values.get("node.busy"))])} />
             <Table
                 title="Channels"
                 head={["channel", "transfers", "busy"]}
-                rows={rowsOf(facts.value, "channel").map((row) => [row.of, row.values.get("channel.transfers") ?? 0, share(row.values.get("channel.busy"))])}
+                rows={rowsOf(facts, "channel").map((row) => [row.of, row.values.get("channel.transfers") ?? 0, share(row.values.get("channel.busy"))])}
             />
         </section>
     );

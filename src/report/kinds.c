@@ -4,6 +4,7 @@
 #include "report/human.h"
 #include "report/svg.h"
 #include "base/mem.h"
+#include "model/task_kind.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -39,10 +40,49 @@ static int by_count(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-void kinds_of(struct kinds *k, const struct workflow *w)
+/* The most frequent of `texts` get colours of their own; kind[]: per task, a number of them. */
+static void kinds_colour(struct kinds *k, const struct workflow *w, const struct intern *texts,
+                         const uint32_t *kind)
+{
+    struct counted *order = mem_new_zero(struct counted, texts->n);
+    uint8_t *colour = mem_new(uint8_t, texts->n);
+    for (uint32_t i = 0; i < texts->n; i++)
+        order[i].number = i;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        order[kind[t]].count++;
+    qsort(order, texts->n, sizeof *order, by_count);
+    k->shown = texts->n < KINDS_SHOWN ? texts->n : KINDS_SHOWN;
+    k->count[0] = 0;
+    for (uint32_t i = 0; i < texts->n; i++) {
+        uint32_t to = i < k->shown ? i : KINDS_SHOWN;
+        colour[order[i].number] = (uint8_t)to;
+        k->count[to] += order[i].count;
+        if (i < k->shown || texts->n == KINDS_SHOWN + 1) { /* a single other one has a name */
+            const char *name = intern_text(texts, order[i].number);
+            k->name[to] = mem_copy_string(*name ? name : "(no kind)");
+        }
+    }
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        k->colour[t] = colour[kind[t]];
+    free(order);
+    free(colour);
+}
+
+/* Kinds that nearly every task has for itself tell nothing. */
+static bool kinds_tell(const struct intern *texts, const struct workflow *w)
+{
+    return texts->n > 1 && (texts->n <= KINDS_SHOWN || texts->n <= (uint64_t)w->ntasks * 2 / 3);
+}
+
+static void kinds_begin(struct kinds *k, const struct workflow *w)
 {
     *k = (struct kinds){.colour = mem_new_zero(uint8_t, w->ntasks + 1), .shown = 1};
     k->count[0] = w->ntasks;
+}
+
+void kinds_of(struct kinds *k, const struct workflow *w)
+{
+    kinds_begin(k, w);
     struct intern texts;
     intern_init(&texts);
     uint32_t *kind = mem_new(uint32_t, w->ntasks + 1);
@@ -56,38 +96,27 @@ void kinds_of(struct kinds *k, const struct workflow *w)
         intern_init(&texts);
         for (uint32_t t = 0; t < w->ntasks; t++) {
             const char *text = attempt ? workflow_task_name(w, t) : workflow_text(w, w->kind[t]);
-            kind[t] = intern_number(&texts, text, attempt ? kinds_stem(text) : strlen(text));
+            if (!attempt && t && w->kind[t] == w->kind[t - 1])
+                kind[t] = kind[t - 1]; /* neighbours are of a kind mostly */
+            else
+                kind[t] = intern_number(&texts, text, attempt ? kinds_stem(text) : strlen(text));
         }
-        /* kinds that nearly every task has for itself tell nothing */
-        telling = texts.n > 1 && (texts.n <= KINDS_SHOWN || texts.n <= (uint64_t)w->ntasks * 2 / 3);
+        telling = kinds_tell(&texts, w);
     }
-    if (telling) {
-        struct counted *order = mem_new_zero(struct counted, texts.n);
-        uint8_t *colour = mem_new(uint8_t, texts.n);
-        for (uint32_t i = 0; i < texts.n; i++)
-            order[i].number = i;
-        for (uint32_t t = 0; t < w->ntasks; t++)
-            order[kind[t]].count++;
-        /* the most frequent kinds get colours of their own */
-        qsort(order, texts.n, sizeof *order, by_count);
-        k->shown = texts.n < KINDS_SHOWN ? texts.n : KINDS_SHOWN;
-        k->count[0] = 0;
-        for (uint32_t i = 0; i < texts.n; i++) {
-            uint32_t to = i < k->shown ? i : KINDS_SHOWN;
-            colour[order[i].number] = (uint8_t)to;
-            k->count[to] += order[i].count;
-            if (i < k->shown || texts.n == KINDS_SHOWN + 1) { /* a single other one has a name */
-                const char *name = intern_text(&texts, order[i].number);
-                k->name[to] = mem_copy_string(*name ? name : "(no kind)");
-            }
-        }
-        for (uint32_t t = 0; t < w->ntasks; t++)
-            k->colour[t] = colour[kind[t]];
-        free(order);
-        free(colour);
-    }
+    if (telling)
+        kinds_colour(k, w, &texts, kind);
     free(kind);
     intern_free(&texts);
+}
+
+void kinds_of_record(struct kinds *k, const struct workflow *w)
+{
+    struct task_kinds known;
+    task_kinds_find(w, &known);
+    kinds_begin(k, w);
+    if (kinds_tell(&known.names, w))
+        kinds_colour(k, w, &known.names, known.of);
+    task_kinds_free(&known);
 }
 
 void kinds_free(struct kinds *k)

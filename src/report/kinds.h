@@ -23,6 +23,8 @@ size_t kinds_stem(const char *name);
 
 /* Linear; the caller calls kinds_free(). */
 void kinds_of(struct kinds *k, const struct workflow *w);
+/* By what the history will know its tasks by (model/task_kind.h), so that a plan has the colours of its run in the page. */
+void kinds_of_record(struct kinds *k, const struct workflow *w);
 void kinds_free(struct kinds *k);
 /* A legend in lines of at most `width` pixels from (x, y); returns the height it took, 0 when there
  * is nothing to tell. */

@@ -199,6 +199,39 @@ static void lanes_put_curve(const char *name, bool memory, const struct lanes_at
     free(part);
 }
 
+/* Many bars are stripes: how many cores each kind held says more. */
+static void lanes_put_stack(const struct lanes_attempt *a, size_t n, const struct lanes_options *o,
+                            struct json_writer *j)
+{
+    double *part = mem_new_zero(double, (size_t)LANES_CURVE * CELL_KINDS);
+    bool used[CELL_KINDS] = {0};
+    double width = (o->to - o->from) / LANES_CURVE;
+    for (size_t i = 0; i < n; i++) {
+        double start = fmax(a[i].start, o->from), finish = fmin(a[i].finish, o->to);
+        size_t kind = a[i].state == 1 ? CELL_KINDS - 1 : a[i].colour;
+        for (size_t c = (size_t)fmax(0, (start - o->from) / width);
+             finish >= start && c < LANES_CURVE && o->from + (double)c * width <= finish; c++) {
+            double left = o->from + (double)c * width;
+            double share = fmax(0, fmin(finish, left + width) - fmax(start, left)) / width;
+            part[kind * LANES_CURVE + c] += share;
+            used[kind] |= share > 0;
+        }
+    }
+    json_write_key(j, "stack");
+    json_write_array(j);
+    for (size_t k = 0; k < CELL_KINDS; k++) {
+        if (!used[k])
+            continue;
+        json_write_array(j);
+        json_write_number(j, (double)k);
+        for (size_t c = 0; c < LANES_CURVE; c++)
+            json_write_number(j, round(part[k * LANES_CURVE + c] * 1000) / 1000);
+        json_write_end_array(j);
+    }
+    json_write_end_array(j);
+    free(part);
+}
+
 void lanes_json(const struct lanes_attempt *at, size_t n, const struct lanes_options *o,
                 struct strbuf *out)
 {
@@ -219,6 +252,8 @@ void lanes_json(const struct lanes_attempt *at, size_t n, const struct lanes_opt
         lanes_put_boxes(&t, at, n, o, &j);
     else
         lanes_put_cells(&t, at, n, o, &j);
+    if (seen > LANES_STACK)
+        lanes_put_stack(at, n, o, &j);
     lanes_put_curve("load", false, at, n, o->end, &j);
     lanes_put_curve("memory", true, at, n, o->end, &j);
     json_write_end_object(&j);

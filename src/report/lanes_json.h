@@ -5,7 +5,7 @@
 #include "model/workflow.h"
 #include <stdint.h>
 
-enum { LANES_MOST = 256, LANES_BOXES = 6000, LANES_CURVE = 240 };
+enum { LANES_MOST = 256, LANES_BOXES = 6000, LANES_CURVE = 240, LANES_STACK = 300 };
 
 struct lanes_attempt {
     double start, finish, memory;
@@ -25,6 +25,7 @@ struct lanes_options {
 /* {"lanes": [{"node","core","cores"}], "boxes": [[lane, start, finish, colour, state, task, name]...]} or, where these would be
  * too many, "cells": [[lane, from, to, colour, share]...]: in each column the kind that took most of it, equal neighbours
  * joined; share is how much of the time something ran. Beside it "load" and "memory": LANES_CURVE values over all the time, of
- * what ran at once. Linear in attempts. */
+ * what ran at once. Of more than LANES_STACK attempts also "stack": [[colour, LANES_CURVE values]...], cores at work by kind over
+ * the part that is seen (colour CELL_KINDS - 1: what failed). Linear in attempts. */
 void lanes_json(const struct lanes_attempt *at, size_t n, const struct lanes_options *o,
                 struct strbuf *out);

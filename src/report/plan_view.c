@@ -353,7 +353,7 @@ void plan_view(struct json_writer *j, const struct plan *plan, const struct work
 {
     struct plan_picture v = {.j = j, .plan = plan, .w = w, .p = p};
     struct kinds kinds;
-    kinds_of(&kinds, w);
+    kinds_of_record(&kinds, w);
     plan_head(&v);
     plan_kinds(&v, &kinds);
     plan_nodes(&v);
