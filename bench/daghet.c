@@ -1,17 +1,25 @@
 /* DagHetPart against DagHetMem (Kulagina, Meyerhenke, Benoit 2024: 2.44 times shorter), by two measures, and ours beside them.
- *   bench_daghet [--json FILE] [--budget TEXT]        of auto (default 0.5s)
+ *   bench_daghet [--json FILE] [--budget TEXT] [--only SORT] [--most TASKS]        budget of auto (default 0.5s)
  *
  *     blocks   the paper's: what a node has is a block; it begins when all blocks before it have ended and sent
  *     tasks    weft's: each task begins when its own inputs are there
  *
  * DagHetMem fills node after node in one order, so that its blocks are a chain and nothing of it runs side by side by the first
  * measure; by the second a good part does. 36 nodes of six kinds; memories are scaled so that the largest holds 1, 2 or 20 times
- * what the most demanding task needs. WfCommons graphs of the shared folder, and layered graphs of 1,000 to 18,000 tasks.
- * The exit status is 1 when a plan is not valid. */
+ * what the most demanding task needs. Three sorts of graphs, each with its own means:
+ *
+ *     WfCommons   traces of the shared folder
+ *     families    the shapes that the paper grows with WfGen, of 200 to 30,000 tasks (works, memories and files are drawn by
+ *                 kind of task: the paper's come from measurements that it does not publish)
+ *     layered     random graphs, which the paper does not have
+ *
+ * The exit status is 1 when a plan is not valid, or DagHetPart's is longer than DagHetMem's by the measure it was asked for. */
 #include "bench/bench.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "formats/format.h"
 #include "generate/generate.h"
+#include "model/builder.h"
 #include "model/check.h"
 #include "model/costs.h"
 #include "plan/memory/keep.h"
@@ -30,8 +38,13 @@ struct daghet_sum {
     double log;
     uint32_t n;
 };
-static struct daghet_sum daghet_blocks, daghet_tasks, daghet_ours[DAGHET_PLANNERS];
-static uint32_t daghet_invalid;
+enum daghet_sort { DAGHET_WFCOMMONS, DAGHET_FAMILIES, DAGHET_LAYERED, DAGHET_SORTS };
+static const char *const daghet_sorts[DAGHET_SORTS] = {"WfCommons", "families", "layered"};
+struct daghet_means {
+    struct daghet_sum blocks, tasks, ours[DAGHET_PLANNERS];
+};
+static struct daghet_means daghet_means[DAGHET_SORTS];
+static uint32_t daghet_invalid, daghet_longer;
 
 static void daghet_add(struct daghet_sum *s, double above, double below)
 {
@@ -129,19 +142,15 @@ static double daghet_block_makespan(const struct plan *plan, const struct workfl
     return last;
 }
 
-/* NAN: no plan. */
-static double daghet_plan(int which, const struct workflow *w, const struct platform *p,
-                          const char *budget, double *blocks)
+/* NAN: no plan. `option` may be NULL. */
+static double daghet_plan(const char *planner, const struct option_value *option,
+                          const struct workflow *w, const struct platform *p, double *blocks)
 {
-    struct option_value value = {"budget", budget};
-    struct plan_request request = {.workflow = w, .platform = p, .seed = 1};
+    struct plan_request request = {
+        .workflow = w, .platform = p, .options = option, .noptions = option != NULL, .seed = 1};
     struct error err = {0};
-    if (strcmp(daghet_planners[which], "auto") == 0) {
-        request.options = &value;
-        request.noptions = 1;
-    }
     *blocks = NAN;
-    struct plan *plan = planner_run(planner_find(daghet_planners[which]), &request, &err);
+    struct plan *plan = planner_run(planner_find(planner), &request, &err);
     if (!plan)
         return NAN;
     struct check_result result;
@@ -154,10 +163,11 @@ static double daghet_plan(int which, const struct workflow *w, const struct plat
     return makespan;
 }
 
-static void daghet_case(const char *name, const struct workflow *w, double factor,
-                        const char *budget, struct json_writer *out)
+static void daghet_case(enum daghet_sort sort, const char *name, const struct workflow *w,
+                        double factor, const char *budget, struct json_writer *out)
 {
-    double most = 0, bytes = 0, makespan[DAGHET_PLANNERS], blocks[DAGHET_PLANNERS];
+    double most = 0, bytes = 0, makespan[DAGHET_PLANNERS], mem_blocks, part_blocks, unused;
+    const struct option_value by_blocks = {"measure", "blocks"}, limit = {"budget", budget};
     for (uint32_t t = 0; t < w->ntasks; t++)
         most = fmax(most, keep_task_bytes(w, t));
     for (uint32_t o = 0; o < w->nobjects; o++)
@@ -166,29 +176,36 @@ static void daghet_case(const char *name, const struct workflow *w, double facto
     json_write_object(out);
     json_put_string(out, "workflow", name);
     json_put_number(out, "factor", factor);
-    for (int i = 0; i < DAGHET_PLANNERS; i++) {
-        makespan[i] = daghet_plan(i, w, p, budget, &blocks[i]);
-        json_put_number(out, daghet_planners[i], makespan[i]);
+    makespan[0] = daghet_plan("daghetmem", NULL, w, p, &mem_blocks);
+    for (int i = 1; i < DAGHET_PLANNERS; i++) {
+        bool searches = strcmp(daghet_planners[i], "auto") == 0;
+        makespan[i] = daghet_plan(daghet_planners[i], searches ? &limit : NULL, w, p, &unused);
     }
-    json_put_number(out, "blocks_mem", blocks[0]);
-    json_put_number(out, "blocks_part", blocks[1]);
-    json_write_end_object(out);
-    daghet_add(&daghet_blocks, blocks[0], blocks[1]);
-    daghet_add(&daghet_tasks, makespan[0], makespan[1]);
+    daghet_plan("daghetpart", &by_blocks, w, p, &part_blocks);
     for (int i = 0; i < DAGHET_PLANNERS; i++)
-        daghet_add(&daghet_ours[i], makespan[i], makespan[1]);
+        json_put_number(out, daghet_planners[i], makespan[i]);
+    json_put_number(out, "blocks_mem", mem_blocks);
+    json_put_number(out, "blocks_part", part_blocks);
+    json_write_end_object(out);
+    struct daghet_means *means = &daghet_means[sort];
+    daghet_add(&means->blocks, mem_blocks, part_blocks);
+    daghet_add(&means->tasks, makespan[0], makespan[1]);
+    for (int i = 0; i < DAGHET_PLANNERS; i++)
+        daghet_add(&means->ours[i], makespan[i], makespan[1]);
+    daghet_longer +=
+        makespan[1] > makespan[0] * (1 + 1e-9) || part_blocks > mem_blocks * (1 + 1e-9);
     printf("%-40.40s %6u %5.2f %10.2f %10.2f %12.3f %12.3f\n", name, w->ntasks, factor,
-           blocks[0] / blocks[1], makespan[0] / makespan[1], makespan[2] / makespan[1],
+           mem_blocks / part_blocks, makespan[0] / makespan[1], makespan[2] / makespan[1],
            makespan[3] / makespan[1]);
     fflush(stdout);
     platform_free(p);
 }
 
-static void daghet_graph(const char *name, struct workflow *w, const char *budget,
-                         struct json_writer *out)
+static void daghet_graph(enum daghet_sort sort, const char *name, struct workflow *w,
+                         const char *budget, struct json_writer *out)
 {
     for (size_t f = 0; f < sizeof daghet_factors / sizeof *daghet_factors; f++)
-        daghet_case(name, w, daghet_factors[f], budget, out);
+        daghet_case(sort, name, w, daghet_factors[f], budget, out);
     workflow_free(w);
 }
 
@@ -202,7 +219,98 @@ static void daghet_layered(uint32_t n, const char *budget, struct json_writer *o
     struct error err = {0};
     struct workflow *w = generator_workflow(generator_find("layered"), values, 4, 1, &err);
     bench_must(w, &err);
-    daghet_graph(name, w, budget, out);
+    daghet_graph(DAGHET_LAYERED, name, w, budget, out);
+}
+
+/* ---- the shapes that WfGen grows ---- */
+
+/* `first` tasks, all of which each branch reads; branches of `length` tasks one after the other, `together` of which end in one
+ * joining task (0: all); then `last` tasks one after the other, the first of which reads all joins. */
+struct daghet_family {
+    const char *name;
+    uint32_t first, length, together, last;
+};
+static const struct daghet_family daghet_families[] = {
+    {"blast", 1, 1, 0, 1},      {"bwa", 2, 1, 0, 1},   {"epigenomics", 1, 4, 0, 2},
+    {"seismology", 0, 1, 0, 0}, {"soykb", 0, 6, 4, 3}, {"1000genome", 1, 2, 10, 0},
+};
+
+struct daghet_drawing {
+    struct builder *b;
+    struct rng rng;
+    uint32_t n;
+    double work[16], memory[16], file[16]; /* means by kind of task */
+};
+
+/* A task of a kind: around the kind's means. */
+static uint32_t daghet_draw(struct daghet_drawing *d, uint32_t kind)
+{
+    char name[24];
+    int length = snprintf(name, sizeof name, "k%u_%u", kind, d->n++);
+    uint32_t task = builder_task(d->b, name, (size_t)length, 0);
+    builder_work(d->b, task, d->work[kind] * rng_uniform(&d->rng, 0.5, 1.5), 0);
+    builder_memory(d->b, task, d->memory[kind] * rng_uniform(&d->rng, 0.5, 1.5), 0);
+    return task;
+}
+
+static void daghet_link(struct daghet_drawing *d, uint32_t from, uint32_t to, uint32_t kind)
+{
+    builder_data_edge(d->b, from, to, d->file[kind] * rng_uniform(&d->rng, 0.5, 1.5), 0);
+}
+
+static struct workflow *daghet_grow(const struct daghet_family *f, uint32_t tasks)
+{
+    enum { JOIN = 12, LAST = 13 };
+    struct daghet_drawing d = {.b = builder_new("<bench>", f->name)};
+    uint32_t first[2], join = NONE, branches = (tasks - f->first - f->last - 1) / f->length;
+    uint32_t *joins = mem_new(uint32_t, branches + 1), njoins = 0;
+    if (f->together)
+        branches = branches * f->length * f->together / (f->length * f->together + 1);
+    rng_seed_stream(&d.rng, 5, tasks);
+    for (uint32_t kind = 0; kind < 16; kind++) {
+        d.work[kind] = exp(rng_uniform(&d.rng, 0, log(100)));
+        d.memory[kind] = exp(rng_uniform(&d.rng, 0, log(100)));
+        d.file[kind] = exp(rng_uniform(&d.rng, 0, log(30)));
+    }
+    for (uint32_t i = 0; i < f->first; i++)
+        first[i] = daghet_draw(&d, i);
+    for (uint32_t i = 0; i < branches; i++) {
+        uint32_t task = NONE;
+        for (uint32_t k = 0; k < f->length; k++) {
+            uint32_t next = daghet_draw(&d, 2 + k);
+            for (uint32_t j = 0; j < f->first && k == 0; j++)
+                daghet_link(&d, first[j], next, j);
+            if (k)
+                daghet_link(&d, task, next, 1 + k);
+            task = next;
+        }
+        if (i == 0 || (f->together && i % f->together == 0))
+            joins[njoins++] = join = daghet_draw(&d, JOIN);
+        daghet_link(&d, task, join, 1 + f->length);
+    }
+    uint32_t before = NONE;
+    for (uint32_t i = 0; i < f->last; i++) {
+        uint32_t task = daghet_draw(&d, LAST);
+        for (uint32_t j = 0; i == 0 && j < njoins; j++)
+            daghet_link(&d, joins[j], task, JOIN);
+        if (i)
+            daghet_link(&d, before, task, LAST);
+        before = task;
+    }
+    free(joins);
+    struct error err = {0};
+    struct workflow *w = builder_finish(d.b, &err);
+    bench_must(w, &err);
+    return w;
+}
+
+static void daghet_grown(uint32_t tasks, const char *budget, struct json_writer *out)
+{
+    char name[48];
+    for (size_t i = 0; i < sizeof daghet_families / sizeof *daghet_families; i++) {
+        snprintf(name, sizeof name, "%s-%u", daghet_families[i].name, tasks);
+        daghet_graph(DAGHET_FAMILIES, name, daghet_grow(&daghet_families[i], tasks), budget, out);
+    }
 }
 
 static int daghet_is_json(const struct dirent *entry)
@@ -228,22 +336,39 @@ static void daghet_published(const char *budget, struct json_writer *out)
         snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
         struct workflow *w = format_read_workflow(path, NULL, NULL, &err);
         bench_must(w, &err);
-        daghet_graph(names[i]->d_name, w, budget, out);
+        daghet_graph(DAGHET_WFCOMMONS, names[i]->d_name, w, budget, out);
         free(names[i]);
     }
     if (n > 0)
         free(names);
 }
 
+static void daghet_print_means(void)
+{
+    for (int sort = 0; sort < DAGHET_SORTS; sort++) {
+        const struct daghet_means *m = &daghet_means[sort];
+        printf("%-9s DagHetMem over DagHetPart %.2f by blocks (%u cases; published 2.44), %.2f by "
+               "tasks (%u); of DagHetPart's makespan by tasks: heft-mem %.3f, auto %.3f\n",
+               daghet_sorts[sort], daghet_mean(&m->blocks), m->blocks.n, daghet_mean(&m->tasks),
+               m->tasks.n, daghet_mean(&m->ours[2]), daghet_mean(&m->ours[3]));
+    }
+    printf("not valid: %u; DagHetPart longer than DagHetMem: %u\n", daghet_invalid, daghet_longer);
+}
+
 int main(int argc, char **argv)
 {
-    static const uint32_t sizes[] = {1000, 4000, 18000};
-    const char *json = NULL, *budget = "0.5s";
+    static const uint32_t sizes[] = {200, 1000, 4000, 10000, 30000};
+    const char *json = NULL, *budget = "0.5s", *only = "";
+    uint32_t most = 30000;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--json") == 0)
             json = argv[i + 1];
         else if (strcmp(argv[i], "--budget") == 0)
             budget = argv[i + 1];
+        else if (strcmp(argv[i], "--only") == 0)
+            only = argv[i + 1];
+        else if (strcmp(argv[i], "--most") == 0)
+            most = (uint32_t)strtoul(argv[i + 1], NULL, 10);
     }
     struct bench_report report = {.file = json};
     struct json_writer *out = bench_report_begin(&report, NULL);
@@ -251,17 +376,15 @@ int main(int argc, char **argv)
     json_write_array(out);
     printf("%-40s %6s %5s %10s %10s %12s %12s\n", "DagHetMem over DagHetPart", "tasks", "times",
            "blocks", "tasks", "heft-mem to", "auto to it");
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        daghet_layered(sizes[i], budget, out);
-    daghet_published(budget, out);
+    if (!*only || strcmp(only, daghet_sorts[DAGHET_WFCOMMONS]) == 0)
+        daghet_published(budget, out);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && sizes[i] <= most; i++)
+        if (!*only || strcmp(only, daghet_sorts[DAGHET_FAMILIES]) == 0)
+            daghet_grown(sizes[i], budget, out);
+    if (!*only || strcmp(only, daghet_sorts[DAGHET_LAYERED]) == 0)
+        daghet_layered(1000, budget, out);
     json_write_end_array(out);
-    printf("geometric means: DagHetMem over DagHetPart %.2f by blocks (%u cases; published 2.44), "
-           "%.2f by tasks (%u cases)\n",
-           daghet_mean(&daghet_blocks), daghet_blocks.n, daghet_mean(&daghet_tasks),
-           daghet_tasks.n);
-    printf("of DagHetPart's makespan by tasks: heft-mem %.3f, auto %.3f; %u plan%s not valid\n",
-           daghet_mean(&daghet_ours[2]), daghet_mean(&daghet_ours[3]), daghet_invalid,
-           daghet_invalid == 1 ? " is" : "s are");
+    daghet_print_means();
     int status = bench_report_end(&report);
-    return daghet_invalid ? 1 : status;
+    return daghet_invalid || daghet_longer ? 1 : status;
 }

@@ -3,16 +3,19 @@
  * daghetmem takes the tasks in an order that needs little memory and fills node after node, the largest first,
  * never going back. daghetpart works on blocks, one a node:
  *
- *     1 partition   the order is cut into k stretches of equal work (acyclic by construction), for several k
+ *     1 partition   k blocks of about equal work with few bytes between them (acyclic.h), for several k and orders
  *     2 fit         the block that needs most goes to the largest free node; if it does not fit, it is halved
  *     3 merge       a block without a node joins the one with which the makespan of the blocks is shortest, the
  *                   graph of blocks has no cycle and memory suffices
  *     4 swap        nodes of two blocks, or of one and an idle node, are exchanged while that helps
  *
- * The published program cuts with dagP and finds traversals with memDag; the order of traversal.h serves for both
- * here. A block's memory is that of its tasks in this order, files from and for other blocks counted while
+ * The mapping of daghetmem goes through step 4, too, and is the answer where nothing is shorter, so that daghetpart is
+ * never longer than its yardstick; the published one may be.
+ *
+ * The published program cuts with dagP and finds traversals with memDag; here acyclic.h and traversal.h. A block's memory is that of its tasks in this order, files from and for other blocks counted while
  * their task runs. Makespans of blocks are the paper's: a block starts when all blocks before it have ended and
  * sent. The plan itself is then made by keep.h with the nodes of the blocks, task by task, and is shorter. */
+#include "plan/memory/acyclic.h"
 #include "plan/memory/fill.h"
 #include "plan/memory/traversal.h"
 #include "plan/memory/within.h"
@@ -20,7 +23,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_BLOCKS = 512, SWAP_ROUNDS = 20 };
+/* Larger graphs are cut in one order only, for the time's sake. */
+enum { MOST_BLOCKS = 512, SWAP_ROUNDS = 20, MANY_TASKS = 20000 };
 
 struct dag_blocks {
     const struct workflow *w;
@@ -131,17 +135,10 @@ static double blocks_makespan(const struct dag_blocks *s, uint32_t from, uint32_
 
 /* ---- the four steps ---- */
 
-/* 1: k stretches of about equal work. */
-static void blocks_partition(struct dag_blocks *s, uint32_t k)
+/* 1 */
+static void blocks_partition(struct dag_blocks *s, const uint32_t *order, uint32_t k)
 {
-    double total = 0, done = 0;
-    for (uint32_t t = 0; t < s->w->ntasks; t++)
-        total += s->w->work[t] + 1e-9;
-    for (uint32_t i = 0; i < s->w->ntasks; i++) {
-        uint32_t t = s->order[i];
-        s->block[t] = (uint32_t)fmin(k - 1, floor(k * (done / total)));
-        done += s->w->work[t] + 1e-9;
-    }
+    acyclic_partition(s->w, order, k, s->block);
     s->n = k;
     for (uint32_t b = 0; b < k; b++)
         s->node[b] = NONE;
@@ -234,41 +231,43 @@ static bool blocks_merge(struct dag_blocks *s)
     return true;
 }
 
-/* The nodes of a and b are exchanged; b may be NONE, then a goes to `node`. */
-static void exchange_nodes(struct dag_blocks *s, uint32_t a, uint32_t b, uint32_t node)
+/* Block a goes to `node`, and the block that is there, if any, to a's. False: they do not fit. */
+static bool exchange_nodes(struct dag_blocks *s, uint32_t a, uint32_t node)
 {
-    uint32_t old = s->node[a];
-    s->node[a] = b == NONE ? node : s->node[b];
-    if (b != NONE)
+    uint32_t old = s->node[a], b = 0;
+    while (b < s->n && (!s->tasks[b] || s->node[b] != node))
+        b++;
+    if (node == old || !s->p->up[node] || s->peak[a] > s->p->memory[node] ||
+        (b < s->n && s->peak[b] > s->p->memory[old]))
+        return false;
+    s->node[a] = node;
+    if (b < s->n)
         s->node[b] = old;
+    return true;
 }
 
 /* 4: the first exchange that helps is made, until none does. */
-static void blocks_swap(struct dag_blocks *s)
+static double blocks_swap(struct dag_blocks *s)
 {
     double makespan = blocks_makespan(s, NONE, NONE);
     bool better = true;
     for (int round = 0; round < SWAP_ROUNDS && better; round++) {
         better = false;
         for (uint32_t a = 0; a < s->n; a++)
-            for (uint32_t b = s->tasks[a] ? a + 1 : s->n; b <= s->n; b++) {
-                uint32_t other = b == s->n ? NONE : b;
-                uint32_t idle = other == NONE ? largest_free_node(s) : NONE, old = s->node[a];
-                uint32_t to = other == NONE ? idle : s->node[b];
-                if (to == NONE || (other != NONE && !s->tasks[b]) ||
-                    s->peak[a] > s->p->memory[to] ||
-                    (other != NONE && s->peak[b] > s->p->memory[old]))
+            for (uint32_t node = 0; s->tasks[a] && node < s->p->nnodes; node++) {
+                uint32_t old = s->node[a];
+                if (!exchange_nodes(s, a, node))
                     continue;
-                exchange_nodes(s, a, other, idle);
                 double now = blocks_makespan(s, NONE, NONE);
                 if (now < makespan * (1 - 1e-9)) {
                     makespan = now;
                     better = true;
                 } else {
-                    exchange_nodes(s, a, other, old);
+                    exchange_nodes(s, a, old);
                 }
             }
     }
+    return makespan;
 }
 
 /* ---- the planners ---- */
@@ -292,29 +291,86 @@ static struct plan *blocks_plan(struct dag_blocks *s, const double *key)
     return plan;
 }
 
-/* Several numbers of blocks; the shortest plan. */
-static struct plan *partition_best(struct dag_blocks *s, const double *key)
+/* The shortest plan so far, by the measure that was asked for. */
+struct daghet_best {
+    struct plan *plan;
+    double value;
+    bool by_blocks;
+};
+
+/* Takes the plan, which may be NULL. */
+static void daghet_offer(struct daghet_best *best, struct plan *plan, double blocks)
 {
-    struct plan *best = NULL;
-    uint32_t nodes = s->p->nnodes < MOST_BLOCKS / 2 ? s->p->nnodes : MOST_BLOCKS / 2;
-    for (uint32_t k = nodes; k > 0; k /= 2) {
-        if (k > s->w->ntasks)
-            continue;
-        blocks_partition(s, k);
-        blocks_measure(s);
-        if (!blocks_fit(s) || !blocks_merge(s))
-            continue;
-        blocks_swap(s);
-        struct plan *plan = blocks_plan(s, key);
-        if (plan && (!best || plan_makespan(plan) < plan_makespan(best))) {
-            plan_free(best);
-            best = plan;
-        } else {
-            plan_free(plan);
-        }
+    double value = plan && !best->by_blocks ? plan_makespan(plan) : blocks;
+    if (plan && (!best->plan || value < best->value)) {
+        plan_free(best->plan);
+        best->plan = plan;
+        best->value = value;
+    } else {
+        plan_free(plan);
     }
-    return best;
 }
+
+/* DagHetMem's plan as blocks, one a node that it uses. */
+static void blocks_of_plan(struct dag_blocks *s, const struct plan *plan)
+{
+    uint32_t *of = mem_new(uint32_t, s->p->nnodes);
+    for (uint32_t n = 0; n < s->p->nnodes; n++)
+        of[n] = NONE;
+    s->n = 0;
+    for (size_t i = 0; i < plan->placements.n; i++) {
+        const struct placement *x = &plan->placements.at[i];
+        if (of[x->node] == NONE) {
+            s->node[s->n] = x->node;
+            of[x->node] = s->n++;
+        }
+        s->block[x->task] = of[x->node];
+    }
+    free(of);
+    blocks_measure(s);
+    for (uint32_t b = 0; b < s->n; b++)
+        s->peak[b] = block_peak(s, b, NONE);
+}
+
+/* Several numbers of blocks and several orders to cut; the baseline is one more. */
+static struct plan *partition_best(struct dag_blocks *s, const double *key, struct plan *baseline,
+                                   bool by_blocks)
+{
+    struct daghet_best best = {.by_blocks = by_blocks};
+    uint32_t nodes = s->p->nnodes < MOST_BLOCKS / 2 ? s->p->nnodes : MOST_BLOCKS / 2;
+    uint32_t *deep = traversal_deep(s->w);
+    const uint32_t *orders[] = {s->order, deep, s->w->topo};
+    size_t norders = s->w->ntasks <= MANY_TASKS ? sizeof orders / sizeof *orders : 1;
+    if (baseline && baseline->placements.n == s->w->ntasks && s->p->nnodes <= MOST_BLOCKS) {
+        blocks_of_plan(s, baseline);
+        daghet_offer(&best, baseline, blocks_makespan(s, NONE, NONE));
+        double makespan = blocks_swap(s);
+        daghet_offer(&best, blocks_plan(s, key), makespan);
+    } else {
+        daghet_offer(&best, baseline, INFINITY);
+    }
+    for (uint32_t k = nodes; k > 0; k = k * 3 / 4)
+        for (size_t i = 0; k <= s->w->ntasks && i < norders; i++) {
+            blocks_partition(s, orders[i], k);
+            blocks_measure(s);
+            if (!blocks_fit(s) || !blocks_merge(s))
+                continue;
+            double makespan = blocks_swap(s);
+            if (!by_blocks || makespan < best.value || !best.plan)
+                daghet_offer(&best, blocks_plan(s, key), makespan);
+        }
+    free(deep);
+    return best.plan;
+}
+
+static const struct option daghetpart_options[] = {
+    {"measure", OPTION_CHOICE, "tasks", "tasks|blocks", 0, 0,
+     "which plan is the shortest: tasks, as it is carried out; blocks, as the paper counts, where "
+     "a block begins when all "
+     "blocks before it have ended and sent"},
+    {0},
+};
+extern const struct planner planner_daghetpart;
 
 /* Both share the order that needs little memory. DagHetMem fills node after node with it; DagHetPart
  * cuts it into blocks. Where files do not count neither has a reason to fail, and the plan is a list
@@ -330,25 +386,24 @@ static struct plan *daghet_run(const struct plan_request *request, bool partitio
         return NULL;
     double peak, *key = mem_new(double, w->ntasks);
     uint32_t *order = traversal_best(w, &peak), stuck = NONE;
-    struct plan *plan = NULL;
     for (uint32_t i = 0; i < w->ntasks; i++)
         key[order[i]] = i;
+    struct keep_schedule *in_turn = keep_new(costs);
+    struct fill turns = {.key = key, .choice = FILL_IN_TURN, .strict = true};
+    struct plan *plan = fill_schedule(in_turn, &turns, &stuck) ? keep_plan(in_turn) : NULL;
+    keep_free(in_turn);
     if (partition && w->ntasks) { /* nothing cannot be cut */
         struct dag_blocks *s = mem_new_zero(struct dag_blocks, 1);
         *s = (struct dag_blocks){.w = w, .p = request->platform, .costs = costs, .order = order};
         s->block = mem_new_zero(uint32_t, w->ntasks);
         s->left = mem_new_zero(uint32_t, w->nobjects);
         s->bytes = mem_new(double, (size_t)MOST_BLOCKS *MOST_BLOCKS);
-        plan = partition_best(s, key);
+        const char *measure = request_text(request, &planner_daghetpart, "measure");
+        plan = partition_best(s, key, plan, strcmp(measure, "blocks") == 0);
         free(s->block);
         free(s->left);
         free(s->bytes);
         free(s);
-    } else {
-        struct keep_schedule *k = keep_new(costs);
-        struct fill f = {.key = key, .choice = FILL_IN_TURN, .strict = true};
-        plan = fill_schedule(k, &f, &stuck) ? keep_plan(k) : NULL;
-        keep_free(k);
     }
     if (!plan && !within_asked(request)) { /* then memory is no reason to have none */
         struct keep_schedule *k = keep_new(costs);
@@ -400,7 +455,9 @@ const struct planner planner_daghetpart = {
     .summary = "cut a graph into blocks, one a node, that fit into memory; merge and swap them for "
                "the makespan",
     .paper = DAGHET,
+    .guarantee = "never longer than daghetmem",
     .tie_rule = "the first block, the first node",
+    .options = daghetpart_options,
     .accepts = ACCEPTS_DAG | ACCEPTS_SLOW,
     .portfolio = PORTFOLIO_SMALL,
     .run = run_daghetpart,

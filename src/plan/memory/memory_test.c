@@ -1,9 +1,12 @@
 /* Planners that keep files within memory: every plan that comes out passes the checker, and one comes out
  * wherever a small search finds one. */
+#include "base/mem.h"
 #include "base/rng.h"
 #include "model/builder.h"
 #include "model/check.h"
+#include "plan/memory/acyclic.h"
 #include "plan/memory/keep.h"
+#include "plan/memory/series.h"
 #include "plan/memory/traversal.h"
 #include "plan/planner.h"
 #include "tap.h"
@@ -57,8 +60,9 @@ static struct platform *random_nodes(struct rng *rng, const struct workflow *w, 
 
 static void test_planners(void)
 {
-    static const char *const names[] = {"heft-mem", "minmin-mem", "heft",   "cpop", "peft",
-                                        "dsc",      "heft-dup",   "minmin", "etf"};
+    static const char *const names[] = {"heft-mem", "minmin-mem", "heft",       "cpop",
+                                        "peft",     "dsc",        "daghetpart", "daghetmem",
+                                        "heft-dup", "minmin",     "etf"};
     struct rng rng;
     rng_seed(&rng, 5);
     uint32_t invalid = 0, found = 0, made = 0;
@@ -94,6 +98,159 @@ static void test_planners(void)
     ok(found > made / 2, "and most find one");
 }
 
+/* Every edge stays in its block or goes to a later one, no block has more than a tenth above the mean and a task, and fewer
+ * bytes go between blocks than between the stretches of the order that they come from. */
+static void test_acyclic(void)
+{
+    struct rng rng;
+    rng_seed(&rng, 23);
+    uint32_t back = 0, heavy = 0, outside = 0, fewer = 0;
+    for (int round = 0; round < 200; round++) {
+        struct workflow *w = random_dag(&rng, 20 + (uint32_t)rng_below(&rng, 40));
+        uint32_t k = 1 + (uint32_t)rng_below(&rng, 8), *block = mem_new(uint32_t, w->ntasks);
+        uint32_t *order = traversal_deep(w);
+        acyclic_partition(w, order, k, block);
+        double work[8] = {0}, total = 0, largest = 0, bytes = 0, cut = 0, done = 0;
+        uint32_t *stretch = mem_new(uint32_t, w->ntasks);
+        for (uint32_t t = 0; t < w->ntasks; t++) {
+            outside += block[t] >= k;
+            work[block[t] % 8] += w->work[t];
+            total += w->work[t];
+            largest = fmax(largest, w->work[t]);
+        }
+        for (uint32_t i = 0; i < w->ntasks; done += w->work[order[i++]])
+            stretch[order[i]] = (uint32_t)fmin(k - 1, floor(k * done / total));
+        for (uint32_t b = 0; b < k; b++)
+            heavy += work[b] > 1.1 * total / k + largest + 1e-6;
+        for (uint32_t t = 0; t < w->ntasks; t++)
+            for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
+                uint32_t to = w->succ_task[e], o = w->succ_object[e];
+                double size = o == NONE ? 0 : w->size[o];
+                back += block[to] < block[t];
+                bytes += block[to] != block[t] ? size : 0;
+                cut += stretch[to] != stretch[t] ? size : 0;
+            }
+        fewer += k > 1 && bytes < cut;
+        free(stretch);
+        free(order);
+        free(block);
+        workflow_free(w);
+    }
+    is_int(back, 0, "no edge goes back to an earlier block");
+    is_int(outside, 0, "every task is in one of the blocks");
+    is_int(heavy, 0, "and none of them has much more work than the mean");
+    ok(fewer > 120, "most have fewer bytes between them than stretches (%u of 200)", fewer);
+}
+
+/* The tasks with which a series-parallel graph begins and ends; each edge has a file of its own. */
+struct terminals {
+    uint32_t first[16], last[16], nfirst, nlast;
+};
+
+static struct terminals grow_series(struct builder *b, struct rng *rng, uint32_t tasks, uint32_t *n)
+{
+    struct terminals own = {0};
+    char name[16];
+    if (tasks == 1) {
+        uint32_t t = builder_task(b, name, (size_t)sprintf(name, "t%u", (*n)++), 0);
+        builder_work(b, t, 1, 0);
+        builder_memory(b, t, (double)rng_below(rng, 12), 0);
+        own.first[own.nfirst++] = own.last[own.nlast++] = t;
+        return own;
+    }
+    uint32_t left = 1 + (uint32_t)rng_below(rng, tasks - 1);
+    bool series = rng_below(rng, 2);
+    struct terminals x = grow_series(b, rng, left, n), y = grow_series(b, rng, tasks - left, n);
+    for (uint32_t i = 0; series && i < x.nlast; i++)
+        for (uint32_t j = 0; j < y.nfirst; j++)
+            builder_data_edge(b, x.last[i], y.first[j], (double)rng_below(rng, 20), 0);
+    if (series) {
+        memcpy(x.last, y.last, sizeof x.last);
+        x.nlast = y.nlast;
+        return x;
+    }
+    for (uint32_t i = 0; i < y.nfirst; i++)
+        x.first[x.nfirst++] = y.first[i];
+    for (uint32_t i = 0; i < y.nlast; i++)
+        x.last[x.nlast++] = y.last[i];
+    return x;
+}
+
+/* What tasks and files take at most, if `task` runs when exactly those of `done` have. */
+static double bytes_while(const struct workflow *w, uint32_t done, uint32_t task)
+{
+    double bytes = keep_task_bytes(w, task);
+    for (uint32_t o = 0; o < w->nobjects; o++) {
+        uint32_t count, maker = w->producer[o];
+        const uint32_t *reader = workflow_consumers(w, o, &count);
+        bool waits = false, own = false;
+        for (uint32_t i = 0; i < count; i++) {
+            waits |= !(done >> reader[i] & 1);
+            own |= reader[i] == task;
+        }
+        if (maker != NONE && (done >> maker & 1) && waits && !own)
+            bytes += w->size[o];
+    }
+    return bytes;
+}
+
+/* The least peak of all orders, by sets of tasks that have run. */
+static double least_peak(const struct workflow *w)
+{
+    uint32_t sets = 1U << w->ntasks;
+    double *peak = mem_new(double, sets), least;
+    for (uint32_t set = 0; set < sets; set++)
+        peak[set] = set ? INFINITY : 0;
+    for (uint32_t set = 0; set < sets; set++)
+        for (uint32_t t = 0; t < w->ntasks && isfinite(peak[set]); t++) {
+            bool ready = !(set >> t & 1);
+            for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
+                ready = ready && (set >> w->pred_task[e] & 1);
+            double *then = &peak[set | 1U << t];
+            if (ready)
+                *then = fmin(*then, fmax(peak[set], bytes_while(w, set, t)));
+        }
+    least = peak[sets - 1];
+    free(peak);
+    return least;
+}
+
+/* Against all orders: the least of series-parallel graphs, and of other graphs never less than that. */
+static void test_series(void)
+{
+    struct rng rng;
+    rng_seed(&rng, 31);
+    uint32_t missed = 0, impossible = 0, wrong = 0, equal = 0;
+    for (int round = 0; round < 600; round++) {
+        struct builder *b = builder_new("<test>", "series");
+        uint32_t n = 0;
+        grow_series(b, &rng, 1 + (uint32_t)rng_below(&rng, 10), &n);
+        struct workflow *w = builder_finish(b, NULL), *other = random_dag(&rng, 8);
+        uint32_t *order = series_order(w, w->topo);
+        missed += traversal_peak(w, order) > least_peak(w) + 1e-9;
+        double peak, least = least_peak(other);
+        uint32_t *best = traversal_best(other, &peak), *alone = series_order(other, other->topo);
+        uint32_t seen = 0;
+        for (uint32_t i = 0; i < other->ntasks; i++) {
+            for (uint32_t e = other->pred_off[alone[i]]; e < other->pred_off[alone[i] + 1]; e++)
+                wrong += !(seen >> other->pred_task[e] & 1);
+            seen |= 1U << alone[i];
+        }
+        wrong += seen != (1U << other->ntasks) - 1;
+        impossible += peak < least - 1e-9;
+        equal += peak < least + 1e-9;
+        free(alone);
+        free(best);
+        free(order);
+        workflow_free(w);
+        workflow_free(other);
+    }
+    is_int(missed, 0, "the least memory of 600 series-parallel graphs, as of all orders");
+    is_int(wrong, 0, "of other graphs an order, producers before consumers");
+    is_int(impossible, 0, "that needs no less than possible");
+    ok(equal > 300, "and mostly the least (%u of 600)", equal);
+}
+
 static double makespan_of(const char *name, const struct workflow *w, const struct platform *p)
 {
     struct plan_request r = {.workflow = w, .platform = p, .seed = 1};
@@ -109,7 +266,7 @@ static void test_never_longer(void)
 {
     struct rng rng;
     rng_seed(&rng, 11);
-    uint32_t longer = 0, plans = 0;
+    uint32_t longer = 0, parts_longer = 0, plans = 0;
     for (int round = 0; round < 300; round++) {
         struct workflow *w = random_dag(&rng, 2 + (uint32_t)rng_below(&rng, 14));
         struct platform *p =
@@ -117,16 +274,20 @@ static void test_never_longer(void)
         double most = makespan_of("daghetmem", w, p);
         plans += isfinite(most);
         longer += makespan_of("heft-mem", w, p) > most * (1 + 1e-9);
+        parts_longer += makespan_of("daghetpart", w, p) > most * (1 + 1e-9);
         platform_free(p);
         workflow_free(w);
     }
     is_int(longer, 0, "heft-mem is never longer than daghetmem");
+    is_int(parts_longer, 0, "neither is daghetpart");
     ok(plans > 150, "which finds most plans, too (%u)", plans);
 }
 
 int main(void)
 {
     TAP_DO(test_planners());
+    TAP_DO(test_acyclic());
+    TAP_DO(test_series());
     TAP_DO(test_never_longer());
     return tap_done();
 }

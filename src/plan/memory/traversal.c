@@ -1,7 +1,8 @@
 /* Orders that need little memory. They are made for one node, and planners of many nodes take them, too, where
  * memory is short: what is begun in such an order is finished soon, so that few files wait.
  *
- * Of a tree the best one, of other graphs the better of three greedy ones.
+ * Of a tree the best one; of a series-parallel graph (series.h), too, where each file has one reader; of other graphs the
+ * best of three greedy ones and of what series.h makes of them.
  *
  * Greedy: of the tasks that are ready, the one after which the least waits (what it leaves less what it was
  * the last to read); or the one that became ready last, so that branches are finished before others are begun;
@@ -13,6 +14,7 @@
 #include "model/graph.h"
 #include "model/tree.h"
 #include "plan/memory/keep.h"
+#include "plan/memory/series.h"
 
 struct traversal {
     const struct workflow *w;
@@ -91,6 +93,11 @@ static uint32_t *traversal_greedy(const struct workflow *w, bool deep)
     return order;
 }
 
+uint32_t *traversal_deep(const struct workflow *w)
+{
+    return traversal_greedy(w, true);
+}
+
 /* NULL: it is no tree. */
 static uint32_t *traversal_of_tree(const struct workflow *w)
 {
@@ -140,8 +147,9 @@ uint32_t *traversal_best(const struct workflow *w, double *peak)
     uint32_t *topo = mem_new(uint32_t, w->ntasks), *best = NULL;
     for (uint32_t i = 0; i < w->ntasks; i++)
         topo[i] = w->topo[i];
-    uint32_t *all[] = {traversal_of_tree(w), traversal_greedy(w, false), traversal_greedy(w, true),
-                       topo};
+    uint32_t *greedy = traversal_greedy(w, false);
+    uint32_t *all[] = {traversal_of_tree(w), series_order(w, greedy), greedy,
+                       traversal_greedy(w, true), topo};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         double own = all[i] ? traversal_peak(w, all[i]) : INFINITY;
         if (all[i] && (!best || own < *peak)) {

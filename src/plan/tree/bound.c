@@ -19,7 +19,11 @@
  *      y
  *
  * The second is linear in E, so its least stands at the way to y, or at W where k is faster than
- * all others together. Besides: work that only the k largest memories hold, over their speeds.
+ * all others together.
+ *
+ * Besides: tasks that only the q largest memories hold are in at most q parts, which are connected, so
+ * that these parts have tasks between them, too; the least work of such parts, and the waits for their
+ * inputs, over the speeds of the q. Where memory is short this is what decides.
  *
  * Valid because it only drops constraints. O(n x kinds); processors are put together into MOST_KINDS
  * kinds by speed, each as fast and as large as its best. */
@@ -175,28 +179,103 @@ static double ways_bound(struct bound_work *b)
     return bound;
 }
 
-/* Work that only the first q processors hold, over their speeds. */
-static double memory_bound(const struct tree_setting *s)
+/* ---- parts that memory forces ---- */
+
+/* Of the q processors with the largest memories. */
+struct forced_parts {
+    uint32_t q;
+    double next;    /* what is larger than this fits into none of the others; < 0: there are none */
+    double speeds;  /* together */
+    double slowest; /* a part that waits for t seconds loses at least so much work a second */
+    double price;   /* of a part */
+    double
+        *inside; /* per task, with all below it: the least cost if its part has its parent, too */
+    double *outside; /* so too, if not */
+};
+
+/* The least work, waits and prices of disjoint parts that hold every task that needs more than `next`.
+ * A part waits until its input can be there (`starts`). */
+static double forced_cost(const struct tree_setting *s, const double *starts,
+                          struct forced_parts *f)
 {
-    double *work = mem_new_zero(double, s->nprocs + 1), sum = 0, speeds = 0, most = 0;
-    for (uint32_t x = 0; x < s->t->n; x++) {
-        uint32_t low = 0, high = s->nprocs; /* processors that hold x: 0 .. low-1 */
-        while (low < high) {
-            uint32_t middle = (low + high) / 2;
-            if (s->memory[middle] >= s->need[x])
-                low = middle + 1;
-            else
-                high = middle;
+    const struct tree *t = s->t;
+    for (uint32_t x = t->n; x--;) {
+        double with = t->work[x], without = s->need[x] > f->next ? INFINITY : 0;
+        for (uint32_t c = t->child_off[x]; c < t->child_off[x + 1]; c++) {
+            with += fmin(f->inside[c], f->outside[c]);
+            without += f->outside[c];
         }
-        work[low] += s->t->work[x];
+        f->inside[x] = with;
+        f->outside[x] = fmin(without, with + f->price + f->slowest * starts[x]);
     }
+    return f->outside[0];
+}
+
+/* Whatever the price of a part, cost - price x q is no more than what at most q parts cost: the best
+ * price, by golden section since that is concave, gives the bound. */
+static double forced_bound(const struct tree_setting *s, const double *starts,
+                           struct forced_parts *f)
+{
+    enum { PRICES = 40 };
+    static const double GOLDEN = 0.6180339887498949;
+    double low = 0, high = s->work[0] + f->slowest * s->work[0], most = 0;
+    for (int i = 0; i < PRICES; i++) {
+        double left = high - GOLDEN * (high - low), right = low + GOLDEN * (high - low);
+        f->price = left;
+        double at_left = forced_cost(s, starts, f) - left * f->q;
+        f->price = right;
+        double at_right = forced_cost(s, starts, f) - right * f->q;
+        most = fmax(most, fmax(at_left, at_right));
+        if (at_left > at_right)
+            high = right;
+        else
+            low = left;
+    }
+    return most / f->speeds;
+}
+
+/* For each q whose memories are all larger than those of the others. `starts`: when the input of each
+ * task can be there at the soonest, if it is cut off. */
+static double memory_bound(const struct tree_setting *s, const double *starts)
+{
+    enum { MOST_STEPS = 16 };
+    struct forced_parts f = {.slowest = INFINITY};
+    uint32_t steps = 0, seen = 0;
+    double most = 0, largest = 0;
+    for (uint32_t q = 1; q < s->nprocs; q++)
+        steps += s->memory[q] < s->memory[q - 1];
+    for (uint32_t x = 0; x < s->t->n; x++)
+        largest = fmax(largest, s->need[x]);
+    f.inside = mem_new(double, s->t->n);
+    f.outside = mem_new(double, s->t->n);
     for (uint32_t q = 1; q <= s->nprocs; q++) {
-        sum += work[q];
-        speeds += s->speed[q - 1];
-        most = fmax(most, sum / speeds);
+        f.speeds += s->speed[q - 1];
+        f.slowest = fmin(f.slowest, s->speed[q - 1]);
+        f.next = q < s->nprocs ? s->memory[q] : -1;
+        f.q = q;
+        if (q < s->nprocs && (s->memory[q] == s->memory[q - 1] || largest <= s->memory[q]))
+            continue;
+        /* many memories that differ: some of them, and all processors */
+        bool looked = q == s->nprocs || steps <= MOST_STEPS || seen++ % (steps / MOST_STEPS) == 0;
+        if (looked)
+            most = fmax(most, forced_bound(s, starts, &f));
     }
-    free(work);
+    free(f.inside);
+    free(f.outside);
     return most;
+}
+
+/* When the input of each task can be there if it is the first of a part. */
+static void bound_starts(const struct bound_work *b, double *starts)
+{
+    starts[0] = 0;
+    for (uint32_t x = 1; x < b->s->t->n; x++) {
+        const double *above = b->reach + (size_t)b->s->t->parent[x] * b->nkinds;
+        double soonest = above[0];
+        for (uint32_t k = 1; k < b->nkinds; k++)
+            soonest = fmin(soonest, above[k]);
+        starts[x] = soonest + least_transfer(b, x);
+    }
 }
 
 /* A hair less than computed: the makespan sums in another order. */
@@ -214,7 +293,8 @@ double tree_lower_bound(const struct tree_setting *s)
     reach_tasks(&b);
     for (uint32_t k = 0; k < b.nkinds; k++)
         bound_below(&b, k);
-    double bound = memory_bound(s);
+    bound_starts(&b, b.soonest);
+    double bound = memory_bound(s, b.soonest);
     for (uint32_t x = 0; x < n; x++)
         if (isfinite(b.least[x])) /* no mapping at all, or rounding of the memory */
             bound = fmax(bound, b.least[x]);
