@@ -166,14 +166,17 @@ static bool open_costs(struct schedulers *c, struct error *err)
 }
 
 /* Deepest first, as real runs do it: what a thief then gets from the far end of a queue is little data
- * with much work below it. */
-static double depth_first(const void *workload, uint32_t task)
+ * with much work below it. Before all others what another node waits for: in a fan-in it would else come last, and
+ * all of its data over one interface when nothing else is left to do. */
+static double depth_first(const void *schedulers, uint32_t task)
 {
-    const struct workload *d = workload;
+    const struct schedulers *c = schedulers;
+    const struct workload *d = c->dag;
     double bytes = 0; /* among equals the one with more data, as in the paper */
     if (d->kind == WORKLOAD_FAN_OUT && task)
         bytes = workload_size(d, workload_parent(d, task, 0));
-    return workload_depth(d, task) + bytes / (bytes + 1e6);
+    return workload_depth(d, task) + bytes / (bytes + 1e6) +
+           WORKLOAD_LEVELS * workload_urgency(d, &c->division, task);
 }
 
 /* What this node's scheduler knows of itself and of the tasks. */
@@ -202,7 +205,7 @@ static struct sched_config node_config(const struct schedulers *c, uint32_t node
                              .wait_poll = -1}; /* no word is lost here */
     if (!w && !k->rigid_steal) {
         s.priority_of = depth_first;
-        s.priority_context = c->dag;
+        s.priority_context = c;
     }
     if (w) {
         struct capacity there;

@@ -408,6 +408,12 @@ static uint32_t division_find(const struct workload_division *v, uint64_t unit)
     return low;
 }
 
+static uint32_t unit_home(const struct workload *d, const struct workload_division *v,
+                          uint64_t unit)
+{
+    return v->first ? division_find(v, unit) : (uint32_t)(unit * v->nodes / share_units(d));
+}
+
 /* The inverse of workload_share(): which node has this task, without looking at the others. */
 uint32_t workload_home(const struct workload *d, const struct workload_division *v, uint32_t task)
 {
@@ -415,8 +421,42 @@ uint32_t workload_home(const struct workload *d, const struct workload_division 
         return 0;
     if (v->how == WORKLOAD_SUBMIT_HASH)
         return workload_scatter(d, task, true) % v->nodes;
-    uint64_t unit = share_unit(d, task);
-    return v->first ? division_find(v, unit) : (uint32_t)(unit * v->nodes / share_units(d));
+    return unit_home(d, v, share_unit(d, task));
+}
+
+/* Whether several nodes have a part of what hangs below a task, and the task: of one stretch of the walk that begins
+ * with the task. */
+static bool branch_is_cut(const struct workload *d, const struct workload_division *v,
+                          uint32_t level, uint32_t index)
+{
+    uint64_t first = walk_rank(d, level, index), last = first - 1, from = index, to = from + 1;
+    for (uint32_t k = level; k < d->nlevels && from < d->level_count[k]; k++) {
+        last += (to < d->level_count[k] ? to : d->level_count[k]) - from;
+        from *= d->degree;
+        to *= d->degree;
+    }
+    return unit_home(d, v, first) != unit_home(d, v, last);
+}
+
+/* Branches larger than a node's share are cut all of them: only their joins are urgent, which are few and all that is
+ * left at the end. */
+uint32_t workload_urgency(const struct workload *d, const struct workload_division *v,
+                          uint32_t task)
+{
+    if (!is_tree(d) || v->how == WORKLOAD_SUBMIT_HASH || v->how == WORKLOAD_SUBMIT_WORST)
+        return 0;
+    uint32_t heap = heap_of(d, task), level = level_of(d, heap);
+    uint32_t index = heap - d->level_first[level];
+    if (d->kind == WORKLOAD_FAN_OUT)
+        return branch_is_cut(d, v, level, index);
+    if (d->level_count[level] < v->nodes)
+        return WORKLOAD_LEVELS;
+    for (; d->level_count[level] >= v->nodes; level--, index /= d->degree)
+        if (branch_is_cut(d, v, level, index))
+            return level + 1;
+        else if (!level)
+            break;
+    return 0;
 }
 
 /* The first unit that belongs to `node`. */

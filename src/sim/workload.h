@@ -100,6 +100,11 @@ struct workload_division workload_divide(const struct workload *d, enum workload
 void workload_division_free(struct workload_division *v);
 /* The scheduler that a task is submitted to; also the server that keeps its metadata. */
 uint32_t workload_home(const struct workload *d, const struct workload_division *v, uint32_t task);
+/* How early a task should be done since other nodes wait for what comes of it; 0: none does. Of a tree that is divided into
+ * connected shares: a fan-out's task that branches to other nodes; a fan-in's task of a branch that several nodes
+ * have, the smaller the branch the earlier. */
+uint32_t workload_urgency(const struct workload *d, const struct workload_division *v,
+                          uint32_t task);
 /* The tasks of one node, as ranges of places first, first + step ... below end; the range-th of
  * them (they may be empty). False: no more. */
 struct workload_range {

@@ -96,6 +96,75 @@ static void shapes(void)
     }
 }
 
+/* Whether nodes other than the task's have something below it in the tree, by looking at all of it. */
+static bool is_cut_below(const struct workload *d, const struct workload_division *v, uint32_t task,
+                         uint32_t home)
+{
+    bool in = d->kind == WORKLOAD_FAN_IN;
+    if (workload_home(d, v, task) != home)
+        return true;
+    for (uint32_t i = 0, n = in ? workload_parents(d, task) : workload_children(d, task); i < n;
+         i++)
+        if (is_cut_below(d, v, in ? workload_parent(d, task, i) : workload_child(d, task, i), home))
+            return true;
+    return false;
+}
+
+/* Tasks of the tree that are as far from the root as this one. */
+static uint32_t level_width(const struct workload *d, uint32_t task)
+{
+    uint32_t n = 0;
+    for (uint32_t t = 0; t < d->ntasks; t++)
+        n += workload_depth(d, t) == workload_depth(d, task);
+    return n;
+}
+
+/* Up from the task: the first branch that is cut, unless its level has fewer tasks than there are nodes. */
+static uint32_t slow_urgency(const struct workload *d, const struct workload_division *v,
+                             uint32_t task)
+{
+    if (d->kind == WORKLOAD_FAN_OUT)
+        return is_cut_below(d, v, task, workload_home(d, v, task));
+    uint32_t levels = workload_depth(d, d->ntasks - 1) + 1;
+    if (level_width(d, task) < v->nodes)
+        return WORKLOAD_LEVELS;
+    for (uint32_t t = task; level_width(d, t) >= v->nodes; t = workload_child(d, t, 0)) {
+        if (is_cut_below(d, v, t, workload_home(d, v, t)))
+            return levels - workload_depth(d, t);
+        if (!workload_children(d, t))
+            break;
+    }
+    return 0;
+}
+
+static void urgencies(void)
+{
+    static const enum workload_kind kinds[] = {WORKLOAD_FAN_OUT, WORKLOAD_FAN_IN, WORKLOAD_BOT};
+    for (size_t i = 0; i < 3; i++) {
+        bool good = true;
+        uint32_t urgent = 0;
+        for (uint32_t degree = 2; degree <= 10; degree += 4)
+            for (uint32_t nodes = 1; nodes <= 40; nodes += 13)
+                for (int how = 0; how <= WORKLOAD_SUBMIT_EVEN; how++) {
+                    struct workload d = make(kinds[i], 345, degree);
+                    struct error err = {0};
+                    good &= workload_init(&d, &err);
+                    struct workload_division v =
+                        workload_divide(&d, (enum workload_submit)how, nodes);
+                    bool together = how == WORKLOAD_SUBMIT_BEST || how == WORKLOAD_SUBMIT_EVEN;
+                    for (uint32_t t = 0; t < d.ntasks; t++) {
+                        uint32_t is = workload_urgency(&d, &v, t);
+                        bool tree = together && d.kind != WORKLOAD_BOT;
+                        good &= is == (tree ? slow_urgency(&d, &v, t) : 0);
+                        urgent += is > 0;
+                    }
+                    workload_division_free(&v);
+                }
+        ok(good && (urgent > 0) == (kinds[i] != WORKLOAD_BOT),
+           "%s: urgent is what other nodes wait for (%u tasks)", workload_name(kinds[i]), urgent);
+    }
+}
+
 /* The most work that a node is given, over the mean of all. */
 static double worst_share(const struct workload *d, enum workload_submit how, uint32_t nodes)
 {
@@ -275,6 +344,7 @@ int main(void)
     TAP_DO(shapes());
     TAP_DO(numbers());
     TAP_DO(even_work());
+    TAP_DO(urgencies());
     TAP_DO(tables(WORKLOAD_BOT));
     TAP_DO(tables(WORKLOAD_FAN_OUT));
     TAP_DO(tables(WORKLOAD_FAN_IN));
