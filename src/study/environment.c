@@ -401,6 +401,17 @@ static const char reasons[] =
     "paper's\n"
     "  \"dependency between a pair of output tasks\".\n";
 
+/* Every numbered figure and table of the paper. */
+static const char contents[] =
+    "\n| in the paper | here |\n| --- | --- |\n"
+    "| Figure 1 | a drawing of the environment's parts: graphs, constraints, experiments, "
+    "scheduler; ours "
+    "are commands (docs/constraints.md, docs/experiments.md) |\n"
+    "| Figure 2 | a drawing of a program graph; `examples/constraints` has such graphs |\n"
+    "| Figure 3 | the substitutions of the experiment of Figure 4 |\n"
+    "| Figure 4 | below: instances, tasks, results used again |\n"
+    "| Figures 5 to 9, Table 1 | below; the paper shows 4 rows of 47 of Table 1 |\n\n";
+
 /* It depends on the machine, and stands apart: a file of its own, told in the same breath. One that could
  * not be executed (no redis-server, no processes) is no failure of the study, and says why. */
 static bool environment_report_executed(struct environment_study *s, struct strbuf *out,
@@ -431,10 +442,11 @@ static bool environment_report(const struct reproduction_options *o, struct strb
     bool good = environment_run(&s, o, err) && environment_draw_all(&s, err);
     if (good) {
         report_head(&s, &report);
+        strbuf_add(&report, reasons);
+        strbuf_add(&report, contents);
         report_default(&s, &report);
         report_experiments(&s, &report);
         report_constraints(&s, &report);
-        strbuf_add(&report, reasons);
         good = reproduction_write(o, "environment.md", &report, err);
         strbuf_add_bytes(out, report.at, report.n);
         good = good && environment_report_executed(&s, out, err);

@@ -569,6 +569,16 @@ static const char reasons[] =
     "published ones are used with --data.\n"
     "- Memory is counted leniently, as in the published programs.\n";
 
+/* Every numbered figure and table of the paper. */
+static const char contents[] =
+    "\n| in the paper | here |\n| --- | --- |\n"
+    "| Figures 1 to 3 | drawings of a partition and of a subtree that is split until it fits; "
+    "`weft plan --with hetpart1` does that |\n"
+    "| Algorithms | planners `hompart`, `hetpart1`, `hetpart2` (docs/trees.md) |\n"
+    "| Table 1 | the rules by which trees are drawn (`weft generate prufer`) |\n"
+    "| Table 2 | the cluster, as it stands there (`weft generate fourfold`) |\n"
+    "| Figures 4 to 10, Table 3 | below; of sparse matrix trees only with --data |\n\n";
+
 /* Trees from --data first, then generated ones; the report is printed as well. */
 static bool hetpart_reproduce(const struct reproduction_options *o, struct strbuf *out,
                               struct error *err)
@@ -588,9 +598,10 @@ static bool hetpart_reproduce(const struct reproduction_options *o, struct strbu
         if (!o->data)
             strbuf_add(&report, " No sparse matrix trees: give --data FOLDER.");
         strbuf_add(&report, "\n\n");
+        strbuf_add(&report, reasons);
+        strbuf_add(&report, contents);
         report_makespans(&s, &report);
         report_times(&s, &report);
-        strbuf_add(&report, reasons);
         good = draw_all(&s, err) && reproduction_write(o, "hetpart.md", &report, err);
         strbuf_add_bytes(out, report.at, report.n);
     }

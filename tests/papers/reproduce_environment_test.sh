@@ -30,6 +30,10 @@ if command -v redis-server >/dev/null; then
 else
     grep -q 'Not executed: ' "$work/report/executed.md"; ok $? "nothing is executed without redis-server, and that is said"
 fi
+for row in 'Figure 1' 'Figure 2' 'Figure 3' 'Figure 4' 'Figures 5 to 9, Table 1'; do
+    grep -q "^| $row | " "$page"; ok $? "the head says where the reader finds $row"
+done
+[ "$(grep -n '^## ' "$page" | head -1 | grep -c 'Why numbers differ')" = 1 ]; ok $? "and before all figures why numbers differ"
 drawn=0
 for picture in 5 6 7 8 9; do rsvg-convert "$work/report/fig$picture.svg" -o "$work/picture.png" 2>"$work/err" && drawn=$((drawn + 1)); done
 [ $drawn = 5 ]; ok $? "all five pictures render"

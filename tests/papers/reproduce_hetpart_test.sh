@@ -12,6 +12,9 @@ page=$(ls "$work"/report/*.md 2>/dev/null | head -n 1)
 grep -q 'HomPart-ML' "$page"; ok $? "with the ratios of HomPart to HetPart1"
 grep -qE '15\.8|1\.158' "$page"; ok $? "and the paper's own figures"
 ls "$work"/report/*.svg >/dev/null 2>&1; ok $? "and bar charts"
+for row in 'Figures 1 to 3' 'Table 1' 'Table 2' 'Figures 4 to 10, Table 3'; do
+    grep -q "^| $row | " "$work/report/hetpart.md"; ok $? "the head says where the reader finds $row"
+done
 for picture in "$work"/report/*.svg; do rsvg-convert "$picture" -o "$work/picture.png" 2>"$work/err" || { ok 1 "$picture renders"; break; }; done
 ok 0 "that render"
 echo "1..$n"
