@@ -1,5 +1,6 @@
 /* What a cluster costs: real agents and a real Redis on this machine, beside one agent and Dask.
- *   bench_agents [--json FILE] [--quick] [--only calls|processes|copies] [--repeats N] [--no-peers]
+ *   bench_agents [--json FILE] [--quick] [--repeats N] [--no-peers]
+ *                [--only calls|independent|degree|chain|processes|copies]
  * 4 agents of one core each, then one of two, each with a redis-server of their own, and
  * Dask.distributed with 2 workers (bench/dask_peer.py) in turn in every round. Graphs: independent
  * tasks, a random DAG of degree 4, a chain; each task a function that does nothing, or /bin/true.
@@ -665,7 +666,8 @@ int main(int argc, char **argv)
             only = argv[++i];
         } else {
             fprintf(stderr, "usage: bench_agents [--json FILE] [--quick] [--only "
-                            "calls|processes|copies] [--repeats N] [--no-peers]\n");
+                            "calls|independent|degree|chain|processes|copies] [--repeats N] "
+                            "[--no-peers]\n");
             return 2;
         }
     }
@@ -681,6 +683,10 @@ int main(int argc, char **argv)
                                 {.graph = INDEPENDENT, .work = TRUE, .n = processes_n}};
     size_t first = only && strcmp(only, "processes") == 0 ? 3 : 0;
     size_t last = only && strcmp(only, "calls") == 0 ? 3 : 4;
+    static const char *const graphs[] = {"independent", "degree", "chain"};
+    for (size_t i = 0; only && i < GRAPHS; i++)
+        if (strcmp(only, graphs[i]) == 0)
+            last = (first = i) + 1;
     bool only_copies = only && strcmp(only, "copies") == 0;
     if (only_copies)
         last = first;
