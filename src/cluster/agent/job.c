@@ -421,6 +421,7 @@ bool job_turn(struct job *j)
         if (j->stop_due)
             job_stop_run(j);
         growth_turn(j);
+        job_look_for_verdicts(j);
         supply_pump(j);
     } while (driver_ended_waiting(d) && clock_seconds() < until);
     supply_prefetch(j);

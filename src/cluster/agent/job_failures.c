@@ -31,6 +31,11 @@ void job_look_for_verdicts(struct job *j)
             j->failing.at[i] = array_pop(&j->failing);
 }
 
+bool job_starts_tasks(const struct job *j)
+{
+    return j->state == JOB_OPEN && !j->stop_due && !j->failing.n;
+}
+
 bool job_failure_is_open(const struct job *j, const struct run_failure *f)
 {
     return f->last && is_asked(j, f->task);

@@ -10,6 +10,8 @@ struct run_failure;
 /* What has failed here for good, and the store has not said yet whether that counts, stays in j->failing.
  * While there is any, nothing starts: if it counts, nothing is to. */
 void job_look_for_verdicts(struct job *j);
+/* Does what is ready start here, if there is room? */
+bool job_starts_tasks(const struct job *j);
 /* Is this one of which the store has not said so? Nobody is told of it yet. */
 bool job_failure_is_open(const struct job *j, const struct run_failure *f);
 /* It does not count: others have taken the task over. */

@@ -189,7 +189,7 @@ static bool is_call(const struct job *j, uint32_t task)
 
 static bool supply_waits(const struct job *j)
 {
-    return j->state == JOB_OPEN && !j->stop_due && !j->failing.n && !j->supply.stands_back &&
+    return job_starts_tasks(j) && !j->supply.stands_back &&
            j->supply.runnable_at < j->supply.runnable.n;
 }
 
@@ -307,8 +307,7 @@ void supply_start(struct job *j, const struct sched_start *s)
     share_competes(&j->agent->shares, &j->supply.share, clock_seconds());
     bool inputs = supply_asks(j) && w->in_off[s->task] < w->in_off[s->task + 1];
     /* the short way, for tasks without inputs: nothing waits before it (I3) */
-    if (!inputs && j->state == JOB_OPEN && !j->stop_due && !j->failing.n &&
-        agent_is_staying(j->agent) &&
+    if (!inputs && job_starts_tasks(j) && agent_is_staying(j->agent) &&
         (j->supply.runnable_at == j->supply.runnable.n || is_wide(j, s->task)) &&
         has_room_for(j, s->task, false) && has_things_for(j, s->task, &(uint64_t){0})) {
         supply_start_now(j, s);
@@ -443,7 +442,6 @@ static void start_held(struct job *j, size_t at)
 void supply_pump(struct job *j)
 {
     struct supply *s = &j->supply;
-    job_look_for_verdicts(j);
     if (j->w->nodes && agent_is_staying(j->agent))
         gang_pump(j);
     size_t passed = 0, holes = 0;
@@ -459,7 +457,7 @@ void supply_pump(struct job *j)
             continue;
         }
         const struct held *h = &s->held.at[number];
-        if ((j->state > JOB_OPEN || j->stop_due || j->failing.n) && !h->recomputation) {
+        if (!job_starts_tasks(j) && !h->recomputation) {
             stuck = true;
         } else if (h->recomputation ? !has_things_to_restore(j, h->start.task)
                                     : !has_things_for(j, h->start.task, &s->lacking)) {
