@@ -185,8 +185,7 @@ int cli_show(const char *text, size_t n); /* cli_print() of a text */
         "since", 0, "NAME", "only what depends on this task, family or file; may be repeated"      \
     }
 #define OPTION_PART_ONLY                                                                           \
-    {"until", 0, "NAME",                                                                           \
-     "only this task, family or file, and what it needs; may be repeated"},                        \
+    {"until", 0, "NAME", "only this task, family or file, and what it needs; may be repeated"},    \
     {                                                                                              \
         "since", 0, "NAME", "only what depends on this task, family or file; may be repeated"      \
     }

@@ -373,12 +373,11 @@ static int show_command(const struct arguments *a)
         return cli_failed(&error);
     struct error err = {0};
     enum weft_file_kind kind = weft_file_kind(file);
-    bool good =
-        kind == WEFT_FILE_PLAN ? arguments_refuse(a, "tasks by expanded", "a plan", &err)
-        : kind == WEFT_FILE_PLATFORM
-            ? arguments_refuse(a, "svg zoom tasks by expanded workflow on until since",
-                               "a platform", &err)
-            : arguments_refuse(a, "workflow on zoom", "a workflow", &err);
+    bool good = kind == WEFT_FILE_PLAN ? arguments_refuse(a, "tasks by expanded", "a plan", &err)
+                : kind == WEFT_FILE_PLATFORM
+                    ? arguments_refuse(a, "svg zoom tasks by expanded workflow on until since",
+                                       "a platform", &err)
+                    : arguments_refuse(a, "workflow on zoom", "a workflow", &err);
     if (good && kind == WEFT_FILE_PLATFORM && a->noperands > 1)
         good = error_set(&err, ERROR_INPUT,
                          "%s is a platform, which has no part called '%s'; give one file",

@@ -121,10 +121,10 @@ void schedulers_question_free(struct schedulers_question *q)
 /* What belongs to the other simulations is refused, not passed over. */
 static bool schedulers_only_ours(const struct arguments *a, struct error *err)
 {
-    static const char *const ours[] = {
-        "schedulers", "dag",   "policy",      "cores", "submit", "set",    "seed", "from",  "read",
-        "json",       "quiet", "utilization", "param", "params", "beside", "on",   "assume",
-        "until", "since"};
+    static const char *const ours[] = {"schedulers", "dag",         "policy", "cores",  "submit",
+                                       "set",        "seed",        "from",   "read",   "json",
+                                       "quiet",      "utilization", "param",  "params", "beside",
+                                       "on",         "assume",      "until",  "since"};
     for (size_t i = 0; i < a->ngiven; i++) {
         const char *name = a->given[i].option->name;
         bool known = false;
@@ -144,7 +144,8 @@ static bool schedulers_only_ours(const struct arguments *a, struct error *err)
         return error_set(
             err, ERROR_INPUT,
             "--policy all compares policies on one run; with --beside give one of them");
-    return a->noperands || arguments_refuse(a, "from read param params on until since", "a benchmark", err);
+    return a->noperands ||
+           arguments_refuse(a, "from read param params on until since", "a benchmark", err);
 }
 
 /* --policy NAME, or all of them. */

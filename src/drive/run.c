@@ -103,6 +103,12 @@ static void run_removed(struct run *r, uint32_t task)
                                                        .finish = now});
 }
 
+static void run_decide(struct run *r, uint32_t task, bool done)
+{
+    if (r->o.growth && r->o.growth->decides)
+        r->grows |= r->o.growth->decides(r->o.growth->context, task, done);
+}
+
 /* Every task is noted once when it is over, however it went: that is how the end is known. */
 static void run_note(void *context, const struct sched_note *notes, size_t n)
 {
@@ -112,8 +118,7 @@ static void run_note(void *context, const struct sched_note *notes, size_t n)
         case SCHED_NOTE_DONE:
             r->result.done++;
             r->ended_tasks++;
-            if (r->o.growth && r->o.growth->decides)
-                r->grows |= r->o.growth->decides(r->o.growth->context, notes[i].task);
+            run_decide(r, notes[i].task, true);
             break;
         case SCHED_NOTE_FAILED:
             r->result.failed++;
@@ -129,10 +134,12 @@ static void run_note(void *context, const struct sched_note *notes, size_t n)
         case SCHED_NOTE_SKIPPED:
             r->result.untaken++;
             r->ended_tasks++;
+            run_decide(r, notes[i].task, false);
             break;
         case SCHED_NOTE_EXCUSED:
             r->result.failed++, r->result.excused++;
             r->ended_tasks++;
+            run_decide(r, notes[i].task, false);
             break;
         default:
             break;

@@ -63,8 +63,9 @@ struct run_node {
  * the priorities; the run then takes the new tasks in. Called from run_step(), never for a task that
  * could be of no account to it. */
 struct run_growth {
-    /* This task is done. True: growth is due. NULL: only run_grow_soon() says so. */
-    bool (*decides)(void *context, uint32_t task);
+    /* This task is done, or else was not taken, or failed and may. True: growth is due. NULL: only
+     * run_grow_soon() says so. */
+    bool (*decides)(void *context, uint32_t task, bool done);
     /* Append what has become known, perhaps nothing. False: the run ends with this error, when what
      * runs has ended. */
     bool (*grow)(void *context, struct error *err);

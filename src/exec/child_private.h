@@ -63,17 +63,17 @@ struct children {
     bool swept;          /* nothing was started since */
     ARRAY(pid_t) groups; /* killed; their members are still to be waited for */
     int ticks;
-    uint64_t entities;   /* processes and threads of the machine, when tasks' were last counted */
+    uint64_t entities; /* processes and threads of the machine, when tasks' were last counted */
     struct process_list seen, seen_before; /* by the looks for orphans: the last one, and room */
-    ARRAY(char *) words; /* scratch */
-    ARRAY(char *) block; /* scratch: the environment of the child at hand */
-    double watched;      /* seconds that somebody looked (I7) */
-    double looked;       /* clock_seconds() of the last look */
-    pid_t pid;           /* our own */
-    int spare;           /* a descriptor kept for the next child; -1: none (I8) */
-    int newest;          /* the number of the last child's descriptor */
-    rlim_t descriptors;  /* that we may have */
-    bool is_short;       /* the last start failed for want of something that may come back */
+    ARRAY(char *) words;                   /* scratch */
+    ARRAY(char *) block;                   /* scratch: the environment of the child at hand */
+    double watched;                        /* seconds that somebody looked (I7) */
+    double looked;                         /* clock_seconds() of the last look */
+    pid_t pid;                             /* our own */
+    int spare;                             /* a descriptor kept for the next child; -1: none (I8) */
+    int newest;                            /* the number of the last child's descriptor */
+    rlim_t descriptors;                    /* that we may have */
+    bool is_short; /* the last start failed for want of something that may come back */
     struct child *slot;
 };
 

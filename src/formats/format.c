@@ -172,11 +172,11 @@ struct format_file {
     struct text text;
     const struct format *format;  /* stated by the caller; NULL: by the content */
     struct option_value *options; /* copies; end with a NULL name */
-    struct option_value *part;    /* those of them that every format has: FORMAT_UNTIL, FORMAT_SINCE */
-    char *folder;                 /* where its files stand; NULL: it is no file */
-    bool grows;                   /* who reads it lets it grow */
-    struct text kept;             /* the text again, for who will annotate it; else empty */
-    struct outside *outside;      /* notes what it reads; NULL: nobody does */
+    struct option_value *part; /* those of them that every format has: FORMAT_UNTIL, FORMAT_SINCE */
+    char *folder;              /* where its files stand; NULL: it is no file */
+    bool grows;                /* who reads it lets it grow */
+    struct text kept;          /* the text again, for who will annotate it; else empty */
+    struct outside *outside;   /* notes what it reads; NULL: nobody does */
 };
 
 static bool is_part_option(const struct option_value *o)

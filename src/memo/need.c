@@ -550,12 +550,13 @@ static void needs_lengthen(struct needs *n, uint32_t first, uint32_t object)
 void needs_restore(struct needs *n, bool open)
 {
     restore_temporaries(n, open);
-    n->skip = n->kept = 0;
+    n->skip = n->kept = n->untaken = 0;
     for (uint32_t t = 0; t < n->w->ntasks; t++) {
         n->skip += n->task[t] == NEED_NOT;
         n->kept += n->task[t] == NEED_KEPT;
+        n->untaken += n->task[t] == NEED_SKIPPED;
     }
-    n->run = n->w->ntasks - n->skip - n->kept;
+    n->run = n->w->ntasks - n->skip - n->kept - n->untaken;
 }
 
 void needs_extend(struct needs *n, uint32_t first, uint32_t object)

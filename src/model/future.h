@@ -13,6 +13,9 @@ struct future_item {
     const char *name; /* for people: "list 'chunk'" */
     uint32_t first, count;
     uint32_t last_time; /* values that it has as things stand on the disk; 0: none */
+    /* It is also decided by tasks that were not taken, or failed and may: what comes of it then is skipped
+     * as they were, and what can do without goes on. Else it is never read. */
+    bool by_ended;
 };
 
 struct future_part {

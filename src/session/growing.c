@@ -18,8 +18,11 @@
 #include <string.h>
 
 /* A list that is still to be read, and the tasks that decide. */
+enum { DECIDER_DONE = 1, DECIDER_ENDED }; /* not taken, or failed and may */
+
 struct growing_item {
     uint32_t first, count, left; /* left: of them, those that are not done */
+    bool by_ended;               /* or have ended otherwise: see struct future_item */
 };
 
 struct growing {
@@ -70,10 +73,11 @@ static bool is_readable(const struct growing *g, uint32_t task)
     return here;
 }
 
-static bool is_decided(const struct growing *g, uint32_t task)
+static bool is_decided(const struct growing *g, uint32_t task, bool by_ended)
 {
-    return (g->s->needs.task[task] == NEED_NOT && is_readable(g, task)) ||
-           (g->done && task < g->room && g->done[task]);
+    uint8_t ended = g->done && task < g->room ? g->done[task] : 0, need = g->s->needs.task[task];
+    return (need == NEED_NOT && is_readable(g, task)) || (need == NEED_SKIPPED && by_ended) ||
+           ended == DECIDER_DONE || (ended && by_ended);
 }
 
 /* After every change of what is pending. O(items and those who decide). */
@@ -84,9 +88,9 @@ static void growing_list_items(struct growing *g)
     g->items.n = 0;
     for (size_t i = 0; i < n; i++) {
         struct future_item item = f->ops->item(f, i);
-        struct growing_item x = {item.first, item.count, 0};
+        struct growing_item x = {item.first, item.count, 0, item.by_ended};
         for (uint32_t t = item.first; t < item.first + item.count; t++)
-            x.left += !is_decided(g, t);
+            x.left += !is_decided(g, t, x.by_ended);
         array_push(&g->items, x);
     }
 }
@@ -289,16 +293,18 @@ bool growing_begin(struct session *s, struct error *err)
 
 /* ---- while it runs ---- */
 
-static bool growing_decides(void *context, uint32_t task)
+static bool growing_decides(void *context, uint32_t task, bool done)
 {
     struct growing *g = context;
     bool due = false;
     if (g->done[task])
         return false;
-    g->done[task] = 1;
+    g->done[task] = done ? DECIDER_DONE : DECIDER_ENDED;
     for (size_t i = 0; i < g->items.n; i++) {
         struct growing_item *x = &g->items.at[i];
-        if (task - x->first >= x->count || g->s->needs.task[task] == NEED_NOT)
+        bool counted = g->s->needs.task[task] == NEED_NOT ||
+                       (g->s->needs.task[task] == NEED_SKIPPED && x->by_ended);
+        if (task - x->first >= x->count || counted || !(done || x->by_ended))
             continue;
         x->left--;
         due |= is_ready(x);

@@ -95,7 +95,11 @@ static void job_note(void *context, const struct sched_note *notes, size_t n)
     for (size_t i = 0; i < n; i++) {
         j->result.done += notes[i].kind == SCHED_NOTE_DONE;
         if (notes[i].kind == SCHED_NOTE_DONE)
-            growth_task_done(j, notes[i].task);
+            growth_task_ended(j, notes[i].task, META_DONE);
+        if (notes[i].kind == SCHED_NOTE_SKIPPED)
+            growth_task_ended(j, notes[i].task, META_SKIPPED);
+        if (notes[i].kind == SCHED_NOTE_EXCUSED)
+            growth_task_ended(j, notes[i].task, META_EXCUSED);
         j->result.failed += notes[i].kind == SCHED_NOTE_FAILED;
         j->result.failed += notes[i].kind == SCHED_NOTE_EXCUSED;
         j->result.skipped += notes[i].kind == SCHED_NOTE_REMOVED;

@@ -356,11 +356,11 @@ static struct decider *decider_of(struct job *j, uint32_t task)
     return &g->deciders.at[task];
 }
 
-void growth_task_done(struct job *j, uint32_t task)
+void growth_task_ended(struct job *j, uint32_t task, enum meta_status status)
 {
     if (!is_open(j))
         return;
-    decider_of(j, task)->status = META_DONE;
+    decider_of(j, task)->status = (uint8_t)status;
     j->growth.look = true;
 }
 
@@ -383,9 +383,15 @@ void growth_took_record(struct job *j, const struct meta_record *r)
     g->look = true;
 }
 
-/* Are all that decide DONE? Of those that we do not know of, the store is asked, a few first, since who ends
+/* Does a task that ended so decide it? */
+static bool item_is_decided_by(const struct future_item *item, uint8_t status)
+{
+    return item->by_ended ? meta_is_complete(status) : status == META_DONE;
+}
+
+/* Have all that decide? Of those that we do not know of, the store is asked, a few first, since who ends
  * the last of them asks about all. `lost`: one ended otherwise, so that this is never read. What was
- * found to be DONE in front is not looked at again. */
+ * found to have decided in front is not looked at again. */
 static bool item_is_due(struct job *j, const struct future_item *item, bool *lost)
 {
     struct job_growth *g = &j->growth;
@@ -396,8 +402,8 @@ static bool item_is_due(struct job *j, const struct future_item *item, bool *los
     uint32_t front = decider_of(j, item->first)->front, at = front;
     for (; at < item->count && !*lost; at++) {
         uint8_t status = decider_of(j, item->first + at)->status;
-        front += at == front && status == META_DONE;
-        *lost = status > META_DONE;
+        front += at == front && item_is_decided_by(item, status);
+        *lost = status >= META_DONE && !item_is_decided_by(item, status);
         if (status)
             continue;
         if (!asks || g->reads > g->batch)
@@ -415,7 +421,8 @@ static bool outputs_are_here(struct job *j, const struct future_item *item)
     const struct workflow *w = j->w;
     bool here = true;
     for (uint32_t t = item->first; j->depot && t < item->first + item->count; t++)
-        for (uint32_t o = w->object_off[t]; o < w->object_end[t]; o++)
+        for (uint32_t o = w->object_off[t];
+             decider_of(j, t)->status == META_DONE && o < w->object_end[t]; o++)
             here = want_object(j, o, NONE) && here;
     return here;
 }

@@ -33,7 +33,7 @@ struct joined_part {
 /* A task that may decide. */
 struct decider {
     uint8_t status; /* how it ended, enum meta_status; 0: not, as far as we know */
-    uint32_t front; /* of the first of a group: how many from it on are DONE without a gap */
+    uint32_t front; /* of the first of a group: how many from it on have decided without a gap */
 };
 
 struct job_growth {
@@ -65,8 +65,8 @@ struct sealed_parts {
 /* Before the job's parts are opened. What is not proved, and what comes after it, is left for later. */
 void growth_open(struct job *j, const struct sealed_parts *parts);
 void growth_close(struct job *j);
-/* This task is done, here. */
-void growth_task_done(struct job *j, uint32_t task);
+/* This task has ended here: done, not taken, or failed and may. */
+void growth_task_ended(struct job *j, uint32_t task, enum meta_status status);
 /* Look at what may be due; ten times a second and when something was done. */
 void growth_turn(struct job *j);
 void growth_second(struct job *j);

@@ -23,7 +23,8 @@ bool native_error(const struct native *n, yaml_ref at, const char *fmt, ...)
 
 /* Keys that people write where they are none: those of other tools, and ours in another place. */
 static const struct {
-    const char *key, *ours; /* `ours`: what it is called here, where that may stand; NULL: see `place` */
+    const char *key,
+        *ours; /* `ours`: what it is called here, where that may stand; NULL: see `place` */
     const char *place;
 } stray_keys[] = {
     {"input", "in", NULL},

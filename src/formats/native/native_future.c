@@ -117,8 +117,11 @@ static struct future_item chain_item(struct native_future *f, struct native_read
     snprintf(f->text, sizeof f->text, "rounds of '%s%.60s', asked when '%s%.60s' is done",
              native_prefix(r), c->name, native_prefix(r), title.at);
     strbuf_free(&title);
-    return (struct future_item){
-        .name = f->text, .first = range.first, .count = range.count, .last_time = c->last_time};
+    return (struct future_item){.name = f->text,
+                                .first = range.first,
+                                .count = range.count,
+                                .last_time = c->last_time,
+                                .by_ended = true};
 }
 
 /* The tasks of this name, or all of a family or a module that does not grow any more. */
@@ -232,11 +235,10 @@ static bool native_read_part(struct native_future *f, const struct workflow *w,
     return good;
 }
 
-/* The tasks of a file that joins, read by themselves: what that reads is noted. What is wrong with them
- * is said when they join. */
-static void look_at_joined(struct native_reading *r, size_t entry, struct outside *into)
+/* The tasks of a file, read by themselves: what that reads is noted. What is wrong with them is said when
+ * they join. */
+static void look_at_workflow(const struct native_reading *r, const char *path, struct outside *into)
 {
-    char *path = native_joined_path(r, entry_key(r, entry));
     struct text text;
     struct error ignored = {0};
     if (outside_read(into, path, &text, &ignored)) {
@@ -248,7 +250,6 @@ static void look_at_joined(struct native_reading *r, size_t entry, struct outsid
                                            &ignored));
         text_free(&text);
     }
-    free(path);
 }
 
 /* Of the file and its modules: other files are read through it; NULL: from the disk. */
@@ -275,12 +276,16 @@ static void native_future_look(struct future *base, const bool *ready, struct ou
             continue;
         if (c) {
             native_round_holds(r, c, c->round, c->condition, &holds, &ignored);
+            if (native_is_flow(r, c->key)) /* the next round reads it again */
+                look_at_workflow(r, r->modules.at[c->module]->file.y.file, into);
         } else if (all.at[i].waits < r->lists.at.n) {
             char *place = native_list_place(r, all.at[i].waits);
             lists_count_pending(&r->lists, &r->file, all.at[i].waits, f->r.folder, place);
             free(place);
         } else {
-            look_at_joined(r, WAITS_FOR_ENTRY(all.at[i].waits), into);
+            char *path = native_joined_path(r, entry_key(r, WAITS_FOR_ENTRY(all.at[i].waits)));
+            look_at_workflow(r, path, into);
+            free(path);
         }
     }
     array_free(&all);
