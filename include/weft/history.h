@@ -207,6 +207,21 @@ struct weft_record *weft_history_run(struct weft_history *h, int64_t run, struct
 void weft_record_free(struct weft_record *r);
 void weft_record_head(const struct weft_record *r, struct weft_run_head *out);
 
+/* What it was given, and where it ran. */
+struct weft_run_about {
+    size_t size;         /* set by WEFT_RUN_ABOUT_INIT: fields may be added at the end */
+    const char *given;   /* parameters and lists of the command line: "sigma=2"; NULL: none */
+    const char *version; /* of weft; NULL: not known */
+    const char *system;  /* "Linux 6.1.0 x86_64"; NULL: not known */
+    double memory;       /* bytes that it might use at once; 0: not known */
+    double speed;        /* of the machine; 0 or 1: not measured */
+};
+#define WEFT_RUN_ABOUT_INIT                                                                        \
+    {                                                                                              \
+        .size = sizeof(struct weft_run_about)                                                      \
+    }
+void weft_record_about(const struct weft_record *r, struct weft_run_about *out);
+
 struct weft_attempt {
     uint32_t task, attempt;
     const char *name, *kind;
@@ -233,7 +248,8 @@ struct weft_fact {
 };
 /* Fact number `i`; false: there are no more. */
 bool weft_record_fact(const struct weft_record *r, size_t i, struct weft_fact *out);
-/* Fact number `k` of finding number `i`: those that the question named. */
+/* Fact number `k` of run or finding number `i`: those that the question named, tasks left out of runs. */
+bool weft_runs_fact(const struct weft_runs *runs, size_t i, size_t k, struct weft_fact *out);
 bool weft_findings_fact(const struct weft_findings *f, size_t i, size_t k, struct weft_fact *out);
 
 struct weft_record_file {

@@ -130,6 +130,16 @@ EXPORT bool weft_runs_get(const struct weft_runs *runs, size_t i, struct weft_ru
     return true;
 }
 
+EXPORT bool weft_runs_fact(const struct weft_runs *runs, size_t i, size_t k, struct weft_fact *out)
+{
+    if (i >= runs->list.n || k >= runs->list.at[i].facts.n)
+        return false;
+    const struct record_fact *f = &runs->list.at[i].facts.at[k];
+    *out = (struct weft_fact){
+        .sort = fact_sort_name(f->sort), .name = f->name, .value = f->value, .item = f->item};
+    return true;
+}
+
 /* Numbers are positive, so that -1 is free for "none". */
 EXPORT int64_t weft_history_find(struct weft_history *h, const char *text, struct weft_error *error)
 {
@@ -178,6 +188,15 @@ EXPORT struct weft_workflow *weft_history_workflow(struct weft_history *h, int64
 
 /* ---- one run ---- */
 
+/* Events of other kinds stand between the attempts. */
+static void record_index_attempts(struct weft_record *r)
+{
+    r->attempts = mem_new(uint32_t, r->run.events.n + 1);
+    for (size_t k = 0; k < r->run.events.n; k++)
+        if (r->run.events.at[k].kind == TRACE_TASK)
+            r->attempts[r->nattempts++] = (uint32_t)k;
+}
+
 /* Everything at once, in memory: O(attempts + files). Names of tasks come apart from the events, as one
  * workflow has them for all its runs. */
 EXPORT struct weft_record *weft_history_run(struct weft_history *h, int64_t run,
@@ -188,6 +207,7 @@ EXPORT struct weft_record *weft_history_run(struct weft_history *h, int64_t run,
         struct weft_record *r = mem_new_zero(struct weft_record, 1);
         if (recorded_load(h->model, run, &r->run, &call.err) &&
             history_tasks(h->model, r->run.run, &r->tasks, &call.err)) {
+            record_index_attempts(r);
             call.result = r;
         } else {
             record_free(&r->run);
@@ -203,6 +223,7 @@ EXPORT void weft_record_free(struct weft_record *r)
         return;
     history_tasks_free(&r->tasks);
     record_free(&r->run);
+    free(r->attempts);
     free(r);
 }
 
@@ -211,16 +232,34 @@ EXPORT void weft_record_head(const struct weft_record *r, struct weft_run_head *
     history_head_out(&r->run, out);
 }
 
+EXPORT void weft_record_about(const struct weft_record *r, struct weft_run_about *out)
+{
+    struct weft_run_about own = {.size = out->size,
+                                 .given = r->run.given,
+                                 .version = r->run.version,
+                                 .system = r->run.system,
+                                 .memory = r->run.memory,
+                                 .speed = r->run.speed};
+    memcpy(out, &own, out->size < sizeof own ? out->size : sizeof own);
+}
+
 /* An event of a run that grew may name a task that the names do not have. */
 static const char *history_name_of(const struct history_tasks *t, uint32_t task)
 {
     return task < t->n ? history_task_name(t, task) : "";
 }
 
-/* Events of other kinds stand between the attempts: O(events) for each, as people read few. */
+/* O(1) of a record that the history gave; of one that a program made O(events), as people read few. */
 EXPORT bool weft_record_attempt(const struct weft_record *r, size_t i, struct weft_attempt *out)
 {
-    for (size_t k = 0; k < r->run.events.n; k++) {
+    if (r->attempts && i >= r->nattempts)
+        return false;
+    size_t from = 0;
+    if (r->attempts) {
+        from = r->attempts[i];
+        i = 0;
+    }
+    for (size_t k = from; k < r->run.events.n; k++) {
         const struct trace_event *e = &r->run.events.at[k];
         if (e->kind != TRACE_TASK || i--)
             continue;

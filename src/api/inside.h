@@ -52,6 +52,8 @@ bool api_digest(const char *text, struct digest *out, struct error *err);
 struct weft_record {
     struct run_record run;
     struct history_tasks tasks;
+    uint32_t *attempts; /* which of run.events are attempts; NULL: whoever asks looks */
+    size_t nattempts;
 };
 /* Cause number `i` of its failures; false: there are no more. */
 bool api_cause(const struct run_record *r, size_t i, struct weft_cause *out);

@@ -276,9 +276,7 @@ struct workflow *run_copy_workflow(const struct workflow *w, const char *folder,
                                                              .folder = folder},
                                      err);
     strbuf_free(&text);
-    if (copy)
-        workflow_take_lines(copy, w);
-    return copy;
+    return copy ? workflow_take_lines(copy, w) : NULL;
 }
 
 /* Its name stands for the file that it does not have, in messages and in the record. */

@@ -334,11 +334,12 @@ const char *workflow_display_name(const struct workflow *w, char *buffer, size_t
     return buffer;
 }
 
-void workflow_take_lines(struct workflow *w, const struct workflow *from)
+struct workflow *workflow_take_lines(struct workflow *w, const struct workflow *from)
 {
     bool same = w->ntasks == from->ntasks && w->line && from->line;
     for (uint32_t t = 0; same && t < w->ntasks; t++)
         w->line[t] = from->line[t];
     for (uint32_t i = 0; w->nassertions == from->nassertions && i < w->nassertions; i++)
         w->assertion_line[i] = from->assertion_line[i];
+    return w;
 }

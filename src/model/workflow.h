@@ -238,8 +238,8 @@ void workflow_resources_text(const struct workflow *w, uint32_t task, struct str
 uint32_t workflow_find_resource(const struct workflow *w, const char *name); /* NONE: none asks */
 
 /* `w` was read from the text that was written of `from`: messages name the lines of the file that somebody
- * wrote, not of that text. */
-void workflow_take_lines(struct workflow *w, const struct workflow *from);
+ * wrote, not of that text. Returns `w`. */
+struct workflow *workflow_take_lines(struct workflow *w, const struct workflow *from);
 
 uint32_t workflow_find_task(const struct workflow *w, const char *name); /* NONE: no such task */
 /* By name; anonymous objects are found by their label. */

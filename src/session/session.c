@@ -177,11 +177,9 @@ static bool session_take_as_text(struct session *s, struct error *err)
     struct workflow *w = native->read_workflow(
         &(struct format_source){.path = s->flow, .text = copy, .length = s->text.n}, err);
     free(copy);
-    if (w) {
+    if (w)
         place_put_image(w, &s->text);
-        workflow_take_lines(w, s->w);
-    }
-    return w && session_take_again(s, w, err);
+    return w && session_take_again(s, workflow_take_lines(w, s->w), err);
 }
 
 /* One that grows is read again by everybody from what it was read from here, and so by us. */
