@@ -74,9 +74,9 @@ static int cancel_here(const struct arguments *a, uint64_t number)
     if (good && name && !cancel_find(w, name, &task)) {
         struct error err = {0};
         weft_watch_close(w);
-        error_set(&err, ERROR_INPUT, "run %" PRIu64 " has no task '%s'; `weft history %" PRIu64
-                                     "` lists them",
-                  number, name, number);
+        error_set(&err, ERROR_INPUT,
+                  "run %" PRIu64 " has no task '%s'; `weft history %" PRIu64 "` lists them", number,
+                  name, number);
         return cli_fail(&err);
     }
     if (good)
@@ -115,15 +115,16 @@ const struct command command_cancel = {
     .least = 1,
     .most = 2,
     .summary = "end a run on a cluster or of this machine, or one of its tasks",
-    .details = "Without TASK everything of the run ends now. With TASK only that one and all that\n"
-               "depends on it, wherever they are; the rest of the run goes on. What is done stays\n"
-               "done. Runs on a cluster have the number that `weft status` shows; with --here RUN is a\n"
-               "run of this machine, by its number in the history, and without TASK it is stopped as by\n"
-               "Ctrl-C in its terminal.\n\n"
-               "examples:\n"
-               "  weft cancel 3\n"
-               "  weft cancel 3 align_7\n"
-               "  weft cancel --here 41 align_7\n",
+    .details =
+        "Without TASK everything of the run ends now. With TASK only that one and all that\n"
+        "depends on it, wherever they are; the rest of the run goes on. What is done stays\n"
+        "done. Runs on a cluster have the number that `weft status` shows; with --here RUN is a\n"
+        "run of this machine, by its number in the history, and without TASK it is stopped as by\n"
+        "Ctrl-C in its terminal.\n\n"
+        "examples:\n"
+        "  weft cancel 3\n"
+        "  weft cancel 3 align_7\n"
+        "  weft cancel --here 41 align_7\n",
     .options = cancel_options,
     .run = cancel_command,
 };

@@ -78,31 +78,6 @@ static void run_lost(struct run *r, uint32_t task)
     r->lost[task] = 1;
 }
 
-/* Because somebody cancelled it, or one above it? Those above are noted before. One that runs here is told of by its end. */
-static void run_removed(struct run *r, uint32_t task)
-{
-    const struct workflow *w = r->w;
-    uint32_t because = NONE;
-    if (!r->gone)
-        return;
-    bool asked = r->gone[task] == CANCELLED_ASKED;
-    for (uint32_t e = w->pred_off[task]; !asked && because == NONE && e < w->pred_off[task + 1]; e++)
-        if (r->gone[w->pred_task[e]] == CANCELLED_GONE)
-            because = w->pred_task[e];
-    if (!asked && because == NONE)
-        return; /* a failure's doing */
-    r->gone[task] = CANCELLED_GONE;
-    r->result.cancelled += asked;
-    double now = driver_now(r->driver);
-    if (!executor_runs(r->executor, task))
-        outbox_event(&r->outbox, &(struct trace_event){.kind = TRACE_SKIPPED,
-                                                       .id = task,
-                                                       .other = because,
-                                                       .outcome = TRACE_CANCELLED,
-                                                       .start = now,
-                                                       .finish = now});
-}
-
 static void run_decide(struct run *r, uint32_t task, bool done)
 {
     if (r->o.growth && r->o.growth->decides)
@@ -232,14 +207,7 @@ static void submit_more(struct run *r)
         driver_handle(r->driver,
                       &(struct sched_event){.kind = SCHED_EVENT_REMOVE, .task = r->never.at[i]});
     r->never.n = 0;
-    for (size_t i = r->wishes.n; i-- > 0;) {
-        uint32_t task = r->wishes.at[i];
-        if (task >= r->submitted && !r->stopping)
-            continue; /* its turn comes */
-        r->wishes.at[i] = r->wishes.at[--r->wishes.n];
-        driver_handle(r->driver,
-                      &(struct sched_event){.kind = SCHED_EVENT_REMOVE, .task = task});
-    }
+    run_take_out(r);
 }
 
 /* ---- reporting ---- */
@@ -417,10 +385,14 @@ void run_grow_soon(struct run *r)
 }
 
 /* A file is out of memory, or back: the next turn tells the scheduler. */
+void run_more_to_do(struct run *r)
+{
+    uv_idle_start(&r->spin, run_on_spin); /* I5 */
+}
+
 static void run_on_moved(void *context)
 {
-    struct run *r = context;
-    uv_idle_start(&r->spin, run_on_spin);
+    run_more_to_do(context);
 }
 
 /* A command that was cancelled has its grace, and its end is on record. */
@@ -518,18 +490,6 @@ int run_fd(struct run *r)
 void run_stop(struct run *r)
 {
     stepper_stop(&r->stepper);
-}
-
-void run_cancel(struct run *r, uint32_t task)
-{
-    if (task >= r->total || r->over)
-        return;
-    if (!r->gone)
-        r->gone = mem_new_zero(uint8_t, r->total);
-    if (!r->gone[task])
-        r->gone[task] = CANCELLED_ASKED;
-    array_push(&r->wishes, task);
-    uv_idle_start(&r->spin, run_on_spin); /* I5 */
 }
 
 /* ---- from beginning to end ---- */

@@ -147,7 +147,7 @@ struct run_result {
     uint32_t done, reused, failed, skipped;
     uint32_t
         untaken; /* of the skipped: by a decision (`when`), or for want of what such a task makes */
-    uint32_t excused; /* of the failed: those that may (`may_fail`) */
+    uint32_t excused;   /* of the failed: those that may (`may_fail`) */
     uint32_t cancelled; /* of the skipped: those that somebody named (run_cancel()) */
     uint32_t attempts, orphans;
     bool interrupted;

@@ -61,5 +61,11 @@ bool run_must_flush(const struct run *r, double now); /* there is much that is n
 bool run_schedule(struct run *r, struct error *err);  /* from now on there is a scheduler */
 void run_broken(void *run, const struct error *err);
 
+void run_more_to_do(struct run *r); /* at once: run_fd() says so */
+
+/* run_cancel.c: wishes that are due go to the scheduler; a task is removed, for whatever reason. */
+void run_take_out(struct run *r);
+void run_removed(struct run *r, uint32_t task);
+
 /* run_crew.c: a turn of a run that a crew carries out (executor_is_crewed()). */
 enum run_turn run_crew_turn(struct run *r);

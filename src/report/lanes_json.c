@@ -203,7 +203,7 @@ static void lanes_put_curve(const char *name, bool memory, const struct lanes_at
 static void lanes_put_stack(const struct lanes_attempt *a, size_t n, const struct lanes_options *o,
                             struct json_writer *j)
 {
-    double *part = mem_new_zero(double, (size_t)LANES_CURVE * CELL_KINDS);
+    double *part = mem_new_zero(double, (size_t)LANES_CURVE *CELL_KINDS);
     bool used[CELL_KINDS] = {0};
     double width = (o->to - o->from) / LANES_CURVE;
     for (size_t i = 0; i < n; i++) {

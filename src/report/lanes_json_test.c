@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "model/builder.h"
 #include "tap.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -97,6 +99,19 @@ static void many(void)
         failed = failed || json_number(&j, v) == 9;
     }
     ok(failed, "the one that failed is seen");
+    double sum = 0, most = 0;
+    json_ref stack = member(&j, "stack");
+    for (json_ref row = json_first(&j, stack); row != JSON_NONE;
+         row = json_next_element(&j, stack, row)) {
+        json_ref v = json_first(&j, row); /* its colour */
+        for (v = json_next_element(&j, row, v); v != JSON_NONE; v = json_next_element(&j, row, v)) {
+            sum += json_number(&j, v);
+            most = json_number(&j, v) > most ? json_number(&j, v) : most;
+        }
+    }
+    is_int(length(&j, stack), 3, "stacked by kind: two, and what failed");
+    ok(fabs(sum / LANES_CURVE - CORES) < 1 && most <= CORES + 1,
+       "all cores were at work all the time: %.3f", sum / LANES_CURVE);
     json_free(&j);
     strbuf_clear(&out);
     lanes_json(a, 0, &o, &out);

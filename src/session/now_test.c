@@ -40,14 +40,16 @@ static void moment(void)
     struct workflow *w = tasks_of_kinds(9, 3);
     struct now *n = now_begin(state, 17, w, (const uint8_t *)"abcdefghi", false);
     struct trace_sink s = now_sink(n);
-    ok(now_read(state, 17, &head, &tasks) && tasks.n == 0 && head.all.tasks == 9, "nothing runs yet");
+    ok(now_read(state, 17, &head, &tasks) && tasks.n == 0 && head.all.tasks == 9,
+       "nothing runs yet");
     tell(s, TRACE_BEGIN, 3, 0);
     tell(s, TRACE_BEGIN, 4, 0);
     tell(s, TRACE_TASK, 3, TRACE_DONE);
     tell(s, TRACE_REUSED, 1, 0);
     ok(now_read(state, 17, &head, &tasks) && tasks.n == 1, "one of two has ended");
     ok(tasks.at[0].task == 4 && tasks.at[0].lane == 4 && tasks.at[0].since == 4, "the other runs");
-    ok(head.all.done == 1 && head.all.reused == 1 && head.all.running == 1 && head.all.failed == 0, "counts");
+    ok(head.all.done == 1 && head.all.reused == 1 && head.all.running == 1 && head.all.failed == 0,
+       "counts");
     tell(s, TRACE_TASK, 4, TRACE_FAILED);
     tasks.n = 0;
     ok(now_read(state, 17, &head, &tasks) && tasks.n == 0 && head.all.failed == 1, "it failed");
@@ -91,7 +93,8 @@ static void full(void)
     for (uint32_t t = 19900; t < 30000; t++)
         tell(s, TRACE_TASK, t, TRACE_DONE);
     tasks.n = 0;
-    ok(now_read(state, 1, &head, &tasks) && tasks.n == 0 && head.all.running == 0, "until all ended");
+    ok(now_read(state, 1, &head, &tasks) && tasks.n == 0 && head.all.running == 0,
+       "until all ended");
     now_end(n);
     array_free(&tasks);
 }
@@ -147,11 +150,14 @@ static void wishes(void)
     uint8_t *reasons = calloc(100, 1);
     struct now *n = now_begin(state, 4, w, reasons, false);
     ok(now_take_wish(n) == NONE, "nobody wants anything");
-    ok(now_wish(state, 4, 17) == NOW_ASKED && now_wish(state, 4, 0) == NOW_ASKED, "two tasks are to be cancelled");
+    ok(now_wish(state, 4, 17) == NOW_ASKED && now_wish(state, 4, 0) == NOW_ASKED,
+       "two tasks are to be cancelled");
     uint32_t one = now_take_wish(n), two = now_take_wish(n);
     ok(one + two == 17 && one != two && now_take_wish(n) == NONE, "each is told once");
-    ok(now_wish(state, 5, 1) == NOW_SILENT && now_take_wish(n) == NONE, "another run's wish is not this one's");
-    ok(now_wish(state, 4, 100) == NOW_ASKED && now_take_wish(n) == NONE, "a task that is not there is none");
+    ok(now_wish(state, 5, 1) == NOW_SILENT && now_take_wish(n) == NONE,
+       "another run's wish is not this one's");
+    ok(now_wish(state, 4, 100) == NOW_ASKED && now_take_wish(n) == NONE,
+       "a task that is not there is none");
     uint32_t room = 0;
     while (room < 1000 && now_wish(state, 4, room % 100) == NOW_ASKED)
         room++;
@@ -174,7 +180,8 @@ static void damaged(void)
     ok(f && fputs("weftnow1 and nothing else", f) >= 0 && fclose(f) == 0, "a file that is cut off");
     ok(!now_read(state, 1, &head, &tasks), "tells nothing");
     struct workflow *w = tasks_of_kinds(1, 1);
-    ok(!now_begin("/nowhere/at/all", 1, w, (const uint8_t *)"", false), "a folder that is not there");
+    ok(!now_begin("/nowhere/at/all", 1, w, (const uint8_t *)"", false),
+       "a folder that is not there");
     workflow_free(w);
     unlink(path);
     array_free(&tasks);

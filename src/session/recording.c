@@ -118,8 +118,8 @@ void recording_begin(struct session *s)
         strbuf_free(&text);
         if (s->record.run) {
             listeners_add(&s->listeners, history_sink(s->history));
-            s->now = now_begin(s->ws.state, s->record.run, s->w, s->needs.task,
-                               s->executor != NULL);
+            s->now =
+                now_begin(s->ws.state, s->record.run, s->w, s->needs.task, s->executor != NULL);
             if (s->now)
                 listeners_add(&s->listeners, now_sink(s->now));
         } else {
@@ -255,10 +255,10 @@ void recording_end(struct session *s, bool good)
     if (s->o.elsewhere)
         r->cores = recording_most_cores(s);
     /* a detached run ends in the record of whoever attaches */
-    r->outcome = s->detached      ? RECORD_CANCELLED
-                 : good           ? RECORD_DONE
+    r->outcome = s->detached                                                   ? RECORD_CANCELLED
+                 : good                                                        ? RECORD_DONE
                  : x->interrupted || (x->cancelled && x->failed == x->excused) ? RECORD_CANCELLED
-                                  : RECORD_FAILED;
+                                                                               : RECORD_FAILED;
     recording_failures(s);
     recording_grown(s);
     now_end(s->now);

@@ -585,7 +585,7 @@ static bool session_on_tick(void *context, int stopping)
     struct session *s = context;
     hooks_poll(s->hooks);
     for (uint32_t task; s->run && (task = now_take_wish(s->now)) != NONE;)
-        run_cancel(s->run, task); /* somebody outside wants it (session/now.h) */
+        run_cancel(s->run, task); /* wished from outside (session/now.h) */
     if (s->tick)
         s->tick(s->tick_context, stopping);
     return false;
@@ -596,8 +596,7 @@ bool session_go(struct session *s, struct error *err)
 {
     if (s->state != SESSION_RUNNING)
         return true;
-    s->fan = listeners_sink(&s->listeners);
-    s->fan_at = &s->fan;
+    s->fan = listeners_sink(&s->listeners), s->fan_at = &s->fan;
     struct run_options o = session_run_options(s);
     o.label = s->label;
     o.disk = isfinite(s->disk) ? s->disk : 0;
@@ -609,8 +608,7 @@ bool session_go(struct session *s, struct error *err)
     o.overwrite = s->o.overwrite;
     o.keep_failed = s->o.keep_failed;
     o.retry_first = s->retry_first;
-    o.sinks = &s->fan_at;
-    o.nsinks = 1;
+    o.sinks = &s->fan_at, o.nsinks = 1;
     o.growth = growing_of(s);
     o.tick = session_on_tick;
     o.context = s;

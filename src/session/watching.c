@@ -326,7 +326,7 @@ bool watching_cancel(const struct watching *w, uint32_t task, struct error *err)
         return true;
     case NOW_DEAF:
         return error_set(err, ERROR_INPUT,
-                         "run %lld runs on agents: `weft status` tells its number there, and "
+                         "run %lld goes on with agents: `weft status` tells its number there, and "
                          "`weft cancel NUMBER %s` ends the task",
                          run, workflow_task_name(w->names, task));
     case NOW_FULL:
@@ -337,8 +337,9 @@ bool watching_cancel(const struct watching *w, uint32_t task, struct error *err)
     case NOW_SILENT:
         break;
     }
-    return error_set(err, ERROR_FAILED, "run %lld does not tell what it does in %s/now: it runs on "
-                                        "another machine, or is of another version of weft",
+    return error_set(err, ERROR_FAILED,
+                     "run %lld does not tell what it does in %s/now: it runs on "
+                     "another machine, or is of another version of weft",
                      run, w->state_folder);
 }
 

@@ -8,7 +8,8 @@
 
 enum { THRIFT_RUNS = 8 };
 static const double THRIFT_SHARE = 0.02; /* of a core */
-static const double THRIFT_FIRST = 0.02; /* seconds that nobody has to wait for: some thousand tasks */
+static const double THRIFT_FIRST =
+    0.02; /* seconds that nobody has to wait for: some thousand tasks */
 /* Seconds a task, measured at a million of them: to open (names, families, graph), to draw again, and to read an attempt
  * (twice: the graph has a watch of its own). What it really took is counted afterwards. */
 static const double OPEN_TASK = 2.2e-6, DRAW_TASK = 3e-7, READ_ATTEMPT = 1.6e-6;
@@ -19,7 +20,7 @@ static struct thrift {
     double spent;
     uint32_t read; /* tasks that were over when it was read last */
     bool opened;
-    uint64_t asked; /* when, in questions */
+    uint64_t asked;     /* when, in questions */
 } thrifts[THRIFT_RUNS]; /* guarded by thrift_lock */
 static uint64_t thrift_questions;
 

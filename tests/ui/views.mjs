@@ -160,6 +160,52 @@ async function failures(page, origin) {
     await shot(page, "failures");
 }
 
+/* One of two that run is cancelled; the other goes on. */
+async function cancelled(page, origin) {
+    lab.write("two.yaml", `weft: 1\nname: two\ntasks:\n  long: { run: "sleep 600; echo > {out}", out: long.txt }\n  below: { run: "cat {in} > {out}", in: long.txt, out: below.txt }\n  rest: { run: "until [ -e ${lab.work}/two.gate ]; do sleep 0.1; done; echo > {out}", out: rest.txt }\n`);
+    const child = spawn(weft, ["run", path.join(lab.work, "two.yaml"), "-q", "-j", "2"], { env: lab.environment, stdio: "ignore" });
+    const over = new Promise((done) => child.once("exit", done));
+    await page.goto(`${origin}/#run`);
+    await page.getByRole("link", { name: /two/ }).first().click();
+    await page.getByRole("region", { name: "list of tasks" }).getByRole("button", { name: "long", exact: true }).click();
+    await page.getByRole("button", { name: "Cancel this task" }).click();
+    await comes(page.getByText("and what depends on it are being cancelled"), "a task that runs is cancelled from the page");
+    await until(async () => (await page.locator(".tasks tr", { hasText: "below" }).innerText().catch(() => "")).includes("skipped"), "what depends on it is told as skipped while the rest goes on");
+    await accessible(page, "a run with a cancelled task");
+    lab.write("two.gate", "");
+    ok((await over) === 1, "the run ends with status 1");
+    await until(async () => /cancelled.*1 done.*2 not run/.test((await page.locator(".counts").innerText()).replace(/\s+/g, " ")), "and the page says what was not run");
+}
+
+/* Filters in order, no Gantt of tasks that neither begin nor end. */
+async function stream(page, origin) {
+    lab.write("stream.yaml", 'weft: 1\nname: lines\ntasks:\n  upper: { run: "tr a-z A-Z < {in} > {out}", per_item: true, in: line, out: loud }\n  mark: { run: "sed s/^/-/ {in} > {out}", per_item: true, in: loud, out: marked }\n');
+    execFileSync(weft, ["stream", path.join(lab.work, "stream.yaml"), "--from", "-", "--to", "-", "-q"], { env: lab.environment, input: "a\nb\nc\n" });
+    await page.goto(`${origin}/#run`);
+    await page.getByRole("link", { name: /lines/ }).first().click();
+    const card = page.getByRole("region", { name: "stream" });
+    await comes(card.getByText(/3 items · .* items\/s · latency/), "a stream has its figures");
+    ok((await card.locator("table").first().locator("tbody tr td:first-child").allInnerTexts()).join() === "upper,mark", "and its filters, as items go through them");
+    ok((await page.locator(".gantt").count()) === 0 && (await page.getByText("skipped").count()) === 0 && (await page.getByRole("button", { name: "Run again" }).count()) === 0, "nothing of it is told as skipped");
+    await accessible(page, "a stream");
+    await shot(page, "stream");
+}
+
+/* Every view on a phone is as wide as it, and scrolls one way. */
+async function phone(context, origin) {
+    const small = await context.newPage();
+    await small.setViewportSize({ width: 360, height: 740 });
+    await small.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+    for (const view of ["#workbench?file=docs.yaml", "#run", "#run?run=1", "#plan?flow=docs.yaml", "#experiments", "#database?run=1", "#cluster"]) {
+        await small.goto(`${origin}/${view}`);
+        await small.locator("main .card, main .workbench, main section").first().waitFor();
+        await small.waitForTimeout(300);
+        ok(await small.evaluate(() => document.documentElement.scrollWidth <= 360), `on a phone ${view} is not wider than it`);
+        await accessible(small, `${view} on a phone, in the dark`);
+    }
+    await small.close();
+}
+
 async function many(page, context, origin) {
     lab.write("many.yaml", 'weft: 1\nname: many\nlists: { i: { from: 1, to: 25000 } }\ntasks:\n  begin: { call: "libc.so.6:sched_yield" }\n' + ["align", "sort", "merge", "call"].map((k) => `  ${k}: { each: i, call: "libc.so.6:sched_yield", after: begin }\n`).join(""));
     run("many.yaml");
@@ -187,5 +233,8 @@ await test(lab, async ({ context }) => {
     await experiments(page, origin);
     await database(page, origin);
     await failures(page, origin);
+    await cancelled(page, origin);
+    await stream(page, origin);
+    await phone(context, origin);
     await many(page, context, origin);
 });
