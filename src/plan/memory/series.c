@@ -37,7 +37,7 @@ struct series_list {
     size_t n, cap;
 };
 
-struct series {
+struct series_parts {
     const struct workflow *w;
     uint32_t *next;  /* per task: the next of its run */
     uint32_t *place; /* per task: in the other order */
@@ -71,7 +71,7 @@ static int compare_runs(const void *a, const void *b)
 }
 
 /* Behind all others of the list, which it must follow. */
-static void list_append(struct series *s, struct series_list *list, struct series_run run)
+static void list_append(struct series_parts *s, struct series_list *list, struct series_run run)
 {
     while (list->n && !run_comes_first(&list->at[list->n - 1], &run)) {
         struct series_run before = list->at[--list->n];
@@ -85,7 +85,7 @@ static void list_append(struct series *s, struct series_list *list, struct serie
 }
 
 /* A file of several readers is freed by each in part: nobody knows who will be the last. */
-static struct series_run run_of_task(const struct series *s, uint32_t task)
+static struct series_run run_of_task(const struct series_parts *s, uint32_t task)
 {
     const struct workflow *w = s->w;
     double inputs = 0, kept = 0, freed = 0;
@@ -108,7 +108,7 @@ static struct series_run run_of_task(const struct series *s, uint32_t task)
 
 /* ---- cutting a set of tasks ---- */
 
-static uint32_t group_of(struct series *s, uint32_t task)
+static uint32_t group_of(struct series_parts *s, uint32_t task)
 {
     while (s->group[task] != task)
         task = s->group[task] = s->group[s->group[task]];
@@ -116,7 +116,7 @@ static uint32_t group_of(struct series *s, uint32_t task)
 }
 
 /* True: this neighbour is of the set and was not met since `looks` was counted up. */
-static bool series_meets(struct series *s, uint32_t set, uint32_t task)
+static bool series_meets(struct series_parts *s, uint32_t set, uint32_t task)
 {
     if (s->set[task] != set || s->seen[task] == s->looks)
         return false;
@@ -125,7 +125,7 @@ static bool series_meets(struct series *s, uint32_t set, uint32_t task)
 }
 
 /* Producers of a task that are last before the cut. */
-static uint64_t last_producers(struct series *s, uint32_t set, uint32_t task)
+static uint64_t last_producers(struct series_parts *s, uint32_t set, uint32_t task)
 {
     const struct workflow *w = s->w;
     uint64_t count = 0;
@@ -136,7 +136,7 @@ static uint64_t last_producers(struct series *s, uint32_t set, uint32_t task)
 }
 
 /* Readers of a task that are first behind the cut. */
-static uint64_t first_readers(struct series *s, uint32_t set, uint32_t task)
+static uint64_t first_readers(struct series_parts *s, uint32_t set, uint32_t task)
 {
     const struct workflow *w = s->w;
     uint64_t count = 0;
@@ -155,7 +155,7 @@ struct series_cut {
 };
 
 /* The cut passes `task`, a first one behind it. Each edge of the set is looked at a few times in all. */
-static void cut_passes(struct series *s, uint32_t set, uint32_t task, struct series_cut *cut)
+static void cut_passes(struct series_parts *s, uint32_t set, uint32_t task, struct series_cut *cut)
 {
     const struct workflow *w = s->w;
     cut->edges -= last_producers(s, set, task);
@@ -181,7 +181,7 @@ static void cut_passes(struct series *s, uint32_t set, uint32_t task, struct ser
     }
 }
 
-static void cut_begin(struct series *s, uint32_t set, const uint32_t *task, uint32_t n,
+static void cut_begin(struct series_parts *s, uint32_t set, const uint32_t *task, uint32_t n,
                       struct series_cut *cut)
 {
     const struct workflow *w = s->w;
@@ -197,10 +197,10 @@ static void cut_begin(struct series *s, uint32_t set, const uint32_t *task, uint
 
 /* ---- the list of a set ---- */
 
-static void series_decompose(struct series *s, uint32_t *task, uint32_t n, uint32_t depth,
+static void series_decompose(struct series_parts *s, uint32_t *task, uint32_t n, uint32_t depth,
                              struct series_list *out);
 
-static void append_all(struct series *s, struct series_list *list, struct series_list *more)
+static void append_all(struct series_parts *s, struct series_list *list, struct series_list *more)
 {
     for (size_t i = 0; i < more->n; i++)
         list_append(s, list, more->at[i]);
@@ -208,7 +208,7 @@ static void append_all(struct series *s, struct series_list *list, struct series
 }
 
 /* Tasks of one group stand together, in their order. True: there are several. */
-static bool series_group(struct series *s, uint32_t set, uint32_t *task, uint32_t n)
+static bool series_group(struct series_parts *s, uint32_t set, uint32_t *task, uint32_t n)
 {
     const struct workflow *w = s->w;
     for (uint32_t i = 0; i < n; i++)
@@ -239,7 +239,7 @@ static bool series_group(struct series *s, uint32_t set, uint32_t *task, uint32_
     return groups > 1;
 }
 
-static void series_side_by_side(struct series *s, uint32_t *task, uint32_t n, uint32_t depth,
+static void series_side_by_side(struct series_parts *s, uint32_t *task, uint32_t n, uint32_t depth,
                                 struct series_list *out)
 {
     /* groups are read before the parts change them */
@@ -270,7 +270,7 @@ static int compare_places(const void *a, const void *b, void *context)
 }
 
 /* Tasks that are connected: one part behind the other. */
-static void series_in_turn(struct series *s, uint32_t set, uint32_t *task, uint32_t n,
+static void series_in_turn(struct series_parts *s, uint32_t set, uint32_t *task, uint32_t n,
                            uint32_t depth, struct series_list *out)
 {
     struct series_cut cut;
@@ -296,7 +296,7 @@ static void series_in_turn(struct series *s, uint32_t set, uint32_t *task, uint3
 }
 
 /* task[n] has producers before consumers. */
-static void series_decompose(struct series *s, uint32_t *task, uint32_t n, uint32_t depth,
+static void series_decompose(struct series_parts *s, uint32_t *task, uint32_t n, uint32_t depth,
                              struct series_list *out)
 {
     if (n == 1) {
@@ -321,7 +321,7 @@ static void series_decompose(struct series *s, uint32_t *task, uint32_t n, uint3
 
 uint32_t *series_order(const struct workflow *w, const uint32_t *other)
 {
-    struct series s = {.w = w};
+    struct series_parts s = {.w = w};
     uint32_t n = w->ntasks, *task = mem_new(uint32_t, n), *order = mem_new(uint32_t, n), at = 0;
     struct series_list list = {0};
     s.next = mem_new(uint32_t, n);
