@@ -172,6 +172,27 @@ void stream_estimate_free(struct stream_estimate *e)
     array_free(&e->end);
 }
 
+/* An empty cluster has no message and no port: only the lists by cluster close up. */
+void stream_estimate_renumber(struct stream_estimate *e, const uint32_t *number)
+{
+    for (size_t i = 0; i < e->messages.n; i++) {
+        e->messages.at[i].from = number[e->messages.at[i].from];
+        e->messages.at[i].to = number[e->messages.at[i].to];
+    }
+    for (size_t i = 0; i < e->ports.n; i++)
+        e->ports.at[i].cluster = number[e->ports.at[i].cluster];
+    size_t m = 0;
+    for (size_t c = 0; c < e->component.n; c++) {
+        if (number[c] == NONE)
+            continue;
+        e->component.at[m] = e->component.at[c];
+        e->member.at[m++] = number[e->member.at[c]];
+    }
+    e->component.n = e->member.n = m;
+    if (e->slow_cluster != NONE)
+        e->slow_cluster = number[e->slow_cluster];
+}
+
 /* ---- the pass ---- */
 
 /* One estimate under way. base_at: how far the base's messages have been walked along. */
@@ -183,7 +204,8 @@ struct pass {
     struct stream_estimate *out;
     const struct stream_estimate *base;
     size_t base_at;
-    double limit;
+    double limit, rate; /* most latency, least throughput */
+    bool slow;          /* a channel's cycle is already too long for it */
 };
 
 /* The end of the data that copy `at` of `task` in cluster b takes without a transfer: from copies
@@ -208,6 +230,13 @@ static double local_ready(const struct pass *s, uint32_t task, uint32_t b)
     return ready;
 }
 
+/* What must still follow the end of a copy. Of several copies one may feed only those that end early:
+ * then nothing is known. */
+static double copy_tail(const struct pass *s, uint32_t task)
+{
+    return s->map->off[task + 1] - s->map->off[task] == 1 ? s->g->tail[task] : 0;
+}
+
 /* All copies of a task: each starts when its data is there and its cluster's copy before it has
  * ended. False: the latency must exceed the limit. */
 static bool stream_take_task(struct pass *s, uint32_t task)
@@ -228,7 +257,7 @@ static bool stream_take_task(struct pass *s, uint32_t task)
         s->out->begin.at[c] = start;
         if (end > s->out->latency)
             s->out->latency = end;
-        if (end + s->g->tail[task] > s->limit)
+        if (end + copy_tail(s, task) > s->limit)
             return false;
     }
     return true;
@@ -281,8 +310,9 @@ static uint32_t find_root(uint32_t *parent, uint32_t i)
     return i;
 }
 
-/* The component's rate is bounded by its fewest processors at one end of a transfer. */
-static void stream_join_components(struct stream_work *work, uint32_t a, uint32_t b, uint32_t procs)
+/* The component's rate is bounded by its fewest processors at one end of a transfer: returned. */
+static uint32_t stream_join_components(struct stream_work *work, uint32_t a, uint32_t b,
+                                       uint32_t procs)
 {
     a = find_root(work->parent, a);
     b = find_root(work->parent, b);
@@ -292,6 +322,7 @@ static void stream_join_components(struct stream_work *work, uint32_t a, uint32_
         work->least_procs[root] = work->least_procs[other];
     if (procs < work->least_procs[root])
         work->least_procs[root] = procs;
+    return work->least_procs[root];
 }
 
 /* Enter the messages of a cluster that were taken over from the base: from now on slots are
@@ -380,6 +411,13 @@ static void find_slot(struct pass *s, const struct stream_message *same, double 
     stream_slot_book(work, a, b, &slot, duration, number);
 }
 
+/* The cycle time of a channel so far: it only grows. */
+static double lane_cycle(const struct stream_side *side, uint32_t channel)
+{
+    const stream_blocks *busy = &side->lanes.at[channel].busy;
+    return array_last(busy).finish - busy->at[0].start;
+}
+
 /* One transfer home(i) -> b. */
 static void stream_send_message(struct pass *s, uint32_t edge, uint32_t a, uint32_t b,
                                 double duration)
@@ -392,7 +430,8 @@ static void stream_send_message(struct pass *s, uint32_t edge, uint32_t a, uint3
     m->edge = edge;
     m->from = a;
     m->to = b;
-    if (same && !work->dirty[a] && !work->dirty[b]) {
+    bool kept = same && !work->dirty[a] && !work->dirty[b];
+    if (kept) {
         keep_slot(s, same, m);
         enter_kept(s, m, number);
     } else {
@@ -406,7 +445,10 @@ static void stream_send_message(struct pass *s, uint32_t edge, uint32_t a, uint3
     m->end = begin + duration;
     m->latest = INFINITY;
     uint32_t pa = s->map->procs[a], pb = s->map->procs[b];
-    stream_join_components(work, a, b, pa < pb ? pa : pb);
+    double procs = stream_join_components(work, a, b, pa < pb ? pa : pb);
+    if (s->rate > 0 && !kept)
+        s->slow = procs / lane_cycle(&work->sides[a], m->from_channel) < s->rate ||
+                  procs / lane_cycle(&work->sides[b], m->to_channel) < s->rate;
 }
 
 /* One transfer serves all readers of the object in the cluster. */
@@ -422,7 +464,8 @@ static void stream_deliver_object(struct pass *s, uint32_t edge, uint32_t b, dou
 }
 
 /* The transfers of an edge: one to each cluster that holds a copy of the consumer and none of the
- * producer. False: the latency must exceed the limit, or two nodes cannot talk. */
+ * producer. False: the latency must exceed the limit, the rate be missed, or two nodes cannot talk.
+ */
 static bool take_edge(struct pass *s, uint32_t edge)
 {
     const struct stream_map *map = s->map;
@@ -440,6 +483,8 @@ static bool take_edge(struct pass *s, uint32_t edge)
         }
         if (duration > 0) {
             stream_send_message(s, edge, a, b, duration);
+            if (s->slow)
+                return false;
             end = array_last(&s->out->messages).end;
         } else {
             end = s->work->end[stream_copy(map, i, a)];
@@ -448,7 +493,7 @@ static bool take_edge(struct pass *s, uint32_t edge)
             stream_deliver_object(s, edge, b, end);
         else if (end > s->work->ready[c])
             s->work->ready[c] = end;
-        if (end + (s->g->uniform ? s->g->time[j] : 0) + s->g->tail[j] > s->limit)
+        if (end + (s->g->uniform ? s->g->time[j] : 0) + copy_tail(s, j) > s->limit)
             return false;
     }
     return true;
@@ -538,13 +583,20 @@ static void stream_compute_rates(struct pass *s)
 }
 
 /* What is refused early still says how many processors it has: searches compare them. */
-bool stream_estimate(struct stream_work *work, const struct stream_map *map, uint32_t ports,
-                     double limit, const struct stream_estimate *base, struct stream_estimate *out)
+bool stream_estimate_above(struct stream_work *work, const struct stream_map *map, uint32_t ports,
+                           double limit, double rate, const struct stream_estimate *base,
+                           struct stream_estimate *out)
 {
     const struct stream_graph *g = work->g;
     uint32_t ncopies = map->off[g->ntasks], m = map->nclusters;
-    struct pass s = {
-        .work = work, .g = g, .w = g->w, .map = map, .out = out, .base = base, .limit = limit};
+    struct pass s = {.work = work,
+                     .g = g,
+                     .w = g->w,
+                     .map = map,
+                     .out = out,
+                     .base = base,
+                     .limit = limit,
+                     .rate = rate};
     stream_work_fit(work, m, ncopies);
     out->messages.n = out->ports.n = 0;
     out->latency = out->cycle = out->throughput = out->computation_rate = out->data_rate = 0;
@@ -581,7 +633,13 @@ bool stream_estimate(struct stream_work *work, const struct stream_map *map, uin
     }
     memcpy(out->end.at, work->end, ncopies * sizeof *work->end);
     stream_compute_rates(&s);
-    return true;
+    return out->throughput >= rate;
+}
+
+bool stream_estimate(struct stream_work *work, const struct stream_map *map, uint32_t ports,
+                     double limit, const struct stream_estimate *base, struct stream_estimate *out)
+{
+    return stream_estimate_above(work, map, ports, limit, 0, base, out);
 }
 
 /* ---- a bound ---- */

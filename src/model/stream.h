@@ -101,6 +101,9 @@ struct stream_estimate {
 };
 void stream_estimate_free(struct stream_estimate *e);
 
+/* Clusters get new numbers in the same order; those that are left out were empty. */
+void stream_estimate_renumber(struct stream_estimate *e, const uint32_t *number);
+
 struct stream_work; /* memory reused between estimates; one per thread */
 struct stream_work *stream_work_new(const struct stream_graph *g);
 void stream_work_free(struct stream_work *work);
@@ -113,6 +116,10 @@ void stream_work_free(struct stream_work *work);
  * two clusters. */
 bool stream_estimate(struct stream_work *work, const struct stream_map *map, uint32_t ports,
                      double limit, const struct stream_estimate *base, struct stream_estimate *out);
+/* The same; gives up also as soon as the throughput must be below `rate`. */
+bool stream_estimate_above(struct stream_work *work, const struct stream_map *map, uint32_t ports,
+                           double limit, double rate, const struct stream_estimate *base,
+                           struct stream_estimate *out);
 /* At least the throughput that stream_estimate() would find, in a tenth of its time: what already
  * this refuses need not be estimated. On unequal nodes INFINITY. */
 double stream_rate_bound(struct stream_work *work, const struct stream_map *map, uint32_t ports);

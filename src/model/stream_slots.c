@@ -155,33 +155,56 @@ static inline double next_idle(const stream_blocks *list, double start, double d
     return start;
 }
 
-/* The same for the best of a cluster's channels: the first `ports` of them, or any number. */
+/* Is it idle for `duration` from `start` on? The same as next_idle() == start, without the way on. */
+static inline bool is_idle(const stream_blocks *list, double start, double duration)
+{
+    size_t n = list->n;
+    if (!n || list->at[n - 1].finish <= start)
+        return true;
+    double hair = 1e-12 * (start + duration);
+    size_t i = n > FEW_BLOCKS ? first_after(list, start) : 0;
+    while (i < n && list->at[i].finish <= start + hair)
+        i++;
+    return i == n || list->at[i].start >= start + duration - hair;
+}
+
+/* The same for the best of a cluster's channels: the first `ports` of them, or any number. *first:
+ * the lowest that is idle at `start`; NONE: not known. (Of a later start the one that brought it
+ * need not be the lowest: others may be idle but for a hair.) */
 static double next_side(const struct stream_side *side, double start, double duration,
-                        uint32_t ports)
+                        uint32_t ports, uint32_t *first)
 {
     double best = INFINITY;
+    *first = NONE;
     if (!ports || side->lanes.n < ports)
         return start;
-    for (size_t i = 0; i < ports && best > start; i++) {
+    for (uint32_t i = 0; i < ports; i++) {
         double idle = next_idle(&side->lanes.at[i].busy, start, duration);
+        if (idle == start) {
+            *first = i;
+            return start;
+        }
         best = idle < best ? idle : best;
     }
     return best;
 }
 
-/* The lowest idle channel that already carries this link, else the lowest idle one. */
+/* The lowest idle channel that already carries this link, else the lowest idle one: `first`, where
+ * next_side() has found it. */
 static uint32_t choose_channel(const struct stream_side *side, const uint32_t *carriers,
-                               size_t count, double start, double duration)
+                               size_t count, uint32_t first, double start, double duration)
 {
     uint32_t best = NONE;
     for (size_t i = 0; i < count; i++)
         if (carriers[i] < best &&
-            next_idle(&side->lanes.at[carriers[i]].busy, start, duration) == start)
+            (carriers[i] == first || is_idle(&side->lanes.at[carriers[i]].busy, start, duration)))
             best = carriers[i];
     if (best != NONE)
         return best;
+    if (first != NONE)
+        return first;
     for (best = 0; best < side->lanes.n; best++)
-        if (next_idle(&side->lanes.at[best].busy, start, duration) == start)
+        if (is_idle(&side->lanes.at[best].busy, start, duration))
             break;
     return best;
 }
@@ -194,18 +217,19 @@ struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32
     const struct stream_side *x = &work->sides[a], *y = &work->sides[b];
     struct stream_slot slot = {.start = ready, .link = stream_slots_link(work, a, b)};
     const struct stream_link *link = &work->links.at[slot.link];
+    uint32_t first[2] = {NONE, NONE};
     /* each of the three confirms the start, or moves it and is asked again after the others */
     for (int confirmed = 0, turn = 0; confirmed < 3; turn = turn == 2 ? 0 : turn + 1) {
         double start = turn == 0   ? next_idle(&link->busy, slot.start, duration)
-                       : turn == 1 ? next_side(x, slot.start, duration, work->limit[a])
-                                   : next_side(y, slot.start, duration, work->limit[b]);
+                       : turn == 1 ? next_side(x, slot.start, duration, work->limit[a], &first[0])
+                                   : next_side(y, slot.start, duration, work->limit[b], &first[1]);
         confirmed = start == slot.start ? confirmed + 1 : 1;
         slot.start = start;
     }
-    slot.from_channel =
-        choose_channel(x, link->channels[a > b].at, link->channels[a > b].n, slot.start, duration);
-    slot.to_channel =
-        choose_channel(y, link->channels[a < b].at, link->channels[a < b].n, slot.start, duration);
+    slot.from_channel = choose_channel(x, link->channels[a > b].at, link->channels[a > b].n,
+                                       first[0], slot.start, duration);
+    slot.to_channel = choose_channel(y, link->channels[a < b].at, link->channels[a < b].n, first[1],
+                                     slot.start, duration);
     return slot;
 }
 

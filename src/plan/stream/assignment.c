@@ -317,7 +317,7 @@ static void random_move(struct assignment *l, struct assignment_space *space, st
                   to);
     else if (to != from)
         state_move(s, q, task, from, to);
-    state_compact(s);
+    state_compact(s, NULL);
 }
 
 /* Threshold and chance by relative rise of the latency, cooling linearly; every 1,000 moves back to
@@ -380,7 +380,7 @@ static bool thin_once(struct assignment *l, struct assignment *trial,
             --*moves;
             assignment_copy(trial, l, space);
             state_merge(&trial->state, space->q, a, b);
-            state_compact(&trial->state);
+            state_compact(&trial->state, NULL);
             assignment_assign(trial, space, limit);
             found = trial->meets && trial->processors < l->processors && trial->latency <= limit;
         }

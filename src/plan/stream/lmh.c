@@ -58,12 +58,10 @@ static bool lmh_is_better(const struct stream_state *a, const struct stream_stat
     return a->off[a->ntasks] < b->off[b->ntasks];
 }
 
-/* After every move: no base, and slack on top of the estimate, which says which transfers are
- * critical. */
+/* After every move: slack on top of the estimate, which says which transfers are critical. */
 static void estimate_now(const struct stream_problem *q, struct mos_bench *x)
 {
-    state_compact(&x->current);
-    state_estimate(&x->current, q, INFINITY, NULL, &x->now);
+    state_perform(&x->current, q, &x->now, &x->look[0]);
     struct stream_map map = state_map(&x->current);
     stream_slack(q->work, &map, &x->now);
 }
@@ -93,9 +91,9 @@ static bool collapse_chain(const struct stream_problem *q, struct mos_bench *x,
             continue;
         state_copy(&x->trial, &x->current);
         state_merge(&x->trial, q, a, b);
-        done =
-            state_estimate(&x->trial, q, x->current.latency * (1 + STREAM_TOLERANCE), e, x->look) &&
-            state_meets(&x->trial, q) && !seen_has(seen, state_hash(&x->trial));
+        done = state_estimate_above(&x->trial, q, x->current.latency * (1 + STREAM_TOLERANCE),
+                                    q->throughput, e, x->look) &&
+               state_meets(&x->trial, q) && !seen_has(seen, state_hash(&x->trial));
     }
     if (done) {
         state_copy(&x->current, &x->trial);
@@ -143,8 +141,7 @@ static bool mend_transfer(const struct stream_problem *q, struct mos_bench *x,
         state_copy(&x->trial, &x->current);
         state_merge(&x->trial, q, m->from, m->to);
         if (x->trial.possible && !state_misses(&x->trial, q, q->throughput) &&
-            state_estimate(&x->trial, q, limit, &x->now, x->look) &&
-            step_is_admissible(q, x, seen)) {
+            mos_estimate_trial(q, x, limit, q->throughput) && step_is_admissible(q, x, seen)) {
             state_copy(&x->step, &x->trial);
             found = true;
         }
@@ -207,6 +204,8 @@ void mos_minimise_latency(const struct stream_problem *q, struct stream_state *s
     for (size_t i = 0; i < 6; i++)
         state_init(all[i], n);
     state_copy(&x.current, s);
+    state_compact(&x.current, NULL);
+    state_estimate(&x.current, q, INFINITY, NULL, &x.now);
     estimate_now(q, &x);
     state_copy(&x.best, &x.current);
     seen_add(&seen, state_hash(&x.current));
@@ -232,5 +231,6 @@ void mos_minimise_latency(const struct stream_problem *q, struct stream_state *s
     stream_estimate_free(&x.now);
     stream_estimate_free(&x.look[0]);
     stream_estimate_free(&x.look[1]);
+    free(x.memo.at);
     free(seen.at);
 }

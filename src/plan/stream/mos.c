@@ -14,6 +14,47 @@
 #include "base/plural.h"
 #include "model/stream_schedule.h"
 
+/* ---- estimates that are made once ---- */
+
+/* Where the state is known or has its place. At most half of the table is full. */
+static struct mos_known *memo_place(struct mos_memo *memo, uint64_t state)
+{
+    if (memo->n * 2 >= (memo->at ? memo->mask + 1 : 0)) {
+        struct mos_memo old = *memo;
+        memo->mask = old.at ? old.mask * 2 + 1 : 255;
+        memo->at = mem_new_zero(struct mos_known, memo->mask + 1);
+        for (size_t i = 0; old.at && i <= old.mask; i++)
+            if (old.at[i].state) {
+                size_t k = old.at[i].state & memo->mask;
+                while (memo->at[k].state)
+                    k = (k + 1) & memo->mask;
+                memo->at[k] = old.at[i];
+            }
+        free(old.at);
+    }
+    size_t i = state & memo->mask;
+    while (memo->at[i].state && memo->at[i].state != state)
+        i = (i + 1) & memo->mask;
+    return &memo->at[i];
+}
+
+bool mos_estimate_trial(const struct stream_problem *q, struct mos_bench *x, double limit,
+                        double rate)
+{
+    uint64_t state = state_fingerprint(&x->trial) | 1;
+    struct mos_known *known = memo_place(&x->memo, state);
+    bool fresh = !known->state;
+    if (fresh || (isinf(known->latency) && known->beyond < limit)) {
+        state_estimate_above(&x->trial, q, limit, rate, &x->now, x->look);
+        x->memo.n += fresh;
+        *known = (struct mos_known){state, x->trial.latency, x->trial.rate, limit};
+    }
+    bool within = known->latency <= limit;
+    x->trial.latency = within ? known->latency : INFINITY;
+    x->trial.rate = within ? known->rate : 0;
+    return within;
+}
+
 /* ---- running ---- */
 
 void mos_result_free(struct mos_result *r)
@@ -57,12 +98,10 @@ void mos_run(const struct stream_problem *q, struct mos_result *out)
     state_init(s, q->g->ntasks);
     state_init(&other, q->g->ntasks);
     mos_satisfy_throughput(q, s);
-    state_copy(&other, s);
-    bool twice = mos_reduce_processors(q, false, s);
+    bool twice = mos_reduce_processors(q, s, &other);
     if (state_meets(s, q))
         mos_minimise_latency(q, s);
     if (twice) {
-        mos_reduce_processors(q, true, &other);
         if (state_meets(&other, q))
             mos_minimise_latency(q, &other);
         if (state_meets(&other, q) &&

@@ -4,20 +4,39 @@
 #include "plan/planner.h"
 #include "plan/stream/state.h"
 
+/* Estimates by fingerprint: a merge that swallows a duplicate is what the merge before it was. */
+struct mos_memo {
+    struct mos_known {
+        uint64_t state; /* 0: free */
+        double latency, rate;
+        double
+            beyond; /* not estimated to the end: the latency exceeds this, or the rate is missed */
+    } * at;
+    size_t n, mask;
+};
+
 /* A candidate move: state and estimate, reused. */
 struct mos_bench {
     struct stream_state current, best, trial, choice, step, deeper;
     struct stream_estimate now, look[2];
     uint64_t tried; /* estimates of LMH */
+    struct mos_memo memo;
 };
+
+/* x->trial is estimated from x->now, or was before; `rate` must always be the same. */
+bool mos_estimate_trial(const struct stream_problem *q, struct mos_bench *x, double limit,
+                        double rate);
 
 /* The phases, each on `s`. */
 void mos_satisfy_throughput(const struct stream_problem *q,
                             struct stream_state *s); /* Algorithm 1 */
 /* Algorithm 2. A merge may miss the throughput: then its clusters keep their replicas, to be merged
- * further, or get those that meet it (`replicate`). True: it happened, and the other way differs.
- */
-bool mos_reduce_processors(const struct stream_problem *q, bool replicate, struct stream_state *s);
+ * further, or get those that meet it. True: it happened, and `other` is the result of the second
+ * way. */
+bool mos_reduce_processors(const struct stream_problem *q, struct stream_state *s,
+                           struct stream_state *other);
+void mos_reduce_replicating(const struct stream_problem *q,
+                            struct stream_state *s);                               /* second way */
 void mos_minimise_latency(const struct stream_problem *q, struct stream_state *s); /* Algorithm 3 */
 
 /* What MOS returns: a mapping, pipelined or not. */

@@ -172,7 +172,7 @@ static void test_incremental(void)
 {
     struct rng rng;
     rng_seed(&rng, 9);
-    int wrong = 0, tries = 0;
+    int wrong = 0, tries = 0, unlike = 0, refused = 0;
     for (int round = 0; round < 60; round++) {
         struct workflow *w = random_stream(&rng, 20, 1, true, round % 2);
         struct platform *p = equal_nodes(20, 1 + (uint32_t)rng_below(&rng, 3));
@@ -200,9 +200,17 @@ static void test_incremental(void)
             state_estimate(&t, &q, INFINITY, NULL, &full);
             wrong += latency != t.latency || rate != t.rate || !same_estimates(&quick, &full);
             tries++;
+            /* bounds that it just keeps do not refuse it */
+            double hair = 1 + STREAM_TOLERANCE;
+            refused += !state_estimate_above(&t, &q, latency * hair, rate, &base, &quick) ||
+                       !state_estimate_above(&t, &q, latency * hair, rate, NULL, &full);
+            refused += state_estimate_above(&t, &q, latency / hair, 0, &base, &quick) ||
+                       state_estimate_above(&t, &q, INFINITY, rate * (hair + 1e-8), &base, &quick);
+            /* made, it is the next base, numbered without gaps, as if estimated anew */
             state_copy(&s, &t);
-            state_compact(&s);
-            state_estimate(&s, &q, INFINITY, NULL, &base);
+            state_perform(&s, &q, &base, &quick);
+            state_estimate(&s, &q, INFINITY, NULL, &full);
+            unlike += !same_estimates(&base, &full);
         }
         state_free(&s);
         state_free(&t);
@@ -215,6 +223,43 @@ static void test_incremental(void)
         workflow_free(w);
     }
     is_int(wrong, 0, "%d incremental estimates equal the full ones", tries);
+    is_int(refused, 0, "bounds refuse exactly what is beyond them");
+    is_int(unlike, 0, "and those of moves that were made, under their new numbers");
+}
+
+/* A copy that comes late feeds only what ends early: x 0 to 60, a' 60 to 61, b 61 to 62 beside a 0
+ * to 1, c 1 to 51. What follows a elsewhere says nothing about a'. */
+static void test_late_copy(void)
+{
+    static const double work[] = {1, 1, 50, 60};
+    struct builder *b = builder_new("<late copy>", "test");
+    struct error err = {0};
+    for (int i = 0; i < 4; i++)
+        builder_work(b, builder_task(b, &"abcx"[i], 1, 0), work[i], 0);
+    builder_data_edge(b, 0, 1, 1, 0);
+    builder_data_edge(b, 0, 2, 1, 0);
+    builder_data_edge(b, 3, 1, 1, 0);
+    struct workflow *w = builder_finish(b, &err);
+    struct platform *p = equal_nodes(4, 2);
+    struct stream_graph *g = stream_graph_new(w, p);
+    struct stream_problem q;
+    stream_problem_init(&q, g, p->ports);
+    struct stream_state s;
+    struct stream_estimate e = {0};
+    state_init(&s, w->ntasks);
+    state_single(&s, &q);
+    state_merge(&s, &q, 0, 2);
+    state_merge(&s, &q, 1, 3);
+    state_add(&s, &q, 0, 1);
+    ok(state_estimate(&s, &q, 62.5, NULL, &e), "a limit above the latency refuses nothing");
+    is_dbl(s.latency, 62, 1e-9, "which is as drawn");
+    ok(!state_estimate(&s, &q, 61.5, NULL, &e), "a limit below it does");
+    state_free(&s);
+    stream_estimate_free(&e);
+    stream_problem_free(&q);
+    stream_graph_free(g);
+    platform_free(p);
+    workflow_free(w);
 }
 
 static void test_not_replicable(void)
@@ -249,7 +294,7 @@ int main(void)
 {
     static const struct tap_case cases[] = {
         TAP_CASE(test_figure_1),  TAP_CASE(test_incremental),    TAP_CASE(test_large),
-        TAP_CASE(test_guarantee), TAP_CASE(test_not_replicable),
+        TAP_CASE(test_guarantee), TAP_CASE(test_not_replicable), TAP_CASE(test_late_copy),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -18,6 +18,9 @@ struct reducer {
     struct stream_pairs pairs;
     bool replicate, missed;
     uint32_t batch; /* merges at once at most; halved when they spoil each other */
+    /* before the first merge that misses the throughput: up to it both ways are one */
+    struct stream_state fork;
+    uint32_t fork_batch;
 };
 
 /* x->trial with candidate c against x->choice with candidate d: meets T, least latency, connected,
@@ -63,10 +66,13 @@ static bool merge_best(struct reducer *r, bool defragment, struct pair_candidate
         struct pair_candidate *c = &pairs->list.at[i];
         state_copy(&x->trial, &x->current);
         state_merge(&x->trial, r->q, c->a, c->b);
-        double limit = found && best->keeps == KEEPS
-                           ? x->choice.latency * (1 + 2 * STREAM_TOLERANCE)
-                           : INFINITY;
-        if (!x->trial.possible || !state_estimate(&x->trial, r->q, limit, &x->now, x->look))
+        /* then only one that keeps it, too, and is not longer, can still win */
+        bool kept = found && best->keeps == KEEPS;
+        double limit = kept ? x->choice.latency * (1 + 2 * STREAM_TOLERANCE) : INFINITY;
+        if (!x->trial.possible ||
+            (kept && !defragment && state_misses(&x->trial, r->q, r->q->throughput)) ||
+            !state_estimate_above(&x->trial, r->q, limit,
+                                  kept && !defragment ? r->q->throughput : 0, &x->now, x->look))
             continue;
         c->keeps = KEEPS;
         if (x->trial.rate < wanted) {
@@ -84,7 +90,11 @@ static bool merge_best(struct reducer *r, bool defragment, struct pair_candidate
             found = true;
         }
     }
-    r->missed |= found && best->keeps == MISSES;
+    if (found && best->keeps == MISSES && !r->missed) {
+        state_copy(&r->fork, &x->current);
+        r->fork_batch = r->batch;
+        r->missed = true;
+    }
     return found;
 }
 
@@ -164,39 +174,72 @@ static bool merge_slow(struct reducer *r)
     return found;
 }
 
-bool mos_reduce_processors(const struct stream_problem *q, bool replicate, struct stream_state *s)
+/* Merge until processors and rate suffice, one way. */
+static void reduce_one_way(struct reducer *r, struct stream_state *s)
 {
-    struct reducer r = {.q = q, .replicate = replicate, .batch = UINT32_MAX};
-    uint32_t n = q->g->ntasks;
-    state_init(&r.x.current, n);
-    state_init(&r.x.trial, n);
-    state_init(&r.x.choice, n);
-    state_init(&r.x.step, n);
-    state_copy(&r.x.current, s);
-    state_compact(&r.x.current);
-    pairs_init(&r.pairs, q, &r.x.current, &r.x.now);
+    const struct stream_problem *q = r->q;
+    struct mos_bench *x = &r->x;
+    state_copy(&x->current, s);
+    state_compact(&x->current, NULL);
+    state_estimate(&x->current, q, INFINITY, NULL, &x->now);
+    pairs_init(&r->pairs, q, &x->current, &x->now);
     for (;;) {
-        state_estimate(&r.x.current, q, INFINITY, NULL, &r.x.now);
         bool found;
-        if (r.x.current.processors > q->processors)
-            found = merge_pairs(&r);
-        else if (r.x.current.rate < q->throughput * (1 - STREAM_TOLERANCE))
-            found = merge_slow(&r);
+        if (x->current.processors > q->processors)
+            found = merge_pairs(r);
+        else if (x->current.rate < q->throughput * (1 - STREAM_TOLERANCE))
+            found = merge_slow(r);
         else
             break;
         if (!found)
             break; /* only tasks that may not be replicated can stop it */
-        state_copy(&r.x.current, &r.x.choice);
-        state_compact(&r.x.current);
+        state_copy(&x->current, &x->choice);
+        state_perform(&x->current, q, &x->now, &x->look[0]);
     }
-    state_copy(s, &r.x.current);
-    state_free(&r.x.current);
-    state_free(&r.x.trial);
-    state_free(&r.x.choice);
-    state_free(&r.x.step);
-    stream_estimate_free(&r.x.now);
-    stream_estimate_free(&r.x.look[0]);
-    stream_estimate_free(&r.x.look[1]);
-    stream_pairs_free(&r.pairs);
-    return r.missed;
+    state_copy(s, &x->current);
+    stream_pairs_free(&r->pairs);
+}
+
+static void reducer_init(struct reducer *r, const struct stream_problem *q)
+{
+    *r = (struct reducer){.q = q, .batch = UINT32_MAX};
+    struct stream_state *all[] = {&r->x.current, &r->x.trial, &r->x.choice, &r->x.step, &r->fork};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        state_init(all[i], q->g->ntasks);
+}
+
+static void reducer_free(struct reducer *r)
+{
+    struct stream_state *all[] = {&r->x.current, &r->x.trial, &r->x.choice, &r->x.step, &r->fork};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        state_free(all[i]);
+    stream_estimate_free(&r->x.now);
+    stream_estimate_free(&r->x.look[0]);
+    stream_estimate_free(&r->x.look[1]);
+}
+
+bool mos_reduce_processors(const struct stream_problem *q, struct stream_state *s,
+                           struct stream_state *other)
+{
+    struct reducer r;
+    reducer_init(&r, q);
+    reduce_one_way(&r, s);
+    bool twice = r.missed;
+    if (twice) {
+        r.replicate = true;
+        r.batch = r.fork_batch;
+        state_copy(other, &r.fork);
+        reduce_one_way(&r, other);
+    }
+    reducer_free(&r);
+    return twice;
+}
+
+void mos_reduce_replicating(const struct stream_problem *q, struct stream_state *s)
+{
+    struct reducer r;
+    reducer_init(&r, q);
+    r.replicate = true;
+    reduce_one_way(&r, s);
+    reducer_free(&r);
 }

@@ -27,7 +27,7 @@ static bool offer_state(struct stream_solution *best, struct assignment_space *s
     struct assignment trial;
     assignment_init(&trial, space);
     state_copy(&trial.state, s);
-    state_compact(&trial.state);
+    state_compact(&trial.state, NULL);
     for (uint32_t c = 0; c < trial.state.nclusters; c++)
         trial.state.extra[c] = 0;
     state_refresh(&trial.state, space->q);
@@ -63,7 +63,7 @@ static void clusters_by_owner(struct stream_state *s, const uint32_t *owner, uin
 static void offer_reduced(struct stream_solution *best, struct assignment_space *space,
                           struct stream_state *s)
 {
-    mos_reduce_processors(space->q, true, s);
+    mos_reduce_replicating(space->q, s);
     offer_state(best, space, s);
 }
 

@@ -287,12 +287,12 @@ void state_replicate(struct stream_state *s, const struct stream_problem *q, uin
 }
 
 /* Clusters keep their order, empty ones go. */
-void state_compact(struct stream_state *s)
+void state_compact(struct stream_state *s, struct stream_estimate *e)
 {
     uint32_t next = 0;
     uint32_t *number = mem_new(uint32_t, s->nclusters);
     for (uint32_t c = 0; c < s->nclusters; c++) {
-        number[c] = next;
+        number[c] = s->size[c] ? next : NONE;
         if (!s->size[c])
             continue;
         s->extra[next] = s->extra[c];
@@ -306,20 +306,40 @@ void state_compact(struct stream_state *s)
         s->cluster[i] = number[s->cluster[i]];
     for (uint32_t t = 0; t < s->ntasks; t++)
         s->home[t] = number[s->home[t]];
+    if (e && next < s->nclusters)
+        stream_estimate_renumber(e, number);
     s->nclusters = next;
     free(number);
 }
 
 /* ---- judging ---- */
 
-bool state_estimate(struct stream_state *s, const struct stream_problem *q, double limit,
-                    const struct stream_estimate *base, struct stream_estimate *out)
+bool state_estimate_above(struct stream_state *s, const struct stream_problem *q, double limit,
+                          double rate, const struct stream_estimate *base,
+                          struct stream_estimate *out)
 {
     struct stream_map map = state_map(s);
-    bool within = stream_estimate(q->work, &map, q->ports, limit, base, out);
+    bool within = stream_estimate_above(q->work, &map, q->ports, limit,
+                                        rate * (1 - STREAM_TOLERANCE), base, out);
     s->latency = within ? out->latency : INFINITY;
     s->rate = within ? out->throughput : 0;
     return within;
+}
+
+bool state_estimate(struct stream_state *s, const struct stream_problem *q, double limit,
+                    const struct stream_estimate *base, struct stream_estimate *out)
+{
+    return state_estimate_above(s, q, limit, 0, base, out);
+}
+
+void state_perform(struct stream_state *s, const struct stream_problem *q,
+                   struct stream_estimate *now, struct stream_estimate *spare)
+{
+    state_estimate(s, q, INFINITY, now, spare);
+    struct stream_estimate before = *now;
+    *now = *spare;
+    *spare = before;
+    state_compact(s, now);
 }
 
 bool state_misses(const struct stream_state *s, const struct stream_problem *q, double rate)
@@ -352,6 +372,27 @@ uint64_t state_hash(const struct stream_state *s)
         if (s->size[c])
             all += state_mix(sum[c] + s->procs[c]);
     free(sum);
+    return all;
+}
+
+/* Numbers of clusters count by their order alone: they decide which of two messages of an edge goes
+ * first. */
+uint64_t state_fingerprint(const struct stream_state *s)
+{
+    uint32_t *number = mem_new(uint32_t, s->nclusters), next = 0;
+    uint64_t all = 1;
+    for (uint32_t c = 0; c < s->nclusters; c++) {
+        number[c] = next;
+        next += s->size[c] > 0;
+        if (s->size[c])
+            all = state_mix(all + s->procs[c]);
+    }
+    for (uint32_t t = 0; t < s->ntasks; t++) {
+        for (uint32_t i = s->off[t]; i < s->off[t + 1]; i++)
+            all = state_mix(all * 3 + number[s->cluster[i]]);
+        all = state_mix(all * 3 + number[s->home[t]] + ((uint64_t)1 << 32));
+    }
+    free(number);
     return all;
 }
 

@@ -56,7 +56,8 @@ void state_replicate(struct stream_state *s, const struct stream_problem *q, uin
                      uint32_t replicas);
 /* Remove copies that nobody reads. */
 void state_prune(struct stream_state *s, const struct stream_problem *q);
-void state_compact(struct stream_state *s);
+/* Close the gaps of empty clusters, also in the estimate of it (may be NULL). */
+void state_compact(struct stream_state *s, struct stream_estimate *e);
 /* Recompute times, replicas and processors after a change. */
 void state_refresh(struct stream_state *s, const struct stream_problem *q);
 
@@ -80,8 +81,18 @@ static inline struct stream_map state_map(const struct stream_state *s)
 /* Fill latency and rate; false when the latency exceeds `limit` (then it is INFINITY). */
 bool state_estimate(struct stream_state *s, const struct stream_problem *q, double limit,
                     const struct stream_estimate *base, struct stream_estimate *out);
+/* The same; false also when the throughput is below what is asked for by `rate`. */
+bool state_estimate_above(struct stream_state *s, const struct stream_problem *q, double limit,
+                          double rate, const struct stream_estimate *base,
+                          struct stream_estimate *out);
+/* A move was made: *now, the estimate of the mapping before it, becomes that of this one, without
+ * empty clusters. `spare`: memory for an estimate. */
+void state_perform(struct stream_state *s, const struct stream_problem *q,
+                   struct stream_estimate *now, struct stream_estimate *spare);
 /* The same set of clusters gives the same value, however they are numbered. */
 uint64_t state_hash(const struct stream_state *s);
+/* The same clusters in the same order, with the same replicas: their estimates are equal, too. */
+uint64_t state_fingerprint(const struct stream_state *s);
 /* Is the rate beyond what the ports can carry? Cheap; false says nothing. */
 bool state_misses(const struct stream_state *s, const struct stream_problem *q, double rate);
 /* Does it meet what is asked for? */

@@ -68,7 +68,7 @@ bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint3
                    const struct stream_estimate *base, struct stream_estimate e[2])
 {
     ARRAY(uint32_t) added = {0};
-    double wanted = fmin(q->throughput, rate) * (1 - STREAM_TOLERANCE);
+    double least = fmin(q->throughput, rate), wanted = least * (1 - STREAM_TOLERANCE);
     bool good = false;
     size_t most = q->g->ntasks <= PATIENT ? SIZE_MAX : FEW_ANCESTORS;
     uint32_t further = 0, turn = 0;
@@ -85,7 +85,9 @@ bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint3
             break;
         /* each copy changes what the one before it made: that is the nearest to start from */
         bool missed = state_misses(s, q, wanted);
-        if (!missed && !state_estimate(s, q, limit, base, &e[turn]))
+        if (!missed && isinf(limit))
+            missed = !state_estimate_above(s, q, limit, least, base, &e[turn]);
+        else if (!missed && !state_estimate(s, q, limit, base, &e[turn]))
             break;
         if (!missed) {
             base = &e[turn];
@@ -129,12 +131,11 @@ static void sth_offer(struct mos_bench *x, bool *found)
     *found = true;
 }
 
-/* The chosen move is made: empty clusters go, and the estimate is made anew, without a base. */
+/* The chosen move is made: empty clusters go, and its estimate is the base of the next. */
 static void perform_merge(const struct stream_problem *q, struct mos_bench *x)
 {
     state_copy(&x->current, &x->choice);
-    state_compact(&x->current);
-    state_estimate(&x->current, q, INFINITY, NULL, &x->now);
+    state_perform(&x->current, q, &x->now, &x->look[0]);
 }
 
 static void try_merge(const struct stream_problem *q, struct mos_bench *x, uint32_t a, uint32_t b,
@@ -142,7 +143,7 @@ static void try_merge(const struct stream_problem *q, struct mos_bench *x, uint3
 {
     state_copy(&x->trial, &x->current);
     state_merge(&x->trial, q, a, b);
-    if (x->trial.possible && state_estimate(&x->trial, q, limit, &x->now, x->look))
+    if (x->trial.possible && mos_estimate_trial(q, x, limit, 0))
         sth_offer(x, found);
 }
 
@@ -389,4 +390,5 @@ void mos_satisfy_throughput(const struct stream_problem *q, struct stream_state 
     stream_estimate_free(&x.now);
     stream_estimate_free(&x.look[0]);
     stream_estimate_free(&x.look[1]);
+    free(x.memo.at);
 }

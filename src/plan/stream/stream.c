@@ -60,7 +60,7 @@ static void adopt_mos_result(struct stream_solution *best, struct assignment_spa
     struct assignment trial;
     assignment_init(&trial, space);
     state_copy(&trial.state, &r->state);
-    state_compact(&trial.state);
+    state_compact(&trial.state, NULL);
     state_refresh(&trial.state, space->q);
     assignment_assign(&trial, space, INFINITY);
     offer_assignment(best, &trial, space);
