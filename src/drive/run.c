@@ -68,22 +68,6 @@ static void run_heed_failure(struct run *r)
 
 /* ---- what the driver asks for ---- */
 
-/* Who joins later below such a task can never run. Only a run that keeps going meets one. */
-static void run_lost(struct run *r, uint32_t task)
-{
-    if (!r->o.growth)
-        return;
-    if (!r->lost) /* by task */
-        r->lost = mem_new_zero(uint8_t, r->total);
-    r->lost[task] = 1;
-}
-
-static void run_decide(struct run *r, uint32_t task, bool done)
-{
-    if (r->o.growth && r->o.growth->decides)
-        r->grows |= r->o.growth->decides(r->o.growth->context, task, done);
-}
-
 /* Every task is noted once when it is over, however it went: that is how the end is known. */
 static void run_note(void *context, const struct sched_note *notes, size_t n)
 {
@@ -238,7 +222,7 @@ bool run_must_flush(const struct run *r, double now)
 }
 
 /* The workflow's own inputs, once: where a result comes from ends here. */
-static void report_inputs(struct run *r, uint32_t first)
+void run_report_inputs(struct run *r, uint32_t first)
 {
     const struct workflow *w = r->w;
     const struct needs *n = r->o.needs;
@@ -319,62 +303,6 @@ static void run_stalled(struct run *r)
                   r->total - r->ended_tasks,
                   plural_word(r->total - r->ended_tasks, " is", "s are"));
     run_broken(r, &err);
-}
-
-/* The tasks from `first` on have joined. Those below a lost one are lost; the first on each way down is
- * removed, and takes the others with it. */
-static void run_find_lost(struct run *r, uint32_t first)
-{
-    const struct workflow *w = r->w;
-    if (r->gone) {
-        r->gone = mem_resize(r->gone, w->ntasks);
-        memset(r->gone + first, 0, w->ntasks - first);
-    }
-    if (!r->lost)
-        return;
-    r->lost = mem_resize(r->lost, w->ntasks);
-    memset(r->lost + first, 0, w->ntasks - first);
-    for (uint32_t i = first; i < w->ntasks; i++) {
-        uint32_t task = w->topo[i];
-        bool removed = false;
-        for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
-            r->lost[task] |= r->lost[w->pred_task[e]];
-            removed |= r->lost[w->pred_task[e]] && w->pred_task[e] < first;
-        }
-        if (removed)
-            array_push(&r->never, task);
-    }
-}
-
-/* What became known joins. Names of files that sinks have not been given yet point into the workflow's
- * texts, which may move: so they go first. */
-static void run_grow(struct run *r)
-{
-    const struct run_growth *g = r->o.growth;
-    struct error err = {0};
-    uint32_t first = r->w->ntasks, object = r->w->nobjects;
-    r->grows = false;
-    run_flush(r);
-    if (!g->grow(g->context, &err)) {
-        run_broken(r, &err);
-        return;
-    }
-    disk_grow(r->disk, first, object, g->is_open(g->context));
-    r->total = r->w->ntasks;
-    if (r->total == first)
-        return;
-    r->windowed = false;
-    executor_grow(r->executor, first, g->priority);
-    struct sched_config config = executor_sched_config(r->executor);
-    driver_grow(r->driver, &config);
-    run_find_lost(r, first);
-    double now = driver_now(r->driver);
-    outbox_event(&r->outbox, &(struct trace_event){.kind = TRACE_GROWN,
-                                                   .id = r->total,
-                                                   .start = now,
-                                                   .finish = now,
-                                                   .amount = r->total - first});
-    report_inputs(r, object);
 }
 
 void run_grow_soon(struct run *r)
@@ -637,7 +565,7 @@ struct run *run_open(const struct run_options *options, struct error *err)
         run_free(r, &ignored);
         return NULL;
     }
-    report_inputs(r, 0);
+    run_report_inputs(r, 0);
     return r;
 }
 

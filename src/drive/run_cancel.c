@@ -26,8 +26,7 @@ void run_take_out(struct run *r)
         if (task >= r->submitted && !r->stopping)
             continue; /* its turn comes */
         r->wishes.at[i] = r->wishes.at[--r->wishes.n];
-        driver_handle(r->driver,
-                      &(struct sched_event){.kind = SCHED_EVENT_REMOVE, .task = task});
+        driver_handle(r->driver, &(struct sched_event){.kind = SCHED_EVENT_REMOVE, .task = task});
     }
 }
 
@@ -39,7 +38,8 @@ void run_removed(struct run *r, uint32_t task)
     if (!r->gone)
         return;
     bool asked = r->gone[task] == CANCELLED_ASKED;
-    for (uint32_t e = w->pred_off[task]; !asked && because == NONE && e < w->pred_off[task + 1]; e++)
+    for (uint32_t e = w->pred_off[task]; !asked && because == NONE && e < w->pred_off[task + 1];
+         e++)
         if (r->gone[w->pred_task[e]] == CANCELLED_GONE)
             because = w->pred_task[e];
     if (!asked && because == NONE)

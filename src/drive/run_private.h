@@ -1,5 +1,6 @@
-/* What the files of a run share: run.c (from beginning to end), run_crew.c (workflows of functions
- * alone). Private to them; the invariants stand in run.c. */
+/* What the files of a run share: run.c (from beginning to end), run_grow.c (tasks that join),
+ * run_cancel.c (tasks that nobody wants any more), run_crew.c (workflows of functions alone). Private to
+ * them; the invariants stand in run.c. */
 #pragma once
 #include "drive/disk.h"
 #include "drive/driver.h"
@@ -61,7 +62,13 @@ bool run_must_flush(const struct run *r, double now); /* there is much that is n
 bool run_schedule(struct run *r, struct error *err);  /* from now on there is a scheduler */
 void run_broken(void *run, const struct error *err);
 
-void run_more_to_do(struct run *r); /* at once: run_fd() says so */
+void run_report_inputs(struct run *r, uint32_t first); /* objects from that one on */
+void run_more_to_do(struct run *r);                    /* at once: run_fd() says so */
+
+/* run_grow.c: a task failed or was removed; one ended, which may decide what joins; what became known joins. */
+void run_lost(struct run *r, uint32_t task);
+void run_decide(struct run *r, uint32_t task, bool done);
+void run_grow(struct run *r);
 
 /* run_cancel.c: wishes that are due go to the scheduler; a task is removed, for whatever reason. */
 void run_take_out(struct run *r);

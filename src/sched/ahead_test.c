@@ -20,8 +20,8 @@ static struct workflow *ahead_graph(void)
 /* Three tasks that wait as the graph says. The first runs. */
 static struct bed ahead_bed(const struct workflow *w, bool ahead)
 {
-    struct bed b = bed_new((struct sched_config){
-        .nodes = 2, .cores = 2, .wait_poll = -1, .ahead = ahead ? w : NULL});
+    struct bed b = bed_new(
+        (struct sched_config){.nodes = 2, .cores = 2, .wait_poll = -1, .ahead = ahead ? w : NULL});
     for (uint32_t t = 0; t < 3; t++) {
         b.waiting = t;
         submit(&b, t, 1);

@@ -15,10 +15,11 @@
 #endif
 
 enum slot_flag {
-    SLOT_PUSHED = 1,    /* ARRIVING: its data are here, it goes to the LReadyQ */
-    SLOT_EARLY = 2,     /* ARRIVING: the word that it is ready came before the store's answer */
-    SLOT_TAKEN = 4,     /* ARRIVING: it came from another node, which waits for our ACK */
-    SLOT_AHEAD = 2, /* ready, RUNNING, COMPLETEQ: its parents' ends are not committed yet (ahead.c) */
+    SLOT_PUSHED = 1, /* ARRIVING: its data are here, it goes to the LReadyQ */
+    SLOT_EARLY = 2,  /* ARRIVING: the word that it is ready came before the store's answer */
+    SLOT_TAKEN = 4,  /* ARRIVING: it came from another node, which waits for our ACK */
+    SLOT_AHEAD =
+        2, /* ready, RUNNING, COMPLETEQ: its parents' ends are not committed yet (ahead.c) */
     SLOT_CANCELLED = 8, /* RUNNING: removed; its end will be ignored */
     SLOT_RETURNED = 16, /* ARRIVING: nobody took it; do not push it again */
     SLOT_SETTLED = 32,  /* spans several nodes, and was handed over: it stays here */
@@ -30,7 +31,8 @@ enum slot_flag {
 struct slot {
     uint32_t task, epoch;
     uint32_t next, prev; /* in the WaitQ, a bucket of a ready queue, or the list of moving tasks */
-    uint32_t bucket;     /* in a ready queue. Otherwise: the other node (ARRIVING, MOVING); what it waits
+    uint32_t
+        bucket; /* in a ready queue. Otherwise: the other node (ARRIVING, MOVING); what it waits
                             for (WAITQ, see ahead.c) */
     uint32_t max_node;
     double all_size, max_size;

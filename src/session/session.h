@@ -163,6 +163,7 @@ void session_abandon(struct session *s);
 void session_follow(struct session *s, const struct plan *plan);
 /* Time, memory and disk ahead, from the history's predictions. */
 void session_predict(struct session *s);
+void session_drop_prediction(struct session *s);
 /* A platform of one node with what this session may use. */
 struct platform *session_platform(const struct session *s, struct error *err);
 /* The task of this name, or the producer of this file. NONE: an error that suggests one. */

@@ -174,8 +174,7 @@ static void model_remove(struct model_store *m, const struct meta_op *op, bool m
         a->outcome = META_ENDED;
         return;
     }
-    if (op->status == META_FAILED &&
-        (!mine || (op->ahead && model_item(m, op->task).waiting))) {
+    if (op->status == META_FAILED && (!mine || (op->ahead && model_item(m, op->task).waiting))) {
         a->outcome = META_STALE;
         return;
     }

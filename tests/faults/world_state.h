@@ -127,7 +127,7 @@ struct fault_world {
     uint32_t commits[FAULTS_TASKS], reported[FAULTS_TASKS], owed[FAULTS_TASKS];
     bool ahead;                                  /* schedulers run ahead of the store */
     bool ended_here[FAULTS_NODES][FAULTS_TASKS]; /* well, in the present life */
-    bool suspected; /* a living node's tasks were given to others */
+    bool suspected;                              /* a living node's tasks were given to others */
 
     /* what grows and what decides: by id, as drawn (world_growth.c) */
     struct rng growth_rng;
