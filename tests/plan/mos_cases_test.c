@@ -252,14 +252,16 @@ static bool replay(void *context, const struct workflow *w, const struct platfor
     return good;
 }
 
-/* `stream` never promises what 1,000 items do not confirm; how far `mos` is off is printed. */
+/* `stream` never promises what 1,000 items do not confirm; how far `mos` is off is printed. A replay's
+ * throughput is the slope of its completions: where replicas complete items in groups, it depends on where
+ * in a group the last one lies, by about one part in the square of the items (10^5 items: none). */
 static void test_promises(void)
 {
     static const char *const at[] = {"0.9Tmax", "0.5Tmax", "0.25Tmax", "0"};
     static const char *const ccr[] = {"0.1", "1", "10"};
     uint32_t items = 1000;
     struct replayer replayer = {replay, &items};
-    double least[2] = {INFINITY, INFINITY};
+    double least[2] = {INFINITY, INFINITY}, phase = 1.0 / ((double)items * items);
     int runs = 0, broken = 0, missed = 0;
     for (uint64_t i = 0; i < 12; i++) {
         struct error err = {0};
@@ -283,7 +285,7 @@ static void test_promises(void)
                 missed++;
             } else {
                 least[x] = fmin(least[x], reached / promised);
-                broken += x && reached < promised * (1 - 1e-9);
+                broken += x && reached < promised * (1 - phase);
             }
             plan_free(plan);
         }
