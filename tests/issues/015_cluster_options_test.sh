@@ -101,6 +101,7 @@ cancel|--insecure-store|-
 cancel|--store-may-lose|-
 cancel|--key $work/key|-
 cancel|--directory .|-
+cancel|--here|refused
 cancel|--json|-
 cancel|--quiet|-
 drain|--store $WEFT_STORE|-

@@ -187,31 +187,32 @@ void fleet_want(struct fleet *f, uint32_t agents)
     launch_want(f->launch, agents);
 }
 
-/* All first jobs were cancelled or preempted: a run has other nodes asked for as it goes on, and so has its
- * beginning. */
-static void fleet_ask_again(struct fleet *f)
-{
-    struct launch_counts c = launch_counts(f->launch);
-    if (!f->taken || f->nodes.n > f->lost || c.starting || c.ready ||
-        f->asked_again == TAKEN_MOST || stepper_stops(&f->stepper))
-        return;
-    f->asked_again++;
-    fleet_say(f, "Slurm is asked for other nodes");
-    launch_want(f->launch, f->wanted);
-}
-
 bool fleet_begin_again(struct fleet *f)
 {
     if (!f->elastic || f->asked_again == TAKEN_MOST || stepper_stops(&f->stepper))
         return false;
     for (size_t i = 0; i < f->ready.n; i++)
         launch_agent_left(f->launch, f->ready.at[i].agent);
+    fleet_say(f, f->nodes.n > f->lost
+                     ? "all agents are gone before the run began; Slurm is asked for other nodes"
+                     : "Slurm is asked for other nodes");
     f->ready.n = 0;
     f->lost = f->nodes.n;
     f->asked_again++;
-    fleet_say(f, "all agents are gone before the run began; Slurm is asked for other nodes");
     launch_want(f->launch, f->wanted);
     return true;
+}
+
+/* All first jobs were cancelled or preempted: a run has other nodes asked for as it goes on, and so has its
+ * beginning. Of a job that began and ended while we stood still, both are heard in one step. */
+static void fleet_ask_again(struct fleet *f)
+{
+    struct launch_counts c = launch_counts(f->launch);
+    if (c.starting || c.ready)
+        return;
+    f->taken += f->elastic && f->nodes.n > f->lost;
+    if (f->taken)
+        fleet_begin_again(f);
 }
 
 /* While Slurm lets us wait, people want to know what for. */
