@@ -34,40 +34,18 @@ struct weft_agent {
     int stop; /* eventfd: weft_agent_stop() adds, the agent's loop reads */
 };
 
-/* One that is there already, of an earlier agent or made by hand: ours, and closed to others. */
-static bool agent_check_state(const char *path, struct error *err)
-{
-    struct stat st;
-    if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
-        return error_set(err, ERROR_INPUT, "%s: not a folder", path);
-    if (st.st_uid != geteuid())
-        return error_set(err, ERROR_INPUT,
-                         "%s: this folder is user %u's, and an agent keeps data of its own there; "
-                         "--state names another",
-                         path, (unsigned)st.st_uid);
-    return !(st.st_mode & 077) || chmod(path, 0700) == 0 ||
-           error_set(err, ERROR_INPUT, "%s: cannot be closed to others: %s", path, strerror(errno));
-}
-
 /* Folders of an agent are its owner's alone: tasks' data and logs lie there. */
 static bool agent_make_state(const char *path, struct error *err)
 {
-    if (mkdir(path, 0700) == 0)
-        return true;
-    if (errno == EEXIST)
-        return agent_check_state(path, err);
-    if (errno == ENOENT) {
-        char *part = mem_copy_string(path);
-        for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-            *slash = 0;
-            mkdir(part, 0700);
-            *slash = '/';
-        }
-        free(part);
-        if (mkdir(path, 0700) == 0)
-            return true;
+    char *part = mem_copy_string(path);
+    for (char *slash = *part ? strchr(part + 1, '/') : NULL; slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(part, 0700);
+        *slash = '/';
     }
-    return error_set(err, ERROR_INPUT, "%s: cannot be made: %s", path, strerror(errno));
+    free(part);
+    return folder_take_private(path, "--state", err);
 }
 
 /* And the folder that it shares with others of its launch, once it is the last. */

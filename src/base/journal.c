@@ -249,7 +249,7 @@ static bool read_existing(struct journal *j, uint64_t size, const struct journal
 
 static bool open_locked(struct journal *j, struct error *err)
 {
-    j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0664);
     if (j->fd < 0)
         return error_set(err, ERROR_FAILED, "%s: cannot open the journal: %s", j->path,
                          errno == ELOOP ? "it is a link" : strerror(errno));

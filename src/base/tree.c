@@ -261,3 +261,24 @@ bool folder_check_owner(const char *path, struct error *err)
                      "anything; `chmod o-w` it, or work in a folder of your own",
                      path);
 }
+
+bool folder_take_private(const char *path, const char *option, struct error *err)
+{
+    struct stat link, s;
+    uid_t me = geteuid();
+    if (mkdir(path, 0700) == 0)
+        return true;
+    if (errno != EEXIST)
+        return error_set(err, ERROR_INPUT, "%s: cannot be made: %s; %s names another folder", path,
+                         strerror(errno), option);
+    if (lstat(path, &link) != 0 || stat(path, &s) != 0 || !S_ISDIR(s.st_mode))
+        return error_set(err, ERROR_INPUT, "%s: not a folder", path);
+    if (s.st_uid != me || (link.st_uid != me && link.st_uid != 0))
+        return error_set(err, ERROR_INPUT,
+                         "%s: this %s is user %u's, and an agent keeps data of its own there; "
+                         "%s names another",
+                         path, s.st_uid != me ? "folder" : "link",
+                         (unsigned)(s.st_uid != me ? s.st_uid : link.st_uid), option);
+    return !(s.st_mode & 077) || chmod(path, 0700) == 0 ||
+           error_set(err, ERROR_INPUT, "%s: cannot be closed to others: %s", path, strerror(errno));
+}

@@ -25,5 +25,8 @@ bool make_parents(const char *path, struct error *err);
 /* May weft believe what stands in this folder of its own? It is ours, root's, or of somebody who was let
  * into the folder in which it stands; and not everybody's to write to, which is mended when it is ours. */
 bool folder_check_owner(const char *path, struct error *err);
+/* Make it, or take the one that is there, for us alone: another user's folder or link is refused with the
+ * option that names another, and ours is closed to others. */
+bool folder_take_private(const char *path, const char *option, struct error *err);
 /* "folder/name", or the name alone when it is absolute. In `out`, replaced. */
 const char *path_in(const char *folder, const char *name, struct strbuf *out);

@@ -202,7 +202,7 @@ static int agent_detach(const char *state, struct agent_output *out, int *status
     setsid();
     strbuf_printf(&log, "%s/agent.log", state);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    int file = open(log.at, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    int file = open(log.at, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     dup2(null, 0);
     dup2(file >= 0 ? file : null, 1);
     dup2(file >= 0 ? file : null, 2);

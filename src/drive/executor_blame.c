@@ -5,10 +5,11 @@
  *          └── nothing is known against the machine ──▶ a failure ◀─────┘ no
  *
  * What counts as proof: a file system in which the task or we write is full when the attempt ends (its
- * sandbox still there), or was while it ran; the words of an error of our own; the kernel's count of what it ended for want of
- * memory, when the task was killed; a shell that is not there. A disk that has room again when the
- * sandbox is gone was filled by the task itself, perhaps: then, and when the machine's memory ran out, it
- * costs more, so that a task which does this everywhere fails soon. On one machine (no run_node) nothing
+ * sandbox still there), or was while it ran; the words of an error of our own; the system's words for a
+ * full disk at the end of the task's log, in which they always have room (child.c); the kernel's count of
+ * what it ended for want of memory, when the task was killed; a shell that is not there. A disk that has
+ * room again when the sandbox is gone was filled by the task itself, perhaps: then, when only the log
+ * tells, and when the machine's memory ran out, it costs more, so that a task which does this everywhere fails soon. On one machine (no run_node) nothing
  * here happens. */
 #include "drive/executor_private.h"
 
@@ -27,6 +28,7 @@ enum {
 struct blame {
     enum trace_trouble trouble;
     const char *place; /* of a full disk */
+    const char *says;  /* what is known, where no error of our own tells */
     uint32_t cost;
 };
 
@@ -54,7 +56,7 @@ static const char *note_full_place(struct executor *x, const char *sandbox)
 
 /* `start`: of the attempt; INFINITY: it did not begin. */
 static struct blame find_blame(struct executor *x, int outcome, int status, double start,
-                               const char *text, const char *sandbox)
+                               const char *text, const char *log, const char *sandbox)
 {
     struct blame b = {.cost = COST_OF_NODE};
     if (outcome != TRACE_FAILED && outcome != TRACE_KILLED && outcome != TRACE_NOT_STARTED)
@@ -69,6 +71,11 @@ static struct blame find_blame(struct executor *x, int outcome, int status, doub
         b.trouble = TROUBLE_DISK;
         return b;
     }
+    if (outcome == TRACE_FAILED && health_of_log(log)) {
+        b.trouble = TROUBLE_DISK;
+        b.says = "the task's log says so";
+        return b;
+    }
     if (outcome == TRACE_NOT_STARTED)
         b.trouble = x->lacks_shell ? TROUBLE_SHELL : TROUBLE_NONE;
     else if (status == KILLED_STATUS && health_oom_kills() > x->oom_kills[1])
@@ -81,7 +88,8 @@ static bool may_pass_on(struct executor *x, uint32_t task, const struct blame *b
 {
     const struct run_node *node = x->o->node;
     struct strbuf why = {0};
-    bool good = node->failed(node->context, task, b->trouble, b->place, b->cost, *text, &why);
+    bool good = node->failed(node->context, task, b->trouble, b->place, b->cost,
+                             b->says ? b->says : *text, &why);
     if (!good && why.n) {
         free(*text);
         *text = strbuf_steal(&why);
@@ -106,7 +114,8 @@ static void give_back(struct executor *x, const struct trace_event *e, uint32_t 
 bool executor_pass_on(struct executor *x, const struct trace_event *e, uint32_t slot,
                       uint32_t cores, const char *sandbox, struct run_failure *failure)
 {
-    struct blame b = find_blame(x, e->outcome, e->status, e->start, failure->text, sandbox);
+    struct blame b =
+        find_blame(x, e->outcome, e->status, e->start, failure->text, failure->log, sandbox);
     if (!b.trouble || x->stop != EXECUTOR_RUNS)
         return false;
     if (sandbox)
@@ -133,7 +142,7 @@ bool executor_pass_on(struct executor *x, const struct trace_event *e, uint32_t 
 bool executor_pass_on_start(struct executor *x, const struct sched_start *s, int status,
                             char **text)
 {
-    struct blame b = find_blame(x, TRACE_NOT_STARTED, status, INFINITY, *text, NULL);
+    struct blame b = find_blame(x, TRACE_NOT_STARTED, status, INFINITY, *text, NULL, NULL);
     if (!b.trouble || !may_pass_on(x, s->task, &b, text))
         return false;
     double now = driver_now(x->driver);

@@ -39,7 +39,7 @@ static bool script_fails(struct executor *x, const char *path, struct error *err
 static bool write_script(struct executor *x, struct active *a, struct error *err)
 {
     char folder[PATH_MAX];
-    if (mkdir(x->logs.at, 0777) != 0 && errno != EEXIST)
+    if (mkdir(x->logs.at, 0775) != 0 && errno != EEXIST)
         return script_fails(x, x->logs.at, err);
     if (!realpath(x->logs.at, folder))
         return script_fails(x, x->logs.at, err);

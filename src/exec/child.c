@@ -54,6 +54,7 @@ extern char **environ;
 enum {
     REAPED = 64,        /* ends taken from the epoll at once */
     ORPHANS_EVERY = 10, /* ticks: once a second */
+    LAST_WORDS = 4096,  /* bytes of a log for which a disk that is full has room */
 };
 
 static const double grace_standard = 5;      /* seconds: time to write what is not written */
@@ -79,11 +80,14 @@ static bool log_open(struct children *c, struct child *x, struct error *err)
     if (x->log >= 0)
         close(x->log);
     x->log =
-        open(x->log_path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+        open(x->log_path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0664);
     c->is_short = x->log < 0 && child_is_shortage(errno);
     if (x->log < 0)
         return error_set(err, ERROR_FAILED, "%s: cannot write the log of a task: %s", x->log_path,
                          strerror(errno));
+    /* its last words may be that the disk is full; a file system that cannot keep room for them may have it */
+    if (fallocate(x->log, FALLOC_FL_KEEP_SIZE, 0, LAST_WORDS) != 0)
+        errno = 0;
     posix_spawn_file_actions_destroy(&x->actions);
     fill_actions(c, x, c->folder, &x->actions);
     x->written = false;
@@ -438,7 +442,7 @@ static bool child_prepare(struct children *c, uint32_t slot, struct error *err)
     if (x->log >= 0 && !x->written)
         return true;
     /* kept by nobody, or the first task of the slot */
-    if (mkdir(c->logs, 0777) != 0 && errno != EEXIST)
+    if (mkdir(c->logs, 0775) != 0 && errno != EEXIST)
         return error_set(err, ERROR_FAILED, "%s: cannot make the folder of logs: %s", c->logs,
                          strerror(errno));
     return log_open(c, x, err);

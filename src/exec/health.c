@@ -3,9 +3,11 @@
 #include "exec/health.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -49,6 +51,24 @@ enum trace_trouble health_of_error(const char *text)
         if (strstr(text, strerror(rows[i].reason)))
             return rows[i].trouble;
     return TROUBLE_NONE;
+}
+
+/* Nothing but full disks: other words there may well be about files that the task alone has to do with. */
+enum trace_trouble health_of_log(const char *path)
+{
+    char end[4096 + 1];
+    struct stat s;
+    int fd = path ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return TROUBLE_NONE;
+    off_t most = sizeof end - 1;
+    off_t from = fstat(fd, &s) == 0 && s.st_size > most ? s.st_size - most : 0;
+    ssize_t n = pread(fd, end, sizeof end - 1, from);
+    close(fd);
+    for (ssize_t i = 0; i < n; i++)
+        end[i] = end[i] ? end[i] : ' ';
+    end[n > 0 ? n : 0] = 0;
+    return health_of_error(end) == TROUBLE_DISK ? TROUBLE_DISK : TROUBLE_NONE;
 }
 
 uint64_t health_oom_kills(void)

@@ -23,7 +23,7 @@ bool log_keep_ends(int log, const char *path, double size, double most)
 {
     char beside[4096];
     snprintf(beside, sizeof beside, "%s.short", path);
-    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0664);
     FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!to) {
         if (fd >= 0)

@@ -111,6 +111,8 @@ bool sandbox_make_parent(const char *path, struct error *err)
         (!make_parents(path, err) || mkdir(path, 0777) != 0))
         return error_set(err, ERROR_FAILED, "%s: cannot make the folder of sandboxes: %s", path,
                          strerror(errno));
+    if (!folder_check_owner(path, err)) /* who may write there decides what tasks read */
+        return false;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), flags = 0;
     if (fd < 0)
         return true;

@@ -191,7 +191,7 @@ static void hook_start(struct hooks *h, enum workflow_hook which, const char *js
     pid_t pid = 0;
     int in = hook_text(json), code = in < 0 ? errno : 0;
     int out = make_parents(h->log.at, &err)
-                  ? open(h->log.at, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
+                  ? open(h->log.at, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0664)
                   : -1;
     if (out < 0) /* a full or read-only disk: it runs all the same, unheard */
         out = open("/dev/null", O_WRONLY | O_CLOEXEC);

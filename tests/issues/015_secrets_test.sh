@@ -41,6 +41,45 @@ ok $? "an agent by --store"
 # shellcheck disable=SC2154 # start_agent sets it
 ! tr '\0' ' ' <"/proc/$pid_two/cmdline" | grep -q sesame
 ok $? "whose command line does not show the password"
+
+# No core file of a process that has the key. The kernel says at its end whether one was made; of `sleep` there is one, or nothing is shown.
+cat >"$work/ends" <<'PY'
+import os, resource, signal, subprocess, sys, time
+log, word, command = sys.argv[1], sys.argv[2], sys.argv[3:]
+resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+p = subprocess.Popen(command, stdout=open(log, "w"), stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+until = time.time() + 60
+while word and word not in open(log).read() and time.time() < until:
+    time.sleep(0.05)
+time.sleep(0 if word else 1)
+os.kill(p.pid, signal.SIGQUIT)
+status = os.waitpid(p.pid, 0)[1]
+if not os.WIFSIGNALED(status):
+    sys.exit(2)
+sys.exit(1 if os.WCOREDUMP(status) else 0)
+PY
+mkdir "$work/cores" && cd "$work/cores" || exit 1
+ends() { python3 "$work/ends" "$@"; }
+case $(head -c 1 /proc/sys/kernel/core_pattern) in
+    '|' | /) dumps=no ;; # somebody else's program or folder would get it
+    *) ends "$work/core.out" "" sleep 60; [ $? = 1 ] && dumps=yes ;;
+esac
+if [ "$dumps" = yes ]; then
+    rm -f core*
+    WEFT_STORE=$url ends "$work/core.out" "ready at" "$weft" agent -j 1 --state "$work/cored"
+    [ $? = 0 ] && [ -z "$(ls)" ]
+    ok $? "an agent that crashes leaves no core file"
+    cat >"$work/flow/long.yaml" <<'FLOW'
+weft: 1
+tasks: { long: { run: "ulimit -c > {out}; sleep 5", out: long.txt } }
+FLOW
+    WEFT_STORE=$url ends "$work/core.out" "long" "$weft" run "$work/flow/long.yaml" --on cluster --no-shared --json
+    [ $? = 0 ] && [ -z "$(ls)" ]
+    ok $? "nor does a client"
+else
+    for who in agent client; do ok 0 "no core file of an $who # SKIP core files do not come into this folder"; done
+fi
+cd "$work" || exit 1
 for address in 'a b' 'h:0' 'h:99999' '::1' '[::1' 'h:1:2'; do
     say agent --state "$work/three" --tell "$address"
     [ $? = 2 ] && grep -q 'expected HOST or HOST:PORT' "$work/err"

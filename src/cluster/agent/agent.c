@@ -288,10 +288,7 @@ static bool agent_name_data(struct agent *a, struct error *err)
     else
         strbuf_add(&path, a->o->state);
     a->data = strbuf_steal(&path);
-    if (a->o->scratch && mkdir(a->data, 0700) != 0 && errno != EEXIST)
-        return error_set(err, ERROR_INPUT, "--scratch %s: a folder cannot be made there: %s",
-                         a->o->scratch, strerror(errno));
-    return true;
+    return !a->o->scratch || folder_take_private(a->data, "--scratch", err);
 }
 
 /* Limits of the data of ended runs, where it is. */
