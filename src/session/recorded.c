@@ -2,13 +2,13 @@
  * ran, where its text was kept (history_begin() keeps it up to HISTORY_TEXT_LIMIT). */
 #include "session/recorded.h"
 
+#include "session/recorded_text.h"
+
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "formats/format.h"
 #include "formats/yaml/yaml.h"
-#include "history/changes.h"
 #include "model/builder.h"
-#include "model/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,8 +68,7 @@ bool recorded_number(struct history *h, const char *text, int64_t *run, struct e
                      text);
 }
 
-/* Errors are of no interest: a run without its workflow can still be shown. The text is used up. */
-static struct workflow *recorded_read(char *text, size_t n)
+struct workflow *recorded_read(char *text, size_t n)
 {
     struct format_source source = {.path = "history", .text = text, .length = n};
     const struct format *native = format_find("native");
@@ -85,8 +84,7 @@ struct workflow *recorded_workflow(struct history *h, int64_t run)
     return w;
 }
 
-/* The lines of a text from `at` on that are indented deeper than `indent`. Where they end. */
-static const char *recorded_block_end(const char *at, size_t indent)
+const char *recorded_block_end(const char *at, size_t indent)
 {
     while (*at) {
         size_t blanks = strspn(at, " ");
@@ -98,6 +96,27 @@ static const char *recorded_block_end(const char *at, size_t indent)
         at = line + 1;
     }
     return at;
+}
+
+void recorded_add_head(const char *text, const char *tasks, struct strbuf *out)
+{
+    strbuf_add(out, "weft: 1\n");
+    const char *parameters = strstr(text, "\nparameters:\n");
+    if (parameters && parameters < tasks) {
+        const char *end = recorded_block_end(parameters + strlen("\nparameters:\n"), 0);
+        strbuf_add_bytes(out, parameters + 1, (size_t)(end - parameters) - 1);
+    }
+    strbuf_add(out, "tasks:\n");
+}
+
+void recorded_add_body(const char *body, const char *end, struct strbuf *out)
+{
+    while (body < end) {
+        const char *next = recorded_block_end(strchr(body, '\n') + 1, 4);
+        if (strncmp(body, "    after:", 10) != 0)
+            strbuf_add_bytes(out, body, (size_t)(next - body));
+        body = next;
+    }
 }
 
 /* Histories have texts of weft's own writer, in which a task is a key of two blanks and what is deeper:
@@ -122,21 +141,10 @@ static bool recorded_cut(const char *text, const char *task, struct strbuf *out)
     strbuf_free(&key);
     if (!at)
         return false;
-    strbuf_add(out, "weft: 1\n");
-    const char *parameters = strstr(text, "\nparameters:\n");
-    if (parameters && parameters < tasks) {
-        const char *end = recorded_block_end(parameters + strlen("\nparameters:\n"), 0);
-        strbuf_add_bytes(out, parameters + 1, (size_t)(end - parameters) - 1);
-    }
-    strbuf_add(out, "tasks:\n");
+    recorded_add_head(text, tasks, out);
     const char *body = at + head + 1, *end = recorded_block_end(body, 2);
     strbuf_add_bytes(out, at + 1, head);
-    while (body < end) {
-        const char *next = recorded_block_end(strchr(body, '\n') + 1, 4);
-        if (strncmp(body, "    after:", 10) != 0)
-            strbuf_add_bytes(out, body, (size_t)(next - body));
-        body = next;
-    }
+    recorded_add_body(body, end, out);
     return true;
 }
 
@@ -197,43 +205,6 @@ bool recorded_load(struct history *h, int64_t run, struct run_record *out, struc
         workflow_free(out->workflow); /* not the one that ran */
         out->workflow = NULL;
     }
-    return true;
-}
-
-/* Commands of tasks that both workflows have, files and parameters filled in. */
-static void recorded_compare_commands(const struct workflow *a, const struct workflow *b,
-                                      struct history_changes *out)
-{
-    for (uint32_t t = 0; t < a->ntasks; t++) {
-        const char *name = workflow_task_name(a, t);
-        uint32_t other = workflow_find_task(b, name);
-        struct strbuf first = {0}, second = {0};
-        if (other != NONE) {
-            command_readable(a, t, 1, &first);
-            command_readable(b, other, 1, &second);
-            if (strcmp(strbuf_text(&first), strbuf_text(&second)) != 0)
-                history_changes_add(out, "command", name, strbuf_text(&first),
-                                    strbuf_text(&second));
-        }
-        strbuf_free(&first);
-        strbuf_free(&second);
-    }
-}
-
-/* A graph that was not kept has no commands to compare; the rest stands. */
-bool recorded_compare(struct history *h, int64_t first, int64_t second, struct history_changes *out,
-                      struct error *err)
-{
-    if (!history_compare(h, first, second, out, err))
-        return false;
-    int64_t number = history_workflow_number(h, first);
-    if (number && number == history_workflow_number(h, second))
-        return true; /* one text: its commands are the same, parameters and all */
-    struct workflow *a = recorded_workflow(h, first), *b = recorded_workflow(h, second);
-    if (a && b)
-        recorded_compare_commands(a, b, out);
-    workflow_free(a);
-    workflow_free(b);
     return true;
 }
 
