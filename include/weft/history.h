@@ -364,6 +364,8 @@ void weft_lineage_free(struct weft_lineage *l);
 const struct weft_workflow *weft_lineage_graph(const struct weft_lineage *l);
 /* Task `i` of it: its run, and whether it comes before the file. False: there are no more. */
 bool weft_lineage_task(const struct weft_lineage *l, uint32_t i, int64_t *run, bool *before);
+/* A picture of it (SVG), files as arrows from task to task, written to `path`. */
+bool weft_lineage_picture(const struct weft_lineage *l, const char *path, struct weft_error *error);
 
 /* ---- predictions ---- */
 

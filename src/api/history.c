@@ -3,6 +3,7 @@
 #include "api/inside.h"
 #include "base/digest.h"
 #include "base/file.h"
+#include "report/graph_svg.h"
 #include "session/imported.h"
 #include "session/recorded.h"
 
@@ -675,4 +676,18 @@ EXPORT bool weft_lineage_task(const struct weft_lineage *l, uint32_t i, int64_t 
     *run = l->model.run.at[i];
     *before = i < l->model.nback;
     return true;
+}
+
+EXPORT bool weft_lineage_picture(const struct weft_lineage *l, const char *path,
+                                 struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct strbuf picture = {0};
+        report_graph_svg(inside_workflow(l->graph), &picture,
+                         &(struct graph_svg_options){.no_critical = true});
+        call.good = file_write(path, strbuf_text(&picture), picture.n, &call.err);
+        strbuf_free(&picture);
+    }
+    return api_end(&call);
 }

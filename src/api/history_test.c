@@ -130,6 +130,24 @@ static void test_one_run(struct weft_history *h)
     weft_record_free(r);
 }
 
+static void test_picture(const struct weft_lineage *l)
+{
+    char path[160], text[20000] = "";
+    snprintf(path, sizeof path, "%s/lineage.svg", folder);
+    ok(l && weft_lineage_picture(l, path, &error), "and drawn");
+    FILE *f = fopen(path, "r");
+    if (f) {
+        size_t n = fread(text, 1, sizeof text - 1, f);
+        text[n] = 0;
+        fclose(f);
+    }
+    ok(strncmp(text, "<svg", 4) == 0 && strstr(text, "score (run 2)") && strstr(text, "</svg>"),
+       "as a picture that names its tasks");
+    snprintf(path, sizeof path, "%s/nowhere/lineage.svg", folder);
+    ok(l && !weft_lineage_picture(l, path, &error) && strstr(error.text, "nowhere/lineage.svg"),
+       "where it cannot be written, the error names the file: %s", error.text);
+}
+
 static void test_relations(struct weft_history *h)
 {
     struct weft_changes *c = weft_history_compare(h, 1, 2, &error);
@@ -147,6 +165,7 @@ static void test_relations(struct weft_history *h)
         made[i] = before ? run : 0;
     ok(l && weft_lineage_whole(l) && made[0] + made[1] == 3,
        "a file is followed back over two runs (%d, %d)", (int)made[0], (int)made[1]);
+    test_picture(l);
     weft_lineage_free(l);
     char data[160];
     snprintf(data, sizeof data, "%s/n.txt", folder);

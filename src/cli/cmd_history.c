@@ -7,7 +7,6 @@
 #include "base/utf8.h"
 #include "cli/cli.h"
 #include "report/findings_view.h"
-#include "report/graph_svg.h"
 #include "report/human.h"
 #include "report/history_view.h"
 #include "report/lineage_view.h"
@@ -311,19 +310,16 @@ static int history_show_lineage(const struct arguments *a, struct weft_history *
     if (!l)
         return cli_failed(&error);
     const struct workflow *w = inside_workflow(l->graph);
-    struct strbuf picture = {0};
     int status = 0;
     if (json)
         lineage_view_json(w, l->model.focus, l->model.nback, l->model.cut, l->model.run.at, out);
     else if (!svg)
         lineage_view(w, l->model.focus, l->model.nback, l->model.cut, out);
     if (svg) {
-        report_graph_svg(w, &picture, &(struct graph_svg_options){.no_critical = true});
-        status = cli_write_text(svg, &picture, &err) ? 0 : cli_fail(&err);
+        status = weft_lineage_picture(l, svg, &error) ? 0 : cli_failed(&error);
         if (!weft_lineage_whole(l))
             cli_say("note: ", "there is more than the picture has: --limit N draws N tasks, 0 all");
     }
-    strbuf_free(&picture);
     weft_lineage_free(l);
     return status;
 }
