@@ -235,29 +235,47 @@ static const char *compare_rows(struct builder *b, uint32_t task, const char *at
     return at;
 }
 
-/* What its text alone does not tell is not taken from there. */
-static bool compare_is_simple(const char *command)
+/* What stands between double quotes, with \" and \\ at most. */
+static bool compare_unescape(struct compare_part text, struct strbuf *out)
 {
-    return !strstr(command, "{kind") && !strstr(command, "{cores") && !strstr(command, "{memory");
+    bool good = true;
+    for (size_t i = 0; good && i < text.n; i++) {
+        bool escape = text.at[i] == '\\';
+        i += escape;
+        good = i < text.n && (text.at[i] == '"' || text.at[i] == '\\') == escape;
+        strbuf_add_char(out, text.at[i]);
+    }
+    return good;
 }
 
-/* Plain, or between quotes: single ones without one inside, double ones with \" and \\ at most. */
+/* {kind} and its like: not told by these lines alone. */
+static bool compare_needs_more(struct compare_part command)
+{
+    static const char *const words[] = {"{kind", "{cores", "{memory"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (memmem(command.at, command.n, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
+/* Plain, or between quotes; single ones with none inside. */
 static bool compare_command(struct builder *b, uint32_t task, struct compare_part text)
 {
     struct strbuf command = {0};
     char quote = text.n >= 2 && strchr("'\"", *text.at) ? *text.at : 0;
     bool good = quote ? text.at[text.n - 1] == quote
                       : text.n && (isalnum((unsigned char)*text.at) || strchr("_./", *text.at));
-    size_t end = text.n - (quote != 0);
-    for (size_t i = quote != 0; good && i < end; i++) {
-        bool escape = quote == '"' && text.at[i] == '\\';
-        i += escape;
-        good = i < end && (escape ? strchr("\"\\", text.at[i]) != NULL : text.at[i] != quote);
-        strbuf_add_char(&command, text.at[i]);
+    if (quote)
+        text = (struct compare_part){text.at + 1, text.n - 2};
+    if (good && quote == '\'')
+        good = !memchr(text.at, quote, text.n);
+    if (good && quote == '"') {
+        good = compare_unescape(text, &command);
+        text = (struct compare_part){strbuf_text(&command), command.n};
     }
-    good = good && command.n && compare_is_simple(command.at);
+    good = good && text.n && !compare_needs_more(text);
     if (good)
-        builder_command(b, task, command.at, command.n);
+        builder_command(b, task, text.at, text.n);
     strbuf_free(&command);
     return good;
 }
