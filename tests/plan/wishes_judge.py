@@ -319,7 +319,8 @@ def plan_first(weft, folder, graph, constraints, unit):
 
 
 def execute(weft, folder, rng, timed=False):
-    """None: well. A text: what is wrong. NOTHING, REFUSED: there is nothing to run, and rightly so. LATE: as it was told."""
+    """None: well. A text: what is wrong. NOTHING, REFUSED: there is nothing to run, and rightly so. LATE: as it was told.
+    Whatever else than a time is broken is wrong, told or not; so is a time that is broken and not told."""
     work, edges, _ = draw_graph(rng)
     graph, unit = (work, {e: 0 for e in edges}, 2), UNIT_TIMED if timed else UNIT
     constraints = draw_set(rng, graph, FIRM + TIMED if timed else FIRM, unit)
@@ -354,6 +355,9 @@ def execute(weft, folder, rng, timed=False):
         return f"broken in what happened: {broken}: {s.place} {s.finish} {what}"
     if (run.returncode == 1) != bool(broken) or (broken and "did not hold in what happened" not in run.stderr):
         return f"exit {run.returncode} where {len(broken)} requirements are broken: {what}"
+    for statement, _ in broken:
+        ends = ", ".join(f"t{t} {end:.2f}" for t, end in sorted(s.finish.items()))
+        print(f"late, and told: {statement} ends in units of {unit} s: {ends}", flush=True)
     return LATE if broken else None
 
 
@@ -378,8 +382,8 @@ def execute_all(weft, folder, count, seed):
             print(f"executed {i - 1}: {wrong}", flush=True)
         else:
             done += 1
-    print(f"{impossible} sets that cannot be fulfilled were refused; {spoke} that hold speak of times; {late} were late, and weft said so")
-    return done, bad
+    print(f"{impossible} sets that cannot be fulfilled were refused; {spoke} that hold speak of times")
+    return done, late, bad
 
 
 def main():
@@ -394,8 +398,9 @@ def main():
     for (said, there, orders), times in sorted(tally.items()):
         print(f"{times} sets, orders={orders}: {said} where brute force fulfils {there}")
     if executed:
-        done, broken = execute_all(weft, folder, executed, seed)
-        print(f"{done} of {executed} sets executed on two agents hold in what happened (seed {seed})")
+        done, late, broken = execute_all(weft, folder, executed, seed)
+        print(f"{done} of {executed} sets executed on two agents hold in what happened, {late} missed a time and weft said so, "
+              f"{broken} are wrong (seed {seed})")
         bad += broken
     else:
         print(f"{count - bad} of {count} sets agree with brute force (seed {seed})")
