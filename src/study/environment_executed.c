@@ -121,7 +121,7 @@ static struct plan *executed_plan(struct environment_study *s, struct executed_t
     return plan;
 }
 
-/* Files that a user can run again: weft run NAME.yaml --plan NAME.json --on local:3 */
+/* Files that a user can run again: weft run NAME.yaml --plan NAME.json --on local:3 --force */
 static bool executed_run(const struct environment_study *s, const char *name,
                          struct executed_trial *t, struct error *err)
 {
@@ -233,15 +233,17 @@ bool environment_execute(struct environment_study *s, struct strbuf *out, struct
             progress_report(s->o->progress, (double)i / (double)graphs, "executed");
             good = executed_one(s, i, (enum executed_wish)k, &row[k], err);
         }
-    strbuf_add(
+    strbuf_printf(
         out,
         "## Executed by agents of this machine\n\n"
-        "The same wishes, really executed: tasks wait their time, an agent stands for each "
-        "processor, and\neach keeps to its plan. Workflows and plans stand in `executed/`: "
-        "`weft run NAME.yaml --plan\nNAME.json --on local:3` runs one again. How long tasks "
-        "take depends on what else the machine\ndoes; orders and places do not.\n\n"
+        "The same wishes, really executed, of the first graphs (%zu): tasks wait their time, "
+        "scaled to\n%g s for all tasks of a graph, and hand over no data. An agent stands for each "
+        "of two or three\nprocessors, and each keeps to its plan. Workflows and plans stand in "
+        "`executed/`: `weft run NAME.yaml\n--plan NAME.json --on local:3 --force` runs one again. "
+        "How long tasks take depends on what else the\nmachine does; orders and places do not.\n\n"
         "| wish | in the schedule | executed | tasks where planned | time, executed / planned |\n"
-        "|---|---|---|---|---|\n");
+        "|---|---|---|---|---|\n",
+        graphs, s->o->quick ? SERIAL_QUICK : SERIAL_SECONDS);
     for (int k = 0; k < EXECUTED_WISHES; k++)
         strbuf_printf(out, "| %s | %u of %u | %u of %u | %u of %u | %.2f |\n",
                       executed_wish[k].name, row[k].planned, row[k].graphs, row[k].held,

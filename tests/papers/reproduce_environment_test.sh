@@ -30,6 +30,15 @@ if command -v redis-server >/dev/null; then
 else
     grep -q 'Not executed: ' "$work/report/executed.md"; ok $? "nothing is executed without redis-server, and that is said"
 fi
+again=$(tr '\n' ' ' <"$work/report/executed.md" | sed -nE 's/.*`(weft run NAME[^`]*)`.*/\1/p')
+if [ -n "$again" ] && command -v redis-server >/dev/null; then # the command that the report names, of one of its graphs
+    again=${again#weft }
+    (cd "$work/report/executed" && WEFT_HISTORY=none "$WEFT" ${again//NAME/representation-01-order}) >"$work/ran" 2>"$work/err"
+    [ $? = 0 ] && grep -Eq 'constraints +([0-9]+) of \1 held in what happened' "$work/ran" "$work/err"
+    ok $? "the report's command runs a graph again"
+else
+    command -v redis-server >/dev/null; [ $? != 0 ]; ok $? "without redis-server there is nothing to run again"
+fi
 for row in 'Figure 1' 'Figure 2' 'Figure 3' 'Figure 4' 'Figures 5 to 9, Table 1'; do
     grep -q "^| $row | " "$page"; ok $? "the head says where the reader finds $row"
 done
