@@ -652,9 +652,8 @@ static void job_begin_scheduling(struct job *j)
      * would be a quarter of the store's work */
     config.record_starts = config.cores == j->options.cores;
     config.predictor = &j->predictor;
-    /* what joins, or is decided by how tasks end, is the store's to say */
-    bool known = !workflow_is_open(j->w) && !j->w->growth && !workflow_decides(j->w);
-    config.ahead = known ? j->w : NULL;
+    /* config.ahead stays NULL: followers are told of an end before the store has taken it, and would believe
+     * what ran ahead of one that it then refuses (tests/issues/015_contradicted_test.sh) */
     /* also alone: who ends a parent may not know of its new children, nor we of who has just joined */
     config.wait_poll = 1;
     driver_schedule(j->driver, &config);
