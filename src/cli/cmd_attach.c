@@ -36,6 +36,7 @@ static int attach_command(const struct arguments *a)
         return attach_nothing(a);
     if (!run_screen_number(a->operand[0], &number, &err) || !run_screen_options(&s, a, &o, &err))
         return run_screen_close(&s, cli_fail(&err));
+    s.flow = "FLOW"; /* which file it was is known where it was submitted */
     s.run = weft_run_attach(number, &o, &error);
     int status = s.run ? run_screen_follow(&s) : cli_failed(&error);
     const struct weft_result *result = s.run ? weft_run_result(s.run) : NULL;

@@ -220,7 +220,7 @@ static void screen_summary(const struct run_screen *s)
                                              .columns = cli_columns(),
                                              .outputs = weft_run_folder(s->run),
                                              .logs = x->log_bytes > 0 ? x->logs : NULL,
-                                             .flow = inside_run(s->run)->flow},
+                                             .flow = s->flow ? s->flow : inside_run(s->run)->flow},
                    &out);
     for (size_t i = 0; i < x->nremarks; i++)
         cli_say("note: ", x->remarks[i]);

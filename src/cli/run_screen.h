@@ -7,6 +7,7 @@
 #include "weft/run.h"
 
 struct run_screen {
+    const char *flow; /* to name in commands; NULL: as the run has it */
     const struct arguments *a;
     bool quiet, json;
     struct weft_run *run; /* set once it is open */

@@ -9,7 +9,8 @@
  * full disk at the end of the task's log, in which they always have room (child.c); the kernel's count of
  * what it ended for want of memory, when the task was killed; a shell that is not there. A disk that has
  * room again when the sandbox is gone was filled by the task itself, perhaps: then, when only the log
- * tells, and when the machine's memory ran out, it costs more, so that a task which does this everywhere fails soon. On one machine (no run_node) nothing
+ * tells, and when the machine's memory ran out, it costs more, so that a task which does this everywhere
+ * fails soon. On one machine (no run_node) nothing
  * here happens. */
 #include "drive/executor_private.h"
 

@@ -419,7 +419,7 @@ static void summary_failures(struct summary *s)
     failure_groups_free(&g);
     uint32_t first = s->r->events.at[s->f.failures.at[0]].id;
     strbuf_add(s->out, "\nwhat to do:\n");
-    add_command(s, NULL, NULL, "again: only what failed and what waits for it");
+    add_command(s, NULL, NULL, "again: what failed and what waits for it");
     add_command(s, "--why", figures_task_name(&s->f, first, buffer, sizeof buffer),
                 "why it would run, and with what");
 }

@@ -105,6 +105,24 @@ say cancel x
 ok $? "no number: status 2"
 says "'x' is not the number of a run; \`weft status\` lists them" "and where they are"
 
+# one that failed, and nobody followed: its agent tells how, and what it wrote. The store alone knew of "exit status 1", and the log went
+# with the run's data.
+cat >fails.yaml <<'FLOW'
+weft: 1
+name: fails
+tasks: { bad: { run: "echo the reason; exit 3", out: bad.txt } }
+FLOW
+for i in 1 2 3; do
+    say submit fails.yaml --no-shared -q && run=$(cat "$work/out") && wait_for 30 state_is "$run" ended
+    COLUMNS=80 say attach "$run"
+    [ $? = 1 ] && grep -q "task bad: exit status 3" "$work/err" && grep -q "bad: exit status 3" "$work/out" && grep -q "| the reason" "$work/out"
+    ok $? "attach after a task has failed: its status and what it wrote"
+done
+[ "$(cat .weft/logs/*/bad.log | sort -u)" = "the reason" ]
+ok $? "and its log"
+grep -q "weft run FLOW  *again: " "$work/out" && ! grep -q "weft run fails " "$work/out" && [ "$(awk 'length > 80' "$work/out" | grep -vc -e ─ -e 'log: ' -e "$work")" = 0 ]
+ok $? "a workflow's name is not called its file, and the lines fit 80 columns"
+
 # what tasks that went well wrote
 cat >logs.yaml <<'FLOW'
 weft: 1

@@ -262,6 +262,8 @@ static void follow_each_second(struct client_follow *f, double now)
         follow_set_state(f, BOARD_RUN_ENDED);
     }
     follow_check_unproved(f, now);
+    if (!f->reading)
+        follow_heard_failures(f);
     if (f->counted <= f->reported_ended)
         f->behind = 0;
     else if (f->behind == 0)
@@ -388,7 +390,8 @@ static void follow_tick(void *context)
     }
     if (f->phase == PHASE_READING && !f->reading) {
         follow_check_unproved(f, now);
-        if (!f->reading && f->error.kind == ERROR_NONE && follow_heard_all(f, now))
+        if (!f->reading && f->error.kind == ERROR_NONE && follow_heard_failures(f) &&
+            follow_heard_all(f, now))
             f->phase = PHASE_COLLECTING;
     }
     collect_tick(f->collect);
@@ -606,6 +609,8 @@ static void follow_free(struct client_follow *f)
     free(f->node);
     free(f->learned);
     free(f->blamed);
+    array_free(&f->untold);
+    array_free(&f->failed_live);
     free(f->logged);
     free(f->reported);
     free(f->ran);

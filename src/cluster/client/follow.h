@@ -57,11 +57,15 @@ struct client_follow {
     uint32_t *node;   /* per task: where it runs or ran */
     uint8_t *learned; /* per task: on record */
     ARRAY(uint32_t)
-    contradicted;      /* tasks: one agent told that it is done, another that it failed */
-    bool doubts_ends;  /* what was told as done is read from the store, too */
-    uint32_t *blamed;  /* per task: the last attempt whose failure was reported */
-    uint32_t *logged;  /* per task: the last attempt whose log came */
-    uint8_t *reported; /* per object: its content was reported */
+    contradicted; /* tasks: one agent told that it is done, another that it failed */
+    ARRAY(struct trace_event)
+    untold;                      /* failures that only the store has told: agents may say why */
+    ARRAY(uint32_t) failed_live; /* of who came late: tasks whose failures came as events */
+    double untold_since;         /* the first of them; 0: none yet */
+    bool doubts_ends;            /* what was told as done is read from the store, too */
+    uint32_t *blamed;            /* per task: the last attempt whose failure was reported */
+    uint32_t *logged;            /* per task: the last attempt whose log came */
+    uint8_t *reported;           /* per object: its content was reported */
     uint32_t reported_ended;
     ARRAY(uint32_t) unlearned;
     ARRAY(struct follow_counters) counters;
@@ -128,6 +132,8 @@ void follow_report_node(struct client_follow *f, const struct trace_node *n);
 /* Ask the store about every task that is not known to be done. */
 void follow_read_store(struct client_follow *f);
 void follow_ask_count(struct client_follow *f); /* how many have ended */
+/* Has every failure been told by who knows why, or been waited for long enough? */
+bool follow_heard_failures(struct client_follow *f);
 /* What was decided, for a run that does not have the files that were asked about. */
 /* In a shared folder: is there word of each file that was made, or no more waiting for it? */
 bool follow_heard_all(struct client_follow *f, double now);

@@ -23,6 +23,7 @@ enum { READS = 4096 }; /* at once */
 /* Seconds for an agent to tell of files when the run has ended: a link is tried again every second, and
  * who is still cut off then may be so for hours. */
 static const double UNHEARD = 6;
+enum { UNTOLD = 64 }; /* failures whose reasons are waited for at once: nobody reads more */
 #define UNHEARD_MARK                                                                               \
     0x80000000u /* of a question about files: `slot` has the object in the other bits */
 static const double CLOCKS_APART = 2; /* seconds, of the folder's server and the store */
@@ -85,6 +86,19 @@ static void follow_sees_at_work(const struct client_follow *f, uint32_t node)
         p->at_work = true;
 }
 
+/* The end of a task of which the store has told, and now an agent: taken out. NULL: it is none of them. */
+static const struct trace_event *follow_take_untold(struct client_follow *f, uint32_t task,
+                                                    struct trace_event *out)
+{
+    for (size_t i = 0; i < f->untold.n; i++)
+        if (f->untold.at[i].id == task) {
+            *out = f->untold.at[i];
+            f->untold.at[i] = array_pop(&f->untold);
+            return out;
+        }
+    return NULL;
+}
+
 /* One event of an agent. The same may come twice, over an old and a new link: a task that is done
  * stays done. Counters are kept by agent, since a display wants their sum. */
 static void follow_event(struct client_follow *f, uint32_t node, struct trace_event *e)
@@ -131,6 +145,11 @@ static void follow_event(struct client_follow *f, uint32_t node, struct trace_ev
             f->seen[e->id] = FOLLOW_SEEN_NOTHING;
         if (e->outcome == TRACE_CANCELLED)
             follow_attempt_lost(f, e->id, e->finish - e->start);
+        if (e->outcome != TRACE_DONE) {
+            follow_take_untold(f, e->id, &(struct trace_event){0});
+            if (f->o.late)
+                array_push(&f->failed_live, e->id);
+        }
         follow_report(f, e);
         break;
     case TRACE_REUSED: /* it ran there before, and was not believed then: the results are there, not here */
@@ -283,6 +302,21 @@ static bool follow_take_failure(void *context, struct message_in *m)
     if (x.attempt <= f->blamed[x.task])
         return true; /* told before: an agent tells all of them to whoever comes */
     f->blamed[x.task] = x.attempt;
+    double now = client_now(f->c) - f->created;
+    struct trace_event e = {.kind = TRACE_TASK,
+                            .id = x.task,
+                            .node = client_peer_of(m)->node,
+                            .start = now,
+                            .finish = now,
+                            .attempt = x.attempt};
+    bool live = !f->o.late; /* its end came, or comes, as an event */
+    for (size_t i = 0; i < f->failed_live.n && !live; i++)
+        live = f->failed_live.at[i] == x.task;
+    if (x.last && (follow_take_untold(f, x.task, &e) || !live)) {
+        e.outcome = x.outcome;
+        e.status = x.status;
+        follow_report(f, &e);
+    }
     x.log = follow_keep_log(f, x.task, x.attempt, log, nlog);
     x.text = n ? mem_copy_bytes(text, n) : NULL;
     if (f->result.failures.n < RUN_FAILURES) {
@@ -435,8 +469,44 @@ static void follow_record_blame(struct client_follow *f, const struct meta_recor
                                         .status = 1,
                                         .last = true,
                                         .text = mem_copy_string("it failed while nobody "
-                                                                "followed; its agent has the "
-                                                                "log")});
+                                                                "followed, and its agent does "
+                                                                "not say why")});
+}
+
+/* Who attaches when a task has failed learns of it from the store, which knows neither status nor log; its
+ * agent tells them a moment later. Without
+ * waiting for that the log would go with the run's data, unread. True: it is not taken yet. */
+static bool follow_awaits_agent(struct client_follow *f, const struct trace_event *e)
+{
+    struct trace_event known;
+    if (!f->o.late || f->blamed[e->id] || !client_peer(f->c, e->node))
+        return false;
+    if (f->untold_since == 0)
+        f->untold_since = clock_seconds();
+    follow_take_untold(f, e->id, &known);
+    if (f->untold.n >= UNTOLD || clock_seconds() - f->untold_since >= UNHEARD)
+        return false;
+    array_push(&f->untold, *e);
+    return true;
+}
+
+bool follow_heard_failures(struct client_follow *f)
+{
+    if (!f->untold.n)
+        return true;
+    if (clock_seconds() - f->untold_since < UNHEARD)
+        return false;
+    /* taken as the store has them: asked for by name, since a word that contradicts it may have come */
+    struct meta_op ops[UNTOLD] = {0};
+    size_t n = f->untold.n;
+    for (size_t i = 0; i < n; i++)
+        ops[i] = (struct meta_op){.kind = META_READ, .task = f->untold.at[i].id};
+    f->untold.n = 0;
+    f->reading = true;
+    f->read_open = (uint32_t)n;
+    f->read_next = f->w->ntasks;
+    client_ask(f->c, ops, n);
+    return false;
 }
 
 /* What the store says of a task, told as an event if agents have not. Tasks that we completed
@@ -479,6 +549,8 @@ static void follow_take_record(struct client_follow *f, const struct meta_record
         follow_task_ended(f, t, FOLLOW_SEEN_SKIPPED);
         follow_report(f, &e);
     } else if (r->status == META_FAILED || r->status == META_EXCUSED) {
+        if (follow_awaits_agent(f, &e))
+            return;
         if (f->seen[t] != FOLLOW_SEEN_FAILED && !f->blamed[t]) {
             e.outcome = TRACE_FAILED;
             e.status = 1;

@@ -113,8 +113,9 @@ static bool submit_choose_agents(struct client_submit *s, struct error *err)
                          "no agent is up at %s; `weft agent --store %s` on each machine starts one",
                          c->o.address->text, c->o.address->text);
     if (why[0])
-        return error_set(err, ERROR_FAILED, "no agent of %u at %s can be reached: %s", living,
-                         c->o.address->text, why);
+        return error_set(err, ERROR_FAILED,
+                         "no agent at %s answers (%u should): %s; `weft status` shows them",
+                         c->o.address->text, living, why);
     return error_set(err, ERROR_INPUT, "no agent is on '%s'; `weft status` lists them",
                      s->work.group);
 }
