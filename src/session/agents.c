@@ -178,9 +178,12 @@ bool agents_start(struct remote *r, struct error *err)
     return place_address(fleet_store(r->fleet), &r->place.key, &r->place.address, err);
 }
 
+/* At a store of their own nobody else has ever stood: who was there and is gone again is not waited for. */
 void agents_wait_joined(struct remote *r)
 {
-    client_wait_agents(r->client, fleet_ready(r->fleet), JOINING);
+    uint32_t ever = 0;
+    fleet_nodes(r->fleet, &ever);
+    client_wait_agents(r->client, fleet_ready(r->fleet), r->o.place.store ? 0 : ever, JOINING);
 }
 
 bool agents_start_again(struct remote *r)

@@ -66,7 +66,7 @@ turns_out() {
 # ---- a run that lasts longer than its jobs ----
 # 33 tasks in three rows: t_R_C writes R * 11 + C plus what t_(R-1)_C wrote; `sum` adds the last row: 11 * (0 + 11 + 22) + 3 * 55 = 528.
 renewed() {
-    short_jobs 8
+    short_jobs 12
     mkdir "$work/flow" "$work/flow/on"
     {
         echo "weft: 1"
@@ -75,7 +75,7 @@ renewed() {
             for c in $(seq 0 10); do
                 before="" value=0
                 [ "$r" = 0 ] || before="in: [mid/t_$((r - 1))_$c], " value='$(cat {in})'
-                echo "  t_${r}_$c: { run: 'touch $work/flow/on/${r}_$c-\$SLURM_JOB_ID; sleep 0.5; echo \$(($value + $((r * 11 + c)))) > {out}', ${before}out: [mid/t_${r}_$c] }"
+                echo "  t_${r}_$c: { run: 'touch $work/flow/on/${r}_$c-\$SLURM_JOB_ID; sleep 0.8; echo \$(($value + $((r * 11 + c)))) > {out}', ${before}out: [mid/t_${r}_$c] }"
             done
         done
         echo "  sum: { run: 'echo \$((\$(cat {in} | paste -sd+))) > {out}', in: [$(seq -s, -f 'mid/t_2_%.0f' 0 10)], out: [sum] }"
@@ -84,7 +84,7 @@ renewed() {
     ok $? "a run that lasts longer than its jobs ends well"
     [ "$(cat "$work/flow/sum")" = 528 ]
     ok $? "the known answer"
-    # On a slow machine a job of eight seconds may end before it has handed its data over: that is made again, and no failure.
+    # On a slow machine a job of twelve seconds may end before it has handed its data over: that is made again, and no failure.
     ! cat "$work/run.log" "$work/run.out" | grep -v "made again" | grep -qi "fail\|died"
     ok $? "no task has failed"
     [ "$(head -n 1 "$work/asked_at_end")" -ge 2 ]

@@ -175,7 +175,7 @@ bool client_refresh(struct client *c, double patience, struct error *err)
 
 struct agents_wanted {
     struct client *c;
-    uint32_t agents;
+    uint32_t agents, ever;
 };
 
 static bool client_has_agents(void *context)
@@ -185,12 +185,12 @@ static bool client_has_agents(void *context)
     for (size_t i = 0; i < e->c->members.n; i++)
         n += client_is_alive(e->c, &e->c->members.at[i]) &&
              e->c->members.at[i].state != BOARD_LEAVING;
-    return n >= e->agents;
+    return n >= e->agents || (e->ever && e->c->members.n >= e->ever) || client_stops(e->c);
 }
 
-bool client_wait_agents(struct client *c, uint32_t agents, double seconds)
+void client_wait_agents(struct client *c, uint32_t agents, uint32_t ever, double seconds)
 {
-    return client_drive(c, client_has_agents, &(struct agents_wanted){c, agents}, seconds);
+    client_drive(c, client_has_agents, &(struct agents_wanted){c, agents, ever}, seconds);
 }
 
 /* The last ten that can be followed: an old cluster has had thousands. */

@@ -27,7 +27,6 @@
 #include <unistd.h>
 
 static const double GAP = 3;     /* seconds that more tasks have ended than we were told */
-static const double LOADS = 3;   /* seconds between looks ahead */
 static const double ENDING = 15; /* seconds for agents to end a run that was cancelled here */
 
 static const double STORE_CLOSING = 5; /* seconds that deleting a run's keys may take */
@@ -147,7 +146,7 @@ static void follow_looked(void *context)
     if (f->state == BOARD_RUN_CANCELLED && f->stopping < 2)
         f->stopping = 2;
     double now = clock_seconds();
-    if (f->o.load && now - f->loaded >= LOADS) {
+    if (f->o.load && now - f->loaded >= follow_look_pause(f)) {
         f->loaded = now;
         follow_look_ahead(f, &load);
         follow_count_going(f, &load);

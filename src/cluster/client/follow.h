@@ -194,6 +194,8 @@ void follow_attempt_lost(struct client_follow *f, uint32_t task, double seconds)
 /* What is known of lengths, to an agent that has come. */
 void follow_tell_lengths(const struct client_follow *f, struct link *l);
 void follow_count_going(const struct client_follow *f, struct client_load *load);
+/* Seconds until the next look ahead: shorter where nodes are had for seconds only. */
+double follow_look_pause(const struct client_follow *f);
 /* After every look: is there a task that no agent has the time for? */
 void follow_check_time(struct client_follow *f);
 

@@ -21,6 +21,10 @@
  * their first moment would have others asked for without an end. */
 static const double renewed_part = 0.1, renewed_least = 15, renewed_most = 300, renewed_last = 3;
 
+/* Seconds between looks ahead, at most, and as a part of the longest time that an agent has: who is to be
+ * replaced is seen long before it goes. */
+static const double look_most = 3, look_part = 1.0 / 16;
+
 static void follow_tell_length(const struct client_follow *f, struct link *l, uint32_t task)
 {
     struct strbuf *head = &f->c->scratch;
@@ -64,6 +68,11 @@ static bool follow_goes_soon(const struct client_follow *f, const struct member 
 {
     double soon = fmin(fmax(m->lasts * renewed_part, renewed_least), renewed_most);
     return m->lasts > 0 && follow_left(f, m) < fmin(soon, m->lasts / renewed_last);
+}
+
+double follow_look_pause(const struct client_follow *f)
+{
+    return f->longest > 0 ? fmin(look_most, f->longest * look_part) : look_most;
 }
 
 void follow_count_going(const struct client_follow *f, struct client_load *load)
