@@ -5,6 +5,9 @@
  *                           ▲                    └───────┬──────────────────────┘
  *                           └── RESTING ◀── a pause ─────┴── too often ──▶ MISSING
  *
+ * From QUEUED, ASKED, COMING and RESTING back to NOTHING: forgotten. Entries of `queue` and `resting` whose
+ * object is in another stage are passed over.
+ *
  * Invariants:
  *   I1. under_way counts the objects that are ASKED or COMING; at most AT_ONCE.
  *   I2. An object is wanted once; HERE and MISSING are final.
@@ -109,6 +112,14 @@ void collect_want(struct collect *c, uint32_t object)
     }
     c->stage[object] = STAGE_QUEUED;
     array_push(&c->queue, object);
+}
+
+void collect_forget(struct collect *c, uint32_t object)
+{
+    if (c->stage[object] == STAGE_HERE || c->stage[object] == STAGE_MISSING)
+        return;
+    c->under_way -= c->stage[object] == STAGE_ASKED || c->stage[object] == STAGE_COMING;
+    c->stage[object] = STAGE_NOTHING;
 }
 
 /* The queue is looked at by collect_tick(), ten times a second: finer pauses would be of no use. */
@@ -232,9 +243,11 @@ static void collect_lose_patience(struct collect *c, double now)
         return;
     static const char why[] = "no agent is there that could send it";
     for (; c->next < c->queue.n; c->next++)
-        collect_give_up(c, c->queue.at[c->next], why);
+        if (c->stage[c->queue.at[c->next]] == STAGE_QUEUED)
+            collect_give_up(c, c->queue.at[c->next], why);
     for (size_t i = 0; i < c->resting.n; i++)
-        collect_give_up(c, c->resting.at[i].object, why);
+        if (c->stage[c->resting.at[i].object] == STAGE_RESTING)
+            collect_give_up(c, c->resting.at[i].object, why);
     c->resting.n = 0;
 }
 
@@ -250,12 +263,17 @@ void collect_tick(struct collect *c)
             i++;
             continue;
         }
-        c->stage[c->resting.at[i].object] = STAGE_QUEUED;
-        array_push(&c->queue, c->resting.at[i].object);
+        uint32_t object = c->resting.at[i].object;
+        if (c->stage[object] == STAGE_RESTING) {
+            c->stage[object] = STAGE_QUEUED;
+            array_push(&c->queue, object);
+        }
         c->resting.at[i] = array_pop(&c->resting);
     }
     while (c->next < c->queue.n && c->under_way < AT_ONCE && n < AT_ONCE) {
         uint32_t object = c->queue.at[c->next++];
+        if (c->stage[object] != STAGE_QUEUED)
+            continue;
         c->stage[object] = STAGE_ASKED;
         c->under_way++;
         ops[n++] = (struct meta_op){.kind = META_WHERE, .task = object, .slot = object};

@@ -21,6 +21,8 @@ void collect_free(struct collect *c);
 void collect_grow(struct collect *c);
 /* Its producer is done: fetch it. Asked again: nothing happens. */
 void collect_want(struct collect *c, uint32_t object);
+/* Its producer is not done after all: it is not waited for. What has come stays where it is. */
+void collect_forget(struct collect *c, uint32_t object);
 void collect_answer(struct collect *c, const struct meta_answer *a, const struct meta_answers *all);
 void collect_arrived(struct collect *c, uint32_t object, bool good, const char *why);
 void collect_tick(struct collect *c);

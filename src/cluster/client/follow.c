@@ -390,7 +390,7 @@ static void follow_tick(void *context)
     if (f->phase == PHASE_READING && !f->reading) {
         follow_check_unproved(f, now);
         if (!f->reading && f->error.kind == ERROR_NONE && follow_heard_failures(f) &&
-            follow_heard_all(f, now))
+            follow_tally(f) && follow_heard_all(f, now))
             f->phase = PHASE_COLLECTING;
     }
     collect_tick(f->collect);
@@ -554,6 +554,7 @@ static void follow_prepare(struct client_follow *f)
     f->seen = mem_new_zero(uint8_t, f->w->ntasks + 1);
     f->node = mem_new_zero(uint32_t, f->w->ntasks + 1);
     f->learned = mem_new_zero(uint8_t, f->w->ntasks + 1);
+    f->marks = mem_new_zero(uint8_t, f->w->ntasks + 1);
     f->blamed = mem_new_zero(uint32_t, f->w->ntasks + 1);
     f->logged = mem_new_zero(uint32_t, f->w->ntasks + 1);
     f->reported = mem_new_zero(uint8_t, f->w->nobjects + 1);
@@ -607,16 +608,15 @@ static void follow_free(struct client_follow *f)
     free(f->seen);
     free(f->node);
     free(f->learned);
+    free(f->marks);
     free(f->blamed);
     array_free(&f->untold);
-    array_free(&f->failed_live);
     free(f->logged);
     free(f->reported);
     free(f->ran);
     follow_adds_close(f);
     array_free(&f->unlearned);
     array_free(&f->placed);
-    array_free(&f->contradicted);
     array_free(&f->counters);
     free(f);
 }

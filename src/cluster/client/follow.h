@@ -21,6 +21,11 @@ enum follow_seen {
     FOLLOW_SEEN_EXCUSED  /* failed, and may */
 };
 
+enum follow_mark {
+    FOLLOW_MARK_CONTRADICTED = 1, /* one agent told that it is done, another that it failed */
+    FOLLOW_MARK_FAILED_LIVE = 2,  /* a failure of it came as an event */
+};
+
 /* The counters of an agent, so that a display sees their sum. */
 struct follow_counters {
     uint32_t node;
@@ -56,23 +61,24 @@ struct client_follow {
     uint8_t *seen;    /* per task */
     uint32_t *node;   /* per task: where it runs or ran */
     uint8_t *learned; /* per task: on record */
-    ARRAY(uint32_t)
-    contradicted; /* tasks: one agent told that it is done, another that it failed */
+    uint8_t *marks;   /* per task: enum follow_mark */
     ARRAY(struct trace_event)
-    untold;                      /* failures that only the store has told: agents may say why */
-    ARRAY(uint32_t) failed_live; /* of who came late: tasks whose failures came as events */
-    double untold_since;         /* the first of them; 0: none yet */
-    bool doubts_ends;            /* what was told as done is read from the store, too */
-    uint32_t *blamed;            /* per task: the last attempt whose failure was reported */
-    uint32_t *logged;            /* per task: the last attempt whose log came */
-    uint8_t *reported;           /* per object: its content was reported */
+    untold;              /* failures that only the store has told: agents may say why */
+    double untold_since; /* the first of them; 0: none yet */
+    bool doubts_ends;    /* what was told as done is read from the store, too */
+    uint32_t *blamed;    /* per task: the last attempt whose failure was reported */
+    uint32_t *logged;    /* per task: the last attempt whose log came */
+    uint8_t *reported;   /* per object: its content was reported */
     uint32_t reported_ended;
     ARRAY(uint32_t) unlearned;
     ARRAY(struct follow_counters) counters;
     bool counters_changed, counter_known[FOLLOW_COUNTERS];
 
     bool counting;
-    uint32_t counted;           /* tasks that have ended, by the store */
+    struct client_progress progress; /* by the store; of the question asked at `asked_count` */
+    uint32_t counted;                /* tasks that have ended, by the store */
+    double last_count; /* the first question after the run's end (follow_tally.c); 0: none yet */
+    bool tallied;
     double asked_count, behind; /* behind: since when we know of fewer; 0: we do not */
     double unheard; /* since when files of ended tasks are waited for; 0: they are not */
     uint32_t unheard_next,
@@ -132,6 +138,9 @@ void follow_report_node(struct client_follow *f, const struct trace_node *n);
 /* Ask the store about every task that is not known to be done. */
 void follow_read_store(struct client_follow *f);
 void follow_ask_count(struct client_follow *f); /* how many have ended */
+/* When the run has ended and was read: what we were told is what the store has. False: it is being asked, or
+ * read again. */
+bool follow_tally(struct client_follow *f);
 /* Has every failure been told by who knows why, or been waited for long enough? */
 bool follow_heard_failures(struct client_follow *f);
 /* What was decided, for a run that does not have the files that were asked about. */

@@ -58,7 +58,7 @@ void follow_task_ended(struct client_follow *f, uint32_t task, enum follow_seen 
 {
     /* told both ways, whichever comes first: the store is asked at the end */
     if (f->seen[task] >= FOLLOW_SEEN_FAILED && how == FOLLOW_SEEN_DONE)
-        array_push(&f->contradicted, task);
+        f->marks[task] |= FOLLOW_MARK_CONTRADICTED;
     f->reported_ended += f->seen[task] < FOLLOW_SEEN_FAILED;
     f->seen[task] = (uint8_t)how;
     client_hurry(f->c, f->reported_ended >= f->w->ntasks);
@@ -147,8 +147,7 @@ static void follow_event(struct client_follow *f, uint32_t node, struct trace_ev
             follow_attempt_lost(f, e->id, e->finish - e->start);
         if (e->outcome != TRACE_DONE) {
             follow_take_untold(f, e->id, &(struct trace_event){0});
-            if (f->o.late)
-                array_push(&f->failed_live, e->id);
+            f->marks[e->id] |= FOLLOW_MARK_FAILED_LIVE;
         }
         follow_report(f, e);
         break;
@@ -293,7 +292,7 @@ static bool follow_take_failure(void *context, struct message_in *m)
     if (!bytes_end(in) || x.task >= f->w->ntasks || x.outcome > TRACE_NOT_STARTED)
         return bytes_end(in);
     if (x.last && f->seen[x.task] == FOLLOW_SEEN_DONE)
-        array_push(&f->contradicted, x.task);
+        f->marks[x.task] |= FOLLOW_MARK_CONTRADICTED;
     if (x.last && !follow_is_done(f, x.task))
         follow_task_ended(f, x.task,
                           x.outcome == TRACE_CANCELLED          ? FOLLOW_SEEN_REMOVED
@@ -309,9 +308,7 @@ static bool follow_take_failure(void *context, struct message_in *m)
                             .start = now,
                             .finish = now,
                             .attempt = x.attempt};
-    bool live = !f->o.late; /* its end came, or comes, as an event */
-    for (size_t i = 0; i < f->failed_live.n && !live; i++)
-        live = f->failed_live.at[i] == x.task;
+    bool live = !f->o.late || f->marks[x.task] & FOLLOW_MARK_FAILED_LIVE; /* as an event */
     if (x.last && (follow_take_untold(f, x.task, &e) || !live)) {
         e.outcome = x.outcome;
         e.status = x.status;
@@ -419,23 +416,13 @@ bool follow_believes(struct client_follow *f, const struct board_run *r)
 
 /* ---- reading the store ---- */
 
-/* An agent that is cut off from the store tells us of ends that do not count: others have its tasks, and
- * may fail. O(those that were told both ways): very few. */
-static bool follow_is_contradicted(const struct client_follow *f, uint32_t task)
-{
-    for (size_t i = 0; i < f->contradicted.n; i++)
-        if (f->contradicted.at[i] == task)
-            return true;
-    return false;
-}
-
 /* READS at a time, so that a million tasks do not fill the connection. */
 static void follow_read_more(struct client_follow *f)
 {
     struct meta_op *ops = mem_new_zero(struct meta_op, READS);
     size_t n = 0;
     for (; f->read_next < f->w->ntasks && n < READS; f->read_next++)
-        if (!follow_is_done(f, f->read_next) || follow_is_contradicted(f, f->read_next) ||
+        if (!follow_is_done(f, f->read_next) || f->marks[f->read_next] & FOLLOW_MARK_CONTRADICTED ||
             (f->doubts_ends && f->seen[f->read_next] == FOLLOW_SEEN_DONE))
             ops[n++] = (struct meta_op){.kind = META_READ, .task = f->read_next};
     f->reading = n > 0;
@@ -445,12 +432,8 @@ static void follow_read_more(struct client_follow *f)
     free(ops);
 }
 
-/* A run that ended before its tasks, and nobody has told why: of one that was told as done the failure
- * elsewhere may not have reached us. */
 void follow_read_store(struct client_follow *f)
 {
-    f->doubts_ends =
-        f->state >= BOARD_RUN_ENDED && f->reported_ended < f->w->ntasks && !f->result.failures.n;
     f->read_next = 0;
     follow_read_more(f);
 }
@@ -518,9 +501,14 @@ static void follow_take_record(struct client_follow *f, const struct meta_record
         return;
     bool ended_otherwise =
         r->status == META_FAILED || r->status == META_EXCUSED || r->status == META_REMOVED;
-    if (f->seen[t] == FOLLOW_SEEN_DONE && ended_otherwise) { /* the store has the last word */
+    /* the store has the last word; while the run goes on, an end may be on its way there */
+    if (f->seen[t] == FOLLOW_SEEN_DONE &&
+        (ended_otherwise ||
+         (f->state >= BOARD_RUN_ENDED && r->status != META_DONE && !r->forged))) {
         f->seen[t] = FOLLOW_SEEN_NOTHING;
         f->reported_ended--;
+        for (uint32_t o = f->w->object_off[t]; o < f->w->object_end[t]; o++)
+            collect_forget(f->collect, o);
     }
     if (follow_is_done(f, t))
         return;
@@ -688,6 +676,7 @@ void follow_answers(void *context, const struct meta_answers *answers)
         } else if (a->kind == META_COUNT) {
             struct client_progress p = client_progress_of(a);
             f->counting = false;
+            f->progress = p;
             f->counted = p.done + p.failed + p.removed + p.skipped + p.excused;
         }
     }

@@ -23,6 +23,7 @@ static void follow_lengthen(struct client_follow *f, uint32_t first, uint32_t ob
         f->seen = mem_resize(f->seen, f->task_room + 1);
         f->node = mem_resize(f->node, f->task_room + 1);
         f->learned = mem_resize(f->learned, f->task_room + 1);
+        f->marks = mem_resize(f->marks, f->task_room + 1);
         f->blamed = mem_resize(f->blamed, f->task_room + 1);
         f->logged = mem_resize(f->logged, f->task_room + 1);
         if (f->ran)
@@ -33,7 +34,7 @@ static void follow_lengthen(struct client_follow *f, uint32_t first, uint32_t ob
         f->reported = mem_resize(f->reported, f->object_room + 1);
     }
     for (uint32_t t = first; t <= tasks; t++) {
-        f->seen[t] = f->learned[t] = 0;
+        f->seen[t] = f->learned[t] = f->marks[t] = 0;
         f->node[t] = f->blamed[t] = f->logged[t] = 0;
         if (f->ran)
             f->ran[t] = 0;
