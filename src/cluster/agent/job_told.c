@@ -2,7 +2,8 @@
  * places them.
  *
  * T1. What a plan placed on an agent that is gone nobody takes for `plan_patience`, while somebody follows the
- *     run who may plan anew; then anybody does: late and elsewhere is better than never.
+ *     run who may plan anew; then anybody does: late and elsewhere is better than never. Whoever began the run
+ *     may not have reached this agent yet: a young run counts as followed.
  * T2. Each agent looks at its own word for a task. Two that differ for a moment pass it on once more than
  *     needed, and nobody starts what is not his by his own view. */
 #include "base/clock.h"
@@ -16,7 +17,8 @@ static const double plan_patience = 12;
 
 double job_patience(const struct job *j)
 {
-    return j->watchers.n ? plan_patience : 0;
+    bool young = clock_seconds() - j->loaded < plan_patience;
+    return j->watchers.n || young ? plan_patience : 0;
 }
 
 /* What the ticket says of it was too little. */
