@@ -220,7 +220,7 @@ static void cluster_start(struct bed *c, const char *name, uint32_t agents, uint
         processes[1 + i] = start_agent(c, i);
     c->client = client_open(&(struct client_config){.address = &c->address, .key = c->key}, &err);
     bench_must(c->client != NULL, &err);
-    if (!client_wait_agents(c->client, agents, 60)) {
+    if (!client_wait_agents(c->client, agents, 0, 60)) {
         fprintf(stderr, "bench_agents: the agents do not start: see %s\n", c->home);
         exit(1);
     }

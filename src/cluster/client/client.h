@@ -80,8 +80,8 @@ bool client_grow(struct client *c, uint64_t run, const uint8_t id[static SEAL_ID
 /* The run has no such number: an error that lists those there are. */
 bool client_no_such_run(const struct client *c, uint64_t run, struct error *err);
 /* Wait until so many agents live, or so many ever stood there (0: nobody knows how many that are), or somebody
- * stops us, or the seconds have passed. */
-void client_wait_agents(struct client *c, uint32_t agents, uint32_t ever, double seconds);
+ * stops us, or the seconds have passed (false). */
+bool client_wait_agents(struct client *c, uint32_t agents, uint32_t ever, double seconds);
 
 /* How far a run is, from its store: tasks that have ended, and how. */
 struct client_progress {

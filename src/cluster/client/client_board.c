@@ -188,9 +188,9 @@ static bool client_has_agents(void *context)
     return n >= e->agents || (e->ever && e->c->members.n >= e->ever) || client_stops(e->c);
 }
 
-void client_wait_agents(struct client *c, uint32_t agents, uint32_t ever, double seconds)
+bool client_wait_agents(struct client *c, uint32_t agents, uint32_t ever, double seconds)
 {
-    client_drive(c, client_has_agents, &(struct agents_wanted){c, agents, ever}, seconds);
+    return client_drive(c, client_has_agents, &(struct agents_wanted){c, agents, ever}, seconds);
 }
 
 /* The last ten that can be followed: an old cluster has had thousands. */
