@@ -237,8 +237,8 @@ void executor_tick(struct executor *x)
     executor_settle_doubts(x);
     executor_retry_waiting(x);
     executor_give_calls_up(x);
-    if (x->o->node && x->ticks++ % TICKS_A_SECOND == 0)
-        executor_look_at_health(x);
+    if (x->o->node)
+        executor_look_at_health(x, x->ticks++ % TICKS_A_SECOND);
 }
 
 uint32_t executor_sweep(struct executor *x)

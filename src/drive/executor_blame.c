@@ -6,7 +6,7 @@
  *
  * What counts as proof: a file system in which the task or we write is full when the attempt ends (its
  * sandbox still there), or was while it ran; the words of an error of our own; the system's words for a
- * full disk at the end of the task's log, in which they always have room (child.c); the kernel's count of
+ * full disk, or a bare "write error", at the end of the task's log, in which they always have room (child.c); the kernel's count of
  * what it ended for want of memory, when the task was killed; a shell that is not there. A disk that has
  * room again when the sandbox is gone was filled by the task itself, perhaps: then, when only the log
  * tells, and when the machine's memory ran out, it costs more, so that a task which does this everywhere
@@ -159,11 +159,15 @@ bool executor_pass_on_start(struct executor *x, const struct sched_start *s, int
     return true;
 }
 
-/* What the kernel ended between the last but one look and now may be ours. */
-void executor_look_at_health(struct executor *x)
+/* Disks often: one that is full for half a second fails what writes then. What the kernel ended between the
+ * last but one look and now may be ours. */
+void executor_look_at_health(struct executor *x, uint32_t tick)
 {
-    if (x->running)
+    enum { LOOK_AT_DISKS = 2 }; /* ticks */
+    if (x->running && tick % LOOK_AT_DISKS == 0)
         note_full_place(x, NULL);
+    if (tick)
+        return;
     x->oom_kills[1] = x->oom_kills[0];
     x->oom_kills[0] = health_oom_kills();
 }

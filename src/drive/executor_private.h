@@ -188,7 +188,7 @@ bool executor_pass_on(struct executor *x, const struct trace_event *e, uint32_t 
 /* The caller's text; on false perhaps another. */
 bool executor_pass_on_start(struct executor *x, const struct sched_start *s, int status,
                             char **text);
-void executor_look_at_health(struct executor *x); /* once a second */
+void executor_look_at_health(struct executor *x, uint32_t tick); /* which of a second's */
 
 /* executor_memory.c */
 /* How many it may have at once; 0: any number. */

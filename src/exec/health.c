@@ -53,6 +53,16 @@ enum trace_trouble health_of_error(const char *text)
     return TROUBLE_NONE;
 }
 
+/* What standard output has not taken, of a program that has forgotten why when it ends: coreutils' way to say so. */
+static bool health_ends_in_write_error(const char *text, size_t n)
+{
+    static const char words[] = ": write error";
+    while (n && (text[n - 1] == '\n' || text[n - 1] == ' '))
+        n--;
+    return n >= sizeof words - 1 &&
+           strncmp(text + n - (sizeof words - 1), words, sizeof words - 1) == 0;
+}
+
 /* Nothing but full disks: other words there may well be about files that the task alone has to do with. */
 enum trace_trouble health_of_log(const char *path)
 {
@@ -68,7 +78,9 @@ enum trace_trouble health_of_log(const char *path)
     for (ssize_t i = 0; i < n; i++)
         end[i] = end[i] ? end[i] : ' ';
     end[n > 0 ? n : 0] = 0;
-    return health_of_error(end) == TROUBLE_DISK ? TROUBLE_DISK : TROUBLE_NONE;
+    return health_of_error(end) == TROUBLE_DISK || health_ends_in_write_error(end, strlen(end))
+               ? TROUBLE_DISK
+               : TROUBLE_NONE;
 }
 
 uint64_t health_oom_kills(void)

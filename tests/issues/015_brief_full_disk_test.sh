@@ -46,6 +46,26 @@ ok $? "its events say what the machine failed"
 grep -q "this machine failed a task: no space left on a disk: the task's log says so" "$work/sick.log"
 ok $? "and the agent's log how it knows"
 
+# One that only says that it could not write, as programs do whose buffer goes out at their end. A quarter of a second, since it is looked at
+# a few times in one. The agent is another: that one is still set aside.
+STATE=$work/sick2 NODE=sick start_agent sick2 unshare -rm bash "$work/sick_agent" "$weft" agent -j 1
+are_ready sick2
+ok $? "another agent on a small disk"
+cat >"$work/curt" <<'SH'
+echo "$1 $NODE" >>"$2"
+[ "$NODE" = well ] || dd if=/dev/zero of="$STATE/filler" bs=4096 2>/dev/null
+head -c 5000 /dev/zero | sha256sum >"$3"
+status=$?
+[ "$NODE" = well ] || { sleep 0.25 && rm -f "$STATE/filler" "$3"; }
+exit $status
+SH
+mkdir "$work/curt.d"
+sed "s|$work/brief|$work/curt|; s|$work/ran|$work/curt.ran|" "$work/flow/flow.yaml" >"$work/curt.d/flow.yaml"
+timeout 100 "$weft" run "$work/curt.d/flow.yaml" --on cluster --no-shared --json >"$work/events.json" 2>"$work/err"
+ok $? "one that says 'write error' and not why is given to another agent, too"
+grep -q sick "$work/curt.ran" && [ "$(cat "$work"/curt.d/o* | grep -c '  -$')" = 8 ]
+ok $? "all results are there ($(grep -c sick "$work/curt.ran") of $(wc -l <"$work/curt.ran") began there)"
+
 # A task that says so wherever it runs: it is the task's failure after all.
 mkdir "$work/always"
 cat >"$work/always/flow.yaml" <<FLOW
