@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "cluster/agent/agent_state.h"
 #include "cluster/agent/job_failures.h"
+#include "cluster/wire/remains.h"
 #include "base/file.h"
 #include "base/tree.h"
 #include "base/plural.h"
@@ -364,11 +365,15 @@ static bool job_open_ticket(struct job *j, const struct loading *run, const void
     struct agent *a = j->agent;
     struct strbuf plain = {0};
     bool good = charter_unseal(&a->charter, "ticket", run->run, text, n, &plain);
-    if (!good)
-        error_set(
-            err, ERROR_FAILED,
-            "its ticket was not made for this number in this cluster with this key, and is not "
-            "looked at");
+    if (!good) {
+        struct run_remains left = {0}; /* what stands there when its results were taken */
+        bool over = run_remains_unseal(&left, &a->charter, run->run, text, n);
+        run_remains_free(&left);
+        error_set(err, ERROR_FAILED, "%s",
+                  over ? "it is over: its results were taken while it was being read"
+                       : "its ticket was not made for this number in this cluster with this key, "
+                         "and is not looked at");
+    }
     good = good && ticket_read(plain.at, plain.n, &j->ticket, err);
     strbuf_wipe(&plain); /* it may have secrets */
     if (good && run->opened && memcmp(run->id, j->ticket.id, sizeof run->id) != 0)
