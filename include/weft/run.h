@@ -361,9 +361,14 @@ struct weft_cleaned {
 };
 /* Remove what no run of the workflow needs: logs and sandboxes of runs that are over, records of
  * computations that it no longer has, temporary files that nobody will read. `all`: also the outputs
- * of all tasks that are as a task left them; what is not is kept, and remarked. `dry`: only count. */
+ * of all tasks that are as a task left them; what is not is kept, and remarked. `dry`: only count. Of a run that
+ * was opened for a part, only the outputs of that part, with `all`, and nothing else. */
 bool weft_run_clean(struct weft_run *run, bool all, bool dry, struct weft_cleaned *out,
                     struct weft_error *error);
+/* Remove the outputs of a part of the workflow that are as a task left them, and nothing else: what the targets need
+ * [everything], of it what depends on `since` [everything]. Both end with NULL, or are NULL. */
+bool weft_run_clean_part(struct weft_run *run, const char *const *targets, const char *const *since,
+                         bool dry, struct weft_cleaned *out, struct weft_error *error);
 
 /* Remove the results that were kept in the folder (`results: keep`): how many, of how many bytes. Of
  * `dry` they stay. */

@@ -656,22 +656,35 @@ EXPORT bool weft_run_clean_kept(struct weft_run *run, bool dry, uint32_t *count,
     return run_call_end(&call);
 }
 
-EXPORT bool weft_run_clean(struct weft_run *run, bool all, bool dry, struct weft_cleaned *out,
-                           struct weft_error *error)
+static bool run_clean(struct weft_run *run, struct cleaning *c, struct weft_cleaned *out,
+                      struct weft_error *error)
 {
     RUN_CALL(call, error, &run->broken)
     {
-        struct cleaning c = {.all = all, .dry = dry};
-        call.good = dry || !run->session.o.look
-                        ? session_clean(&run->session, &c, &call.err)
+        call.good = c->dry || !run->session.o.look
+                        ? session_clean(&run->session, c, &call.err)
                         : error_set(&call.err, ERROR_FAILED, "the run was opened to look only");
-        *out = (struct weft_cleaned){.logs = c.logs,
-                                     .sandboxes = c.sandboxes,
-                                     .files = c.files,
-                                     .records = c.records,
-                                     .bytes = c.bytes};
+        *out = (struct weft_cleaned){.logs = c->logs,
+                                     .sandboxes = c->sandboxes,
+                                     .files = c->files,
+                                     .records = c->records,
+                                     .bytes = c->bytes};
     }
     return run_call_end(&call);
+}
+
+EXPORT bool weft_run_clean(struct weft_run *run, bool all, bool dry, struct weft_cleaned *out,
+                           struct weft_error *error)
+{
+    return run_clean(run, &(struct cleaning){.all = all, .dry = dry}, out, error);
+}
+
+EXPORT bool weft_run_clean_part(struct weft_run *run, const char *const *targets,
+                                const char *const *since, bool dry, struct weft_cleaned *out,
+                                struct weft_error *error)
+{
+    struct cleaning c = {.all = true, .dry = dry, .targets = targets, .since = since};
+    return run_clean(run, &c, out, error);
 }
 
 EXPORT void weft_adopt_orphans(void)

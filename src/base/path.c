@@ -212,3 +212,33 @@ const char *path_in_home(struct path_home *home, const char *name)
     int depth = home->depth.at[number];
     return depth == ELSEWHERE ? NULL : name + depth + (name[depth] == '/');
 }
+
+const char **path_home_names(const char *folder, const char *const *names)
+{
+    size_t n = 0;
+    while (names && names[n])
+        n++;
+    if (!n)
+        return NULL;
+    struct path_home *home = folder ? path_home_new(folder) : NULL;
+    struct strbuf texts = {0}, plain = {0};
+    size_t *at = mem_new(size_t, n);
+    for (size_t i = 0; i < n; i++) {
+        strbuf_clear(&plain);
+        path_add_canonical(names[i], strlen(names[i]), &plain);
+        const char *inside = *names[i] == '/' ? path_in_home(home, strbuf_text(&plain)) : NULL;
+        at[i] = texts.n;
+        strbuf_add(&texts, inside && *inside ? inside : names[i]);
+        strbuf_add_char(&texts, 0);
+    }
+    const char **own = mem_alloc((n + 1) * sizeof *own + texts.n);
+    char *text = memcpy(own + n + 1, texts.at, texts.n);
+    for (size_t i = 0; i < n; i++)
+        own[i] = text + at[i];
+    own[n] = NULL;
+    free(at);
+    strbuf_free(&texts);
+    strbuf_free(&plain);
+    path_home_free(home);
+    return own;
+}

@@ -23,3 +23,6 @@ void path_home_free(struct path_home *home); /* NULL is fine */
  * elsewhere. Follows symbolic links above the folder, where the spellings differ: a few system calls
  * for each folder that a name stands in, not for each name. */
 const char *path_in_home(struct path_home *home, const char *name);
+/* Names that somebody gave, ends with NULL: absolute ones below the folder (NULL: there is none) as they are called in it, the others as
+ * they are. One block that the caller frees; NULL: there are no names. */
+const char **path_home_names(const char *folder, const char *const *names);

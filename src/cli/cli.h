@@ -33,6 +33,7 @@ struct command {
     const char *details; /* paragraphs and examples for `weft help NAME`; may be NULL */
     const struct cli_option *options; /* ends with a NULL name */
     const struct cli_rule *rules;     /* ends with NULL options; NULL: there are none */
+    bool parts; /* it takes targets, --until and --since itself; else the reader does */
     int (*run)(const struct arguments *a);
 };
 
@@ -177,8 +178,8 @@ int cli_show(const char *text, size_t n); /* cli_print() of a text */
         "param", 'p', "NAME=VALUE",                                                                \
             "a parameter of the workflow, or a list (a,b,c), in place of its own; may be repeated" \
     }
-/* A part of the workflow. Commands that run take it themselves (run_screen_part()), others get nothing
- * else from the reader. */
+/* A part of the workflow. Commands that run take it themselves (run_screen_part(), `parts`), others get
+ * nothing else from the reader. */
 #define OPTION_PART                                                                                \
     {"until", 0, "NAME", "a target, as those behind FLOW; may be repeated"},                       \
     {                                                                                              \

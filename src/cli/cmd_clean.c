@@ -16,13 +16,15 @@ static const struct cli_option clean_options[] = {
     OPTION_WAIT,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_PART,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
 };
 
 static const struct cli_rule clean_rules[] = {
-    {"kept", NULL, "all"}, /* the one takes what tasks left, the other what was kept of it */
+    {"until since", "all", NULL}, /* of a part only its outputs can be told from the rest */
+    {"kept", NULL, "all"},        /* the one takes what tasks left, the other what was kept of it */
     RULES_END,
 };
 
@@ -99,21 +101,31 @@ static int clean_command(const struct arguments *a)
     bool dry = arguments_flag(a, "dry-run");
     if (!run_screen_options(&s, a, &o, &err))
         return run_screen_close(&s, cli_fail(&err));
+    run_screen_part(&s, &o, 1);
+    o.targets = o.since = NULL; /* the whole is opened: names may be of tasks that joined it */
     o.event = clean_event;
     /* unless it only looks, the records are its own from here on: no run goes on in the folder */
     s.run = weft_run_open(a->operand[0], &o, &error);
     if (s.run && arguments_flag(a, "kept"))
         return run_screen_close(&s, clean_kept(&s, dry, &error));
-    bool good = s.run && weft_run_clean(s.run, arguments_flag(a, "all"), dry, &cleaned, &error);
+    bool part = *s.targets || *s.since, all = arguments_flag(a, "all");
+    if (part && !all) {
+        error_set(&err, ERROR_INPUT, "'%.200s' does nothing without --all", *s.targets);
+        return run_screen_close(&s, cli_fail(&err));
+    }
+    bool good =
+        s.run && (part ? weft_run_clean_part(s.run, s.targets, s.since, dry, &cleaned, &error)
+                       : weft_run_clean(s.run, all, dry, &cleaned, &error));
     int status = good ? clean_report(&s, dry, &cleaned) : cli_failed(&error);
     return run_screen_close(&s, status);
 }
 
 const struct command command_clean = {
     .name = "clean",
-    .operands = "FLOW",
+    .operands = "FLOW [TARGET...]",
     .least = 1,
-    .most = 1,
+    .most = SIZE_MAX,
+    .parts = true,
     .summary = "remove what no run of a workflow needs",
     .details =
         "Logs and sandboxes of runs that are over, records of computations that the workflow\n"
@@ -123,9 +135,12 @@ const struct command command_clean = {
         "Old logs and records also go by themselves: see WEFT_KEEP_LOGS in docs/running.md.\n\n"
         "What weft did not make it does not remove: a file at an output's name stays when no\n"
         "task left it, or when it was changed since, and is listed.\n\n"
+        "With --all, targets, --until and --since say of which tasks the outputs go, and nothing\n"
+        "else does.\n\n"
         "examples:\n"
         "  weft clean flow.yaml -n\n"
-        "  weft clean flow.yaml --all\n",
+        "  weft clean flow.yaml --all\n"
+        "  weft clean flow.yaml --all --since merge   what merge made, and what was made of it\n",
     .options = clean_options,
     .rules = clean_rules,
     .run = clean_command,

@@ -24,6 +24,7 @@ static const struct cli_option experiment_options[] = {
     OPTION_LOG,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_PART,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
@@ -181,19 +182,21 @@ static int experiment_command(const struct arguments *a)
 
 const struct command command_experiment = {
     .name = "experiment",
-    .operands = "EXP",
+    .operands = "EXP [TARGET...]",
     .least = 1,
-    .most = 1,
+    .most = SIZE_MAX,
     .summary = "try every combination of substitutions, computing nothing twice",
-    .details = "EXP names a workflow and what is replaced in it: data, tasks or parameters. All\n"
-               "combinations become one workflow in which each distinct computation stands once\n"
-               "(docs/experiments.md). --plan-only, --list and -o run nothing.\n\n"
-               "examples:\n"
-               "  weft experiment edges.exp.yaml --plan-only --on 9\n"
-               "  weft experiment edges.exp.yaml --list\n"
-               "  weft experiment edges.exp.yaml --assert 'assert value requirement (\n"
-               "      function = (select max(task-finish-time) from task), max = 60)'\n"
-               "  weft experiment edges.exp.yaml -o merged.yaml\n",
+    .details =
+        "EXP names a workflow and what is replaced in it: data, tasks or parameters. All\n"
+        "combinations become one workflow in which each distinct computation stands once\n"
+        "(docs/experiments.md). --plan-only, --list and -o run nothing. Targets, --until and\n"
+        "--since name a part of that workflow, which is then what every combination is of.\n\n"
+        "examples:\n"
+        "  weft experiment edges.exp.yaml --plan-only --on 9\n"
+        "  weft experiment edges.exp.yaml --list\n"
+        "  weft experiment edges.exp.yaml --assert 'assert value requirement (\n"
+        "      function = (select max(task-finish-time) from task), max = 60)'\n"
+        "  weft experiment edges.exp.yaml -o merged.yaml\n",
     .options = experiment_options,
     .rules = experiment_rules,
     .run = experiment_command,

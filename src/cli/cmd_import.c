@@ -15,10 +15,7 @@
 #include <unistd.h>
 
 static const struct cli_option import_options[] = {
-    OPTION_FROM,
-    OPTION_READ,
-    OPTION_QUIET,
-    OPTION_END,
+    OPTION_FROM, OPTION_READ, OPTION_PART_ONLY, OPTION_QUIET, OPTION_END,
 };
 
 /* Files that are programs of other tools: only the tool knows the graph, and this is how it tells. */

@@ -3,8 +3,10 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/utf8.h"
-#include "cli/cli.h"
+#include "cli/run_screen.h"
+#include "model/select.h"
 #include "report/human.h"
 #include "session/lint.h"
 
@@ -16,6 +18,7 @@ static const struct cli_option lint_options[] = {
     {"directory", 'C', "DIR", "where the files are (default: where the workflow's file is)"},
     OPTION_FROM,
     OPTION_READ,
+    OPTION_PART,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
@@ -68,6 +71,25 @@ static void lint_print_json(const char *path, const struct workflow *w, const li
     strbuf_add_char(out, '\n');
 }
 
+/* Marks what the arguments name: a part, of which alone is told. NULL: all of it, or an error. */
+static uint8_t *lint_part(const struct arguments *a, const char *folder, const struct workflow *w,
+                          struct error *err)
+{
+    const char **until = run_screen_names(a, "until", 1);
+    const char **after = run_screen_names(a, "since", a->noperands);
+    const char **targets = path_home_names(folder, until), **since = path_home_names(folder, after);
+    uint8_t *only = targets || since ? mem_new_zero(uint8_t, w->ntasks) : NULL;
+    if (only && !select_part(w, targets, since, only, NULL, err)) {
+        free(only);
+        only = NULL;
+    }
+    free(targets);
+    free(since);
+    free(until);
+    free(after);
+    return only;
+}
+
 static int lint_command(const struct arguments *a)
 {
     const char *path = a->operand[0], *given = arguments_value(a, "directory");
@@ -86,7 +108,9 @@ static int lint_command(const struct arguments *a)
     char *folder = given ? mem_copy_string(given) : file_beside(path, ".");
     struct strbuf out = {0};
     int status;
-    if (!lint_workflow(inside_workflow(w), path, folder, &found, &err)) {
+    uint8_t *only = lint_part(a, folder, inside_workflow(w), &err);
+    if (err.kind != ERROR_NONE ||
+        !lint_workflow(inside_workflow(w), path, folder, only, &found, &err)) {
         status = cli_fail(&err);
     } else {
         if (arguments_flag(a, "json"))
@@ -98,6 +122,7 @@ static int lint_command(const struct arguments *a)
     }
     strbuf_free(&out);
     lint_findings_free(&found);
+    free(only);
     free(folder);
     weft_workflow_free(w);
     return status;
@@ -105,14 +130,16 @@ static int lint_command(const struct arguments *a)
 
 const struct command command_lint = {
     .name = "lint",
-    .operands = "FLOW",
+    .operands = "FLOW [TARGET...]",
     .least = 1,
-    .most = 1,
+    .most = SIZE_MAX,
+    .parts = true,
     .summary = "what is legal and suspicious in a workflow",
     .details =
         "Looks at commands, names and the folder, and runs nothing. A finding has its place, says\n"
         "what to do, and ends with the name of its rule: undeclared, missing, executable, quotes,\n"
         "positional, lost, folder, unread, cores, blanks, unused, remark.\n"
+        "Of a part, that targets, --until and --since name, only what is about its tasks is said.\n"
         "Exit status: 0 nothing is suspicious, 1 something is, 2 the workflow cannot be read.\n\n"
         "examples:\n"
         "  weft lint flow.yaml\n"

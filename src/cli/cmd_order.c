@@ -27,6 +27,7 @@ static const struct cli_option options[] = {
     {"output", 'o', "OUT", "where --annotate, --scripts or --snakemake writes"},
     OPTION_FROM,
     OPTION_READ,
+    OPTION_PART,
     OPTION_QUIET,
     OPTION_END,
 };
@@ -37,6 +38,7 @@ static const struct cli_rule order_rules[] = {
     {"with", NULL, "for"}, /* --for tries the planners itself */
     {"set", NULL, "for"},
     {"repeat", "for", NULL},
+    {"until since", NULL, "annotate snakemake"}, /* these are whole files of the user's */
     {"scripts", NULL, "snakemake"},
     RULES_END,
 };
@@ -159,6 +161,14 @@ static int order_command(const struct arguments *a)
                   "--for workers:8");
         return cli_fail(&err);
     }
+    if (a->noperands > 1 && (annotate || arguments_value(a, "snakemake"))) {
+        error_set(
+            &err, ERROR_INPUT,
+            "'%.200s' does nothing beside --%s: it writes a whole file; --scripts writes those "
+            "of a part",
+            a->operand[1], annotate ? "annotate" : "snakemake");
+        return cli_fail(&err);
+    }
     /* one run has no interval: nothing could be said */
     if ((arguments_value(a, "repeat") &&
          !arguments_integer(a, "repeat", 2, 2, 10000000, &repeat, &err)) ||
@@ -188,9 +198,9 @@ static int order_command(const struct arguments *a)
 
 const struct command command_order = {
     .name = "order",
-    .operands = "FLOW",
+    .operands = "FLOW [TARGET...]",
     .least = 1,
-    .most = 1,
+    .most = SIZE_MAX,
     .summary = "the order in which to hand tasks out, also into your own files",
     .details =
         "Prints the tasks' names in an order that keeps as many of them eligible as it can "

@@ -18,13 +18,14 @@ static const struct cli_option report_options[] = {
     {"workflow", 0, "FILE", "for a trace: the workflow that it is of"},
     OPTION_FROM,
     OPTION_READ,
+    OPTION_PART_ONLY,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
 };
 
 static const struct cli_rule report_rules[] = {
-    {"from read param params", "workflow", NULL},
+    {"from read param params until since", "workflow", NULL},
     RULES_END,
 };
 

@@ -127,6 +127,7 @@ static int run_command(const struct arguments *a)
 const struct command command_run = {
     .name = "run",
     .operands = "FLOW [TARGET...]",
+    .parts = true,
     .least = 0,
     .most = SIZE_MAX,
     .summary = "run a workflow of commands, here or on other machines",

@@ -43,6 +43,7 @@ static const struct cli_option options[] = {
     {"no-history", 0, NULL, "leave no record of this stream"},
     {"figures", 0, "FILE", "append the figures to this file every second, a line of JSON each"},
     OPTION_READ,
+    OPTION_PART,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
@@ -57,7 +58,7 @@ static const struct cli_rule stream_rules[] = {
     {"nodes", "on=slurm on=cluster", NULL},
     {"insecure-store", "store on=cluster", NULL},
     {"helper", "lend", NULL},
-    {"lend", "helper", "on from to plan no-history"},
+    {"lend", "helper", "on from to plan no-history until since"},
     RULES_END,
 };
 
@@ -319,7 +320,8 @@ static int stream_command(const struct arguments *a)
         return stream_lend(a);
     if (!a->noperands) {
         struct error missing = {0};
-        error_set(&missing, ERROR_INPUT, "weft stream needs a FLOW; usage: weft stream FLOW");
+        error_set(&missing, ERROR_INPUT,
+                  "weft stream needs a FLOW; usage: weft stream FLOW [TARGET...]");
         return cli_fail(&missing);
     }
     struct weft_error error;
@@ -347,9 +349,9 @@ static int stream_command(const struct arguments *a)
 
 const struct command command_stream = {
     .name = "stream",
-    .operands = "FLOW",
+    .operands = "FLOW [TARGET...]",
     .least = 0,
-    .most = 1,
+    .most = SIZE_MAX,
     .summary = "process a stream of items: every task is a filter",
     .details =
         "Items go from a source through all tasks into a sink. A task is a function (call), a "
@@ -357,7 +359,8 @@ const struct command command_stream = {
         "(run, per_item: true), or lets its time pass (work alone). Results leave in order. A "
         "filter "
         "that fails gets the item again; an item that fails too often is given up, and the exit "
-        "status is 1. The first SIGINT takes no more items, the second ends all.\n\n"
+        "status is 1. The first SIGINT takes no more items, the second ends all. Of a "
+        "part, items enter at its first tasks and leave behind its last.\n\n"
         "examples:\n"
         "  weft stream edges.yaml --from frames/ --to edges/\n"
         "  zcat log.gz | weft stream words.yaml --from - --to -\n"

@@ -154,6 +154,7 @@ static int submit_command(const struct arguments *a)
 const struct command command_submit = {
     .name = "submit",
     .operands = "FLOW [TARGET...]",
+    .parts = true,
     .least = 1,
     .most = SIZE_MAX,
     .summary = "hand a workflow to the agents of a cluster, and go",

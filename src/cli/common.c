@@ -218,7 +218,7 @@ static bool cli_assume(const struct arguments *a, struct error *err)
 /* An operand behind the workflow, where a command that only reads has such. */
 static bool cli_has_targets(const struct arguments *a)
 {
-    return !arguments_takes(a, "force") && strstr(a->command->operands, "TARGET");
+    return !a->command->parts && strstr(a->command->operands, "TARGET");
 }
 
 /* Texts for the reader, `option` before each: the values of an option, one behind the other. */
@@ -249,7 +249,7 @@ static void cli_add_words(const struct arguments *a, struct cli_words *w)
         cli_add_word(w, "--assume=", x);
     for (size_t i = 1; cli_has_targets(a) && i < a->noperands; i++)
         cli_add_word(w, "--until=", a->operand[i]);
-    if (arguments_takes(a, "force"))
+    if (a->command->parts)
         return;
     while ((x = arguments_next(a, "until", &until)))
         cli_add_word(w, "--until=", x);

@@ -66,8 +66,7 @@ static bool screen_planning(void *context, double fraction, const char *what)
     return s->progress.report(s->progress.context, fraction, what);
 }
 
-/* Operands from `first` on and what an option names, ends with NULL. */
-static const char **screen_names(const struct arguments *a, const char *option, size_t first)
+const char **run_screen_names(const struct arguments *a, const char *option, size_t first)
 {
     const char **names = mem_new_zero(const char *, a->noperands + a->ngiven + 1);
     size_t n = 0, at = 0;
@@ -80,8 +79,8 @@ static const char **screen_names(const struct arguments *a, const char *option, 
 
 void run_screen_part(struct run_screen *s, struct weft_run_options *o, size_t first)
 {
-    o->targets = s->targets = screen_names(s->a, "until", first);
-    o->since = s->since = screen_names(s->a, "since", s->a->noperands);
+    o->targets = s->targets = run_screen_names(s->a, "until", first);
+    o->since = s->since = run_screen_names(s->a, "since", s->a->noperands);
 }
 
 /* Options that a command does not have are simply not given: one function serves all commands. */

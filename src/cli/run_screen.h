@@ -109,6 +109,8 @@ struct run_screen {
 /* What the user said, for the library; events come to the screen. False: an error. */
 bool run_screen_options(struct run_screen *s, const struct arguments *a, struct weft_run_options *o,
                         struct error *err);
+/* Operands from `first` on and what an option names, ends with NULL; the caller frees the list. */
+const char **run_screen_names(const struct arguments *a, const char *option, size_t first);
 /* TARGET... from operand `first` on, --until and --since, for commands with OPTION_PART. */
 void run_screen_part(struct run_screen *s, struct weft_run_options *o, size_t first);
 /* A weft_event_function; its context is the screen. */

@@ -6,6 +6,7 @@
  * once, because a pipe can be read only once and what it holds decides what is done with it. */
 #include "formats/format.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "formats/yaml/yaml.h"
 #include "model/builder.h"
 #include "model/select.h"
@@ -431,9 +432,13 @@ static struct workflow *file_take_part(const struct format_file *f, struct workf
         return w;
     const char **until = part_names(f->part, FORMAT_UNTIL),
                **since = part_names(f->part, FORMAT_SINCE);
-    struct workflow *part = workflow_select(w, until, since, err);
+    const char **targets = path_home_names(f->folder, until);
+    const char **later = path_home_names(f->folder, since);
+    struct workflow *part = workflow_select(w, targets, later, err);
     for (uint32_t i = 0; part && i < w->nwarnings; i++)
         builder_add_warning(part, w->warnings[i]);
+    free(targets);
+    free(later);
     free(until);
     free(since);
     workflow_free(w);

@@ -91,13 +91,14 @@ void select_ancestors(const struct workflow *w, uint8_t *marks)
     }
 }
 
-/* One pass along them. */
+/* One pass along them: a task is met after all that it needs. By these, since what joined a workflow that grew is not
+ * among the successors of what was there before (model/growth.h). */
 void select_descendants(const struct workflow *w, uint8_t *marks)
 {
     for (uint32_t i = 0; i < w->ntasks; i++) {
         uint32_t t = w->topo[i];
-        for (uint32_t e = w->succ_off[t]; marks[t] && e < w->succ_off[t + 1]; e++)
-            marks[w->succ_task[e]] = 1;
+        for (uint32_t e = w->pred_off[t]; !marks[t] && e < w->pred_off[t + 1]; e++)
+            marks[t] = marks[w->pred_task[e]];
     }
 }
 
@@ -246,31 +247,39 @@ static bool mark_all(const struct workflow *w, const char *const *names, uint8_t
 }
 
 /* What the targets need, and of that what comes after `since`. */
-struct workflow *workflow_select(const struct workflow *w, const char *const *targets,
-                                 const char *const *since, struct error *err)
+bool select_part(const struct workflow *w, const char *const *targets, const char *const *since,
+                 uint8_t *marks, uint8_t *asked, struct error *err)
 {
-    uint8_t *needed = mem_new_zero(uint8_t, w->ntasks), *later = mem_new_zero(uint8_t, w->ntasks);
-    uint8_t *asked = mem_new_zero(uint8_t, w->ntasks);
-    struct workflow *part = NULL;
+    uint8_t *later = mem_new_zero(uint8_t, w->ntasks);
     bool good = true, wanted = targets && *targets, begun = since && *since;
-    if (wanted && (good = mark_all(w, targets, needed, err))) {
-        memcpy(asked, needed, w->ntasks);
-        select_ancestors(w, needed);
+    memset(marks, 0, w->ntasks);
+    if (wanted && (good = mark_all(w, targets, marks, err))) {
+        if (asked)
+            memcpy(asked, marks, w->ntasks);
+        select_ancestors(w, marks);
     }
     if (begun && good && (good = mark_all(w, since, later, err)))
         select_descendants(w, later);
     uint32_t count = 0;
     for (uint32_t t = 0; t < w->ntasks; t++) {
-        needed[t] = (uint8_t)((!wanted || needed[t]) && (!begun || later[t]));
-        count += needed[t];
+        marks[t] = (uint8_t)((!wanted || marks[t]) && (!begun || later[t]));
+        count += marks[t];
     }
-    if (good && !count)
-        error_set(err, ERROR_INPUT, "%s: no task is both needed for the targets and after --since",
-                  workflow_text(w, w->file));
-    else if (good)
-        part = workflow_part(w, needed, asked, err);
-    free(asked);
-    free(needed);
     free(later);
+    return good &&
+           (count || error_set(err, ERROR_INPUT,
+                               "%s: no task is both needed for the targets and after --since",
+                               workflow_text(w, w->file)));
+}
+
+struct workflow *workflow_select(const struct workflow *w, const char *const *targets,
+                                 const char *const *since, struct error *err)
+{
+    uint8_t *marks = mem_new_zero(uint8_t, w->ntasks), *asked = mem_new_zero(uint8_t, w->ntasks);
+    struct workflow *part = select_part(w, targets, since, marks, asked, err)
+                                ? workflow_part(w, marks, asked, err)
+                                : NULL;
+    free(asked);
+    free(marks);
     return part;
 }

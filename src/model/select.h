@@ -17,6 +17,10 @@ void select_descendants(const struct workflow *w, uint8_t *marks);
 struct workflow *workflow_part(const struct workflow *w, const uint8_t *marks, const uint8_t *asked,
                                struct error *err);
 
+/* Mark in `marks` (one a task) what is asked for by name, as workflow_select() takes it; `asked` (NULL: nobody wants to
+ * know): the targets themselves. False: an error. */
+bool select_part(const struct workflow *w, const char *const *targets, const char *const *since,
+                 uint8_t *marks, uint8_t *asked, struct error *err);
 /* What is asked for by name: the targets with what they need [everything], of it what depends on
  * `since` [everything]. Both end with NULL, or are NULL. NULL: an error; `w` stays the caller's. */
 struct workflow *workflow_select(const struct workflow *w, const char *const *targets,

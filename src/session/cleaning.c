@@ -4,9 +4,11 @@
 #include "session/cleaning.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/tree.h"
 #include "base/plural.h"
 #include "memo/standing.h"
+#include "model/select.h"
 #include "report/human.h"
 #include "session/kept_keys.h"
 
@@ -65,7 +67,7 @@ static void cleaning_drop_outputs(struct session *s, struct cleaning *c)
     char label[512];
     for (uint32_t o = 0; o < w->nobjects; o++) {
         bool temporary = workflow_is_temporary(w, o);
-        if (w->producer[o] == NONE || !w->object_name[o])
+        if (w->producer[o] == NONE || !w->object_name[o] || (c->only && !c->only[w->producer[o]]))
             continue;
         /* a temporary file is of use only to a consumer that must still run */
         bool wanted = false;
@@ -92,16 +94,18 @@ static void cleaning_drop_outputs(struct session *s, struct cleaning *c)
 struct cleaning_records {
     struct kept_keys keys;
     uint32_t dropped;
-    bool none; /* none stays */
+    bool all; /* none stays, or of a part: those of others */
     const struct session *s;
 };
 
-/* A record stays while some task of the workflow as it is now has its key, or its results are kept. */
+/* A record stays while some task of the workflow as it is now has its key, or its results are kept. With a part all but
+ * its own stay. */
 static bool cleaning_keeps(void *context, const struct memo_task *t)
 {
     struct cleaning_records *r = context;
-    if (!r->none &&
-        (kept_keys_has(&r->keys, t) || keeping_needs_record(&r->s->keeping, r->s->ws.memo, t)))
+    bool has = (!r->all || r->keys.only) && kept_keys_has(&r->keys, t);
+    if (r->keys.only ? !has
+                     : !r->all && (has || keeping_needs_record(&r->s->keeping, r->s->ws.memo, t)))
         return true;
     r->dropped++;
     return false;
@@ -109,7 +113,7 @@ static bool cleaning_keeps(void *context, const struct memo_task *t)
 
 static bool cleaning_drop_records(struct session *s, struct cleaning *c, struct error *err)
 {
-    struct cleaning_records k = {.keys = {.of = &s->needs}, .none = c->all, .s = s};
+    struct cleaning_records k = {.keys = {.of = &s->needs, .only = c->only}, .all = c->all, .s = s};
     double before = 0, after = 0;
     bool good = c->dry || memo_compact(s->ws.memo, cleaning_keeps, &k, &before, &after, err);
     c->records = k.dropped;
@@ -126,10 +130,38 @@ void session_clean_kept(struct session *s, bool dry, uint32_t *count, double *by
     *bytes = dry ? e.left_bytes : e.bytes;
 }
 
+/* Outputs of a part and the records of them. What the rest of the workflow has, and what is about runs and not about tasks,
+ * stays. */
+static bool cleaning_part(struct session *s, struct cleaning *c, struct error *err)
+{
+    if (!c->all)
+        return error_set(
+            err, ERROR_INPUT,
+            "of a part of a workflow only outputs can be removed; say --all, or name no "
+            "part");
+    const char **targets = path_home_names(s->ws.folder, c->targets);
+    const char **since = path_home_names(s->ws.folder, c->since);
+    uint8_t *only = mem_new(uint8_t, s->w->ntasks);
+    bool good = (targets || session_knows_after(s, c->since, err)) &&
+                select_part(s->w, targets, since, only, NULL, err);
+    c->only = only;
+    if (good) {
+        cleaning_drop_outputs(s, c);
+        good = cleaning_drop_records(s, c, err);
+    }
+    c->only = NULL;
+    free(only);
+    free(targets);
+    free(since);
+    return good;
+}
+
 /* A failure to write the records again does not keep the files: the rest is cleaned all the same. */
 bool session_clean(struct session *s, struct cleaning *c, struct error *err)
 {
     uint32_t images = 0; /* nobody counts them: they are made again */
+    if (s->is_part || (c->targets && *c->targets) || (c->since && *c->since))
+        return cleaning_part(s, c, err);
     cleaning_drop_inside(s, c, "logs", "", &c->logs);
     cleaning_drop_inside(s, c, "sandbox", "", &c->sandboxes);
     cleaning_drop_inside(s, c, "kept", "", &c->sandboxes);

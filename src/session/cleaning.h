@@ -7,6 +7,9 @@
 struct cleaning {
     bool dry; /* only count */
     bool all; /* also the outputs of all tasks, and every record of them */
+    const char *const *targets,
+        *const *since;   /* a part (model/select.h): its outputs alone; NULL: all */
+    const uint8_t *only; /* the part, one a task; NULL: all */
     /* counted: */
     uint32_t logs, sandboxes, files, records;
     uint32_t

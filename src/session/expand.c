@@ -20,6 +20,20 @@
 
 enum { MOST_UNMERGED = 200000 }; /* tasks: past them the plan without reuse is not made */
 
+/* What is replaced must be there; who asked for a part is told that it may stand in the rest. */
+static bool expansion_blame_part(const struct expand_options *o, struct error *err)
+{
+    for (const struct option_value *r = o->read; r && r->name; r++)
+        if (strcmp(r->name, FORMAT_UNTIL) == 0 || strcmp(r->name, FORMAT_SINCE) == 0) {
+            struct error why = *err;
+            error_clear(err);
+            return error_set(
+                err, why.kind, "%.1200s (only the part that %s %.200s names was read)", why.text,
+                strcmp(r->name, FORMAT_UNTIL) == 0 ? "a target or --until" : "--since", r->text);
+        }
+    return false;
+}
+
 /* The platform before the merge: a mistake in it should not cost the time of merging. */
 bool expansion_open(struct expansion *e, const char *path, const struct expand_options *o,
                     struct error *err)
@@ -44,7 +58,7 @@ bool expansion_open(struct expansion *e, const char *path, const struct expand_o
     e->merged = e->platform ? experiment_merge_readings(&e->x, &all, true, err) : NULL;
     e->seconds = clock_seconds() - started;
     if (!e->merged)
-        return false;
+        return expansion_blame_part(o, err);
     /* who names no planner gets the one that looks at constraints, if there are any */
     if (e->merged->workflow->nassertions && !o->planner)
         e->planner = "constraints";

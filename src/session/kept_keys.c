@@ -17,7 +17,7 @@ static void kept_keys_make(struct kept_keys *k)
     uint32_t ntasks = k->of->w->ntasks;
     k->at = mem_new(struct digest, ntasks);
     for (uint32_t t = 0; t < ntasks; t++) {
-        const struct memo_task *known = need_find_record(k->of, t);
+        const struct memo_task *known = k->only && !k->only[t] ? NULL : need_find_record(k->of, t);
         if (known)
             k->at[k->n++] = known->key;
     }

@@ -4,7 +4,8 @@
 
 struct kept_keys {
     const struct needs *of;
-    struct digest *at; /* sorted; made when the first record is asked for */
+    const uint8_t *only; /* one a task: the keys of these; NULL: of all */
+    struct digest *at;   /* sorted; made when the first record is asked for */
     size_t n;
     bool made;
 };

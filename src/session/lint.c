@@ -33,6 +33,7 @@
 struct linting {
     const struct workflow *w;
     const char *folder;
+    const uint8_t *only; /* one a task; NULL: all */
     lint_findings *out;
     struct intern places;  /* "rule line kind": places that have a finding */
     ARRAY(uint32_t) first; /* by place: its first finding */
@@ -45,9 +46,10 @@ static void lint_found(struct linting *l, const char *rule, uint32_t task)
 {
     const struct workflow *w = l->w;
     char place[64];
-    uint32_t line = w->line && task != NONE ? w->line[task] : 0;
-    int n = snprintf(place, sizeof place, "%s %u %u", rule, line,
-                     line || task == NONE ? 0 : w->kind[task]);
+    if (l->only && !l->only[task])
+        return;
+    uint32_t line = w->line ? w->line[task] : 0;
+    int n = snprintf(place, sizeof place, "%s %u %u", rule, line, line ? 0 : w->kind[task]);
     uint32_t at = intern_number(&l->places, place, (size_t)n);
     if (at < l->first.n && l->out->at[l->first.at[at]].task != task) {
         l->out->at[l->first.at[at]].more++;
@@ -293,7 +295,7 @@ static void lint_object(struct linting *l, uint32_t o)
         !lint_stat(l, name, &st)) {
         for (uint32_t i = 0; i < readers; i++) {
             struct error err = {0};
-            if (!w->command[reader[i]])
+            if (!w->command[reader[i]] || (l->only && !l->only[reader[i]]))
                 continue;
             missing_input(w, reader[i], o, l->folder, &err);
             /* the place and the task stand before it already */
@@ -340,19 +342,21 @@ static void lint_remarks(struct linting *l)
 }
 
 bool lint_workflow(const struct workflow *w, const char *path, const char *folder,
-                   lint_findings *out, struct error *err)
+                   const uint8_t *only, lint_findings *out, struct error *err)
 {
-    struct linting l = {.w = w, .folder = folder, .out = out};
+    struct linting l = {.w = w, .folder = folder, .only = only, .out = out};
     struct text text;
     const struct format *format = format_find(workflow_text(w, w->format));
     if (!file_read(path, &text, err))
         return false;
     intern_init(&l.places);
     for (uint32_t t = 0; t < w->ntasks; t++)
-        lint_task(&l, t);
+        if (!only || only[t])
+            lint_task(&l, t);
     for (uint32_t o = 0; o < w->nobjects; o++)
         lint_object(&l, o);
-    if (format && format->lint) { /* other formats' remarks are about what weft made of them */
+    if (format && format->lint &&
+        !only) { /* other formats' remarks are about what weft made of them */
         lint_remarks(&l);
         format->lint(&(struct format_source){.path = path, .text = text.at, .length = text.n},
                      lint_value, &l);

@@ -16,9 +16,10 @@ struct lint_finding {
 
 typedef ARRAY(struct lint_finding) lint_findings;
 
-/* `path`: the workflow's file, which is read once more; `folder`: where its files are. Findings are in
- * the order of the file. Cost: O(text of commands), and a stat for each name of a file. False: an
+/* `path`: the workflow's file, which is read once more; `folder`: where its files are. `only` (one a task; NULL: all): what
+ * is said of other tasks, and of the file as a whole, is left out; the whole workflow is looked at all the same, since who
+ * reads a file may be no part of it. Findings are in the order of the file. Cost: O(text of commands), and a stat for each name of a file. False: an
  * error. */
 bool lint_workflow(const struct workflow *w, const char *path, const char *folder,
-                   lint_findings *out, struct error *err);
+                   const uint8_t *only, lint_findings *out, struct error *err);
 void lint_findings_free(lint_findings *f);

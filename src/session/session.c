@@ -58,41 +58,6 @@ static void session_take_options(struct session *s, const struct session_options
     s->retry_first = o->retry_first != 0 ? o->retry_first : STANDARD_RETRY_DELAY;
 }
 
-/* The name of a file as the workflow has it: an absolute one in its folder is that file. */
-static char *session_own_name(struct path_home *home, const char *name)
-{
-    struct strbuf plain = {0};
-    path_add_canonical(name, strlen(name), &plain);
-    const char *inside = *name == '/' ? path_in_home(home, strbuf_text(&plain)) : NULL;
-    char *own = mem_copy_string(inside && *inside ? inside : name);
-    strbuf_free(&plain);
-    return own;
-}
-
-/* NULL: none. */
-static char **session_own_names(const struct session *s, const char *const *names)
-{
-    size_t n = 0;
-    while (names && names[n])
-        n++;
-    if (!n)
-        return NULL;
-    char **own = mem_new(char *, n + 1);
-    struct path_home *home = path_home_new(s->ws.folder);
-    for (size_t i = 0; i < n; i++)
-        own[i] = session_own_name(home, names[i]);
-    own[n] = NULL;
-    path_home_free(home);
-    return own;
-}
-
-static void session_free_names(char **names)
-{
-    for (char **name = names; name && *name; name++)
-        free(*name);
-    free(names);
-}
-
 /* Starts the thread that reads the memo: the caller reads the workflow meanwhile. */
 void session_begin(struct session *s, const struct session_options *o)
 {
@@ -100,10 +65,10 @@ void session_begin(struct session *s, const struct session_options *o)
     session_take_options(s, o);
     workspace_begin(&s->ws, s->flow, o->folder, o->look);
     s->o.folder = s->ws.folder;
-    s->targets = session_own_names(s, o->targets);
-    s->since = session_own_names(s, o->since);
-    s->o.targets = (const char *const *)s->targets;
-    s->o.since = (const char *const *)s->since;
+    s->targets = path_home_names(s->ws.folder, o->targets);
+    s->since = path_home_names(s->ws.folder, o->since);
+    s->o.targets = s->targets;
+    s->o.since = s->since;
 }
 
 struct workflow *session_read(struct session *s, struct format_file *file, struct error *err)
@@ -206,6 +171,19 @@ static const char *session_later_target(const struct session *s)
     return NULL;
 }
 
+/* What depends on a list that is read while the workflow runs is not among the edges: nobody can say what comes after
+ * `since` (NULL: nobody asks). */
+bool session_knows_after(const struct session *s, const char *const *since, struct error *err)
+{
+    if (!since || !*since || !(s->w->growth || workflow_is_open(s->w)))
+        return true;
+    return error_set(err, ERROR_INPUT,
+                     "%s: --since %.200s: what comes after it is not all known before a run, since "
+                     "lists or tasks are read while it goes on; name targets as well (--until), or "
+                     "leave --since out",
+                     s->flow, *since);
+}
+
 /* Targets and what they need, where the options name some. No image is made of a part. */
 static bool session_take_part(struct session *s, struct error *err)
 {
@@ -219,6 +197,8 @@ static bool session_take_part(struct session *s, struct error *err)
             "%s: '%.200s' is not known yet, and --since needs to know what comes after "
             "what; leave one of them out",
             s->flow, later);
+    if (!s->o.targets && !session_knows_after(s, s->o.since, err))
+        return false;
     if (later) {
         remark(&s->o.remarks, REMARK_INFO,
                "'%s' is not known yet: all that is known runs, and what joins", later);
@@ -229,6 +209,7 @@ static bool session_take_part(struct session *s, struct error *err)
         return false;
     workflow_free(s->w);
     s->w = part;
+    s->is_part = true;
     return true;
 }
 
@@ -314,8 +295,8 @@ void session_close(struct session *s)
     following_free(s->following);
     free(s->name);
     free(s->flow);
-    session_free_names(s->targets);
-    session_free_names(s->since);
+    free(s->targets);
+    free(s->since);
     free(s->logs);
     strbuf_free(&s->text);
     outside_free(&s->source);
@@ -388,11 +369,9 @@ static uint32_t session_first_member(const struct session *s, const char *family
 static uint32_t session_find_maker(const struct session *s, const char *name)
 {
     struct strbuf plain = {0};
-    struct path_home *home = path_home_new(s->ws.folder);
-    char *own = session_own_name(home, name);
-    path_add_canonical(own, strlen(own), &plain);
+    const char **own = path_home_names(s->ws.folder, (const char *[]){name, NULL});
+    path_add_canonical(*own, strlen(*own), &plain);
     uint32_t object = workflow_find_object(s->w, strbuf_text(&plain));
-    path_home_free(home);
     strbuf_free(&plain);
     free(own);
     return object != NONE ? s->w->producer[object] : NONE;

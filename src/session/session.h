@@ -90,7 +90,8 @@ struct session {
     /* fixed once it is open */
     struct session_options o; /* flow, folder and targets: copies of our own */
     char *flow;
-    char **targets, **since; /* those of `o`, as the workflow calls them */
+    bool is_part; /* of its workflow only what `targets` and `since` name is here */
+    const char **targets, **since; /* those of `o`, as the workflow calls them */
     struct workspace ws;
     struct workflow *w; /* owned */
     struct image image; /* of `w` as it was read; written by session_prepare() */
@@ -150,6 +151,8 @@ struct workflow *session_read(struct session *s, struct format_file *file, struc
 /* Take the workflow over (NULL: there is none after all) and look at its folder. False: an error;
  * close all the same. */
 bool session_open(struct session *s, struct workflow *w, struct error *err);
+/* Is it known what depends on `since` (NULL: nobody asks)? False: lists are read while it runs, and the error says so. */
+bool session_knows_after(const struct session *s, const char *const *since, struct error *err);
 /* In place of begin and open: a run that goes on already on a cluster, whose results belong into
  * `o->folder`. Takes the workflow over; `done`: tasks that did not have to run. */
 bool session_join(struct session *s, const struct session_options *o, struct workflow *w,

@@ -126,10 +126,14 @@ run|flow.yaml|--quiet|-
 init|sub1|--quiet|-
 import|graph.dot sub2.yaml|--from dot|-
 import|graph.dot sub3.yaml|--read x=1|refused by the reader
+import|graph.dot sub5.yaml|--until b|-
+import|graph.dot sub6.yaml|--since b|-
 import|graph.dot sub4.yaml|--quiet|-
 lint|flow.yaml|--directory .|-
 lint|flow.yaml|--from native|-
 lint|flow.yaml|--read x=1|refused by the reader
+lint|flow.yaml|--until first|-
+lint|flow.yaml|--since second|-
 lint|flow.yaml|--json|-
 lint|flow.yaml|--quiet|-
 profile|run|--json|-
@@ -140,6 +144,8 @@ clean|flow.yaml|--wait|-
 clean|flow.yaml|--dry-run|-
 clean|flow.yaml|--from native|-
 clean|flow.yaml|--read x=1|refused by the reader
+clean|flow.yaml|--until second|--all -n
+clean|flow.yaml|--since second|--all -n
 clean|flow.yaml|--json|-
 clean|flow.yaml|--quiet|-
 key|new.key|--page|key page
@@ -212,6 +218,8 @@ stream|lines.yaml --from lines.txt|--key key|slow
 stream||--lend 127.0.0.1:1|slow
 stream||--helper 0|slow
 stream|lines.yaml --from lines.txt|--read x=1|refused by the reader
+stream|lines.yaml --from lines.txt|--until copy|-
+stream|lines.yaml --from lines.txt|--since copy|-
 stream|lines.yaml --from lines.txt|--json|-
 stream|lines.yaml --from lines.txt|--quiet|-
 sim|plan.json|--workflow flow.yaml|-
@@ -309,6 +317,8 @@ experiment|try.exp.yaml|--seed 3|--with heft
 experiment|try.exp.yaml|--log run.log|-
 experiment|try.exp.yaml|--from native|-
 experiment|try.exp.yaml|--read x=1|refused by the reader
+experiment|try.exp.yaml|--until first|-
+experiment|try.exp.yaml|--since first|-
 experiment|try.exp.yaml|--json|-
 experiment|try.exp.yaml|--quiet|-
 history||--import trace.txt|-
@@ -347,6 +357,8 @@ report||--output r.html|-
 report|trace.json|--workflow flow.yaml|-
 report|trace.json|--from native|--workflow flow.yaml
 report|trace.json|--read x=1|refused by the reader
+report|trace.json|--until second|--workflow flow.yaml
+report|trace.json|--since first|--workflow flow.yaml
 report||--json|-
 report||--quiet|-
 platform||--measure|slow
@@ -388,6 +400,8 @@ order|flow.yaml|--snakemake Snakefile -o ordered.smk|-
 order|flow.dag|--output ordered.dag --annotate|-
 order|flow.yaml|--from native|-
 order|flow.yaml|--read x=1|refused by the reader
+order|flow.yaml|--until second|-
+order|flow.yaml|--since first|-
 order|flow.yaml|--quiet|-
 generate|layered|--set n=10|-
 generate|layered|--seed 3|-

@@ -64,6 +64,97 @@ done
 say convert flow.yaml part.yaml --until total.txt && [ "$(shown part.yaml | wc -l)" = 4 ]
 ok $? "a part as a file"
 
+# readers that had no parts: order, lint, clean, stream, experiments, a trace's report, what is imported
+[ "$("$weft" order flow.yaml total.txt -q | sort)" = "$("$weft" show flow.yaml total.txt --tasks 2>/dev/null | awk '/^───/ { on = 1; next } on && NF { print $1 }' | sort)" ]
+ok $? "an order of a target and what it needs"
+! say order flow.yaml --until merge --annotate -o x.dag && told "--until does nothing beside --annotate"
+ok $? "a file that is written whole has no part"
+! say order flow.yaml merge --annotate -o x.dag && told "'merge' does nothing beside --annotate"
+ok $? "nor a target"
+cat >suspicious.yaml <<'F'
+weft: 1
+lists: { g: [a, b, c], unused: [1] }
+tasks:
+  one: { each: g, run: 'echo > "{out}"', out: "o/{g}" }
+  two: { run: 'cat "{in}" > {out}', in: "o/{g}", out: t, temporary: true }
+  three: { run: "cp {in} {out}", in: t, out: u }
+F
+say lint suspicious.yaml
+[ $? = 1 ] && [ "$(wc -l <"$work/out")" = 3 ]
+ok $? "three findings in all"
+say lint suspicious.yaml two
+[ $? = 1 ] && [ "$(grep -c quotes "$work/out")" = 2 ] && ! grep -q unused "$work/out" && ! grep -q unread "$work/out"
+ok $? "of a part what is about its tasks; who reads them beyond it is known"
+say lint suspicious.yaml one@g=b
+[ $? = 1 ] && [ "$(wc -l <"$work/out")" = 1 ] && grep -q "'one@g=b': " "$work/out"
+ok $? "of one member of a family"
+say lint suspicious.yaml --since three
+[ $? = 0 ] && [ ! -s "$work/out" ]
+ok $? "and nothing of what has none"
+! say lint suspicious.yaml thre && told "did you mean 'three'?"
+ok $? "a name that is not there"
+
+"$weft" run flow.yaml -q
+! say clean flow.yaml merge && told "'merge' does nothing without --all" && [ -f total.txt ]
+ok $? "clean: of a part only outputs can go"
+say clean flow.yaml --all --since "$PWD/total.txt" && [ ! -e total.txt ] && [ ! -e picture ] && [ -f c/a ] && [ -f oth ]
+ok $? "what was made of a file, called by its whole name, and that file"
+"$weft" run flow.yaml -n 2>/dev/null | grep -q "would run 2 of 6 tasks"
+ok $? "the rest is known as done"
+say clean flow.yaml --all --since total.txt -n && rm -r c && say clean flow.yaml --all --since draw -n
+ok $? "also where what the part reads is gone"
+"$weft" run flow.yaml -q && say clean flow.yaml --all count@g=b && [ -f c/a ] && [ ! -e c/b ] && [ -f total.txt ]
+ok $? "one member's output"
+cat >grows.yaml <<'F'
+weft: 1
+lists: { c: { lines: c.txt, after: split } }
+tasks:
+  split: { run: "seq 3 > {out}", out: c.txt }
+  use: { each: c, run: "echo {c} > {out}", out: "g/{c}" }
+  last: { run: "cat {in} > {out}", in: "g/{c}", out: sum }
+F
+"$weft" run grows.yaml -q && say clean grows.yaml --all use@c=2 && [ ! -e g/2 ] && [ -f g/1 ] && [ -f c.txt ] && [ -f sum ]
+ok $? "of what joined while it ran"
+! say clean grows.yaml --all --since split && told "is not all known before a run" && [ -f sum ]
+ok $? "where nobody knows what comes after, nothing goes"
+! say run grows.yaml --since split && told "is not all known before a run"
+ok $? "nor runs only what is known of it, which was exit 0"
+say run grows.yaml --since split --until split
+ok $? "with a target it is known"
+
+cat >stream.yaml <<'F'
+weft: 1
+tasks:
+  up: { run: "tr a-z A-Z < {in} > {out}", per_item: true, in: x, out: y }
+  twice: { run: "cat {in} {in} > {out}", per_item: true, in: y, out: z }
+F
+[ "$(printf 'a\nb\n' | "$weft" stream stream.yaml up --from - --to - -q | tr '\n' ' ')" = "A B " ]
+ok $? "a stream up to a filter"
+[ "$(printf 'a\n' | "$weft" stream stream.yaml --since twice --from - --to - -q | tr -d '\n')" = aa ]
+ok $? "and from one on: items enter there"
+! say stream stream.yaml nobody --from - --to - </dev/null && told "'nobody' is no task"
+ok $? "not to one that is not there"
+
+cat >try.exp.yaml <<'F'
+weft: 1
+experiment: try
+workflow: flow.yaml
+substitute:
+  how: { task: merge, by: { plain: {}, twice: "cat {in} {in} > {out}" } }
+F
+say experiment try.exp.yaml merge --list && grep -q "results/how=twice/total.txt" "$work/out" && ! grep -q picture "$work/out"
+ok $? "an experiment with a part"
+say experiment try.exp.yaml --until merge -q && [ -s results/how=twice/total.txt ] && [ ! -e results/how=twice/picture ]
+ok $? "which is what runs"
+! say experiment try.exp.yaml --until count --list && told "there is no task 'merge' in flow.yaml (only the part that a target or --until count names was read)"
+ok $? "what is replaced must be in it"
+say sim flow.yaml --until merge --on 2 --trace part.trace && say report part.trace --workflow flow.yaml --until merge
+ok $? "the trace of a part"
+! say report part.trace --until merge && told "--until does nothing without --workflow"
+ok $? "needs its workflow"
+say convert flow.yaml graph.dot -q && say import graph.dot some.yaml --until merge && [ "$(shown some.yaml | wc -l)" = 4 ]
+ok $? "a part of what is imported"
+
 ! say show flow.yaml totl.txt && told "did you mean 'total.txt'?"
 ok $? "a target that is not there"
 ! say plan flow.yaml --since draw --until merge && told "no task is both needed for the targets and after --since"
