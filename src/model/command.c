@@ -149,7 +149,7 @@ static bool item_number(const char **at, uint32_t *out)
     return true;
 }
 
-/* "3" or "1:4": from the first up to the one before the second. False: it is neither. */
+/* "3" or "1:4": from the first up to the one before the second; "0:0" is none. False: it is neither. */
 static bool item_range(const char **at, uint32_t *first, uint32_t *end)
 {
     if (!item_number(at, first))
@@ -158,7 +158,7 @@ static bool item_range(const char **at, uint32_t *first, uint32_t *end)
     if (**at != ':')
         return true;
     ++*at;
-    return item_number(at, end) && *end > *first;
+    return item_number(at, end) && (*end > *first || !*end);
 }
 
 /* What follows {in in {in[12]}, {in[1:4,7].list}, {in.list}: `n` bytes at `at`. False: it means
@@ -194,7 +194,7 @@ struct marking_place marking_begin(const struct marking *m, uint32_t count)
 
 bool marking_next(struct marking_place *p, uint32_t *file)
 {
-    if (p->next == p->end) {
+    while (p->next == p->end) {
         if (!p->items || *p->items == ']' || !item_range(&p->items, &p->next, &p->end))
             return false;
         p->items += *p->items == ',';

@@ -3,7 +3,7 @@
  *     {in}  {out}          all input (output) files in the order of the file,
  *                          each quoted for a shell
  *     {in[0]}  {out[1]}    one of them, from 0
- *     {in[1:4]}  {in[0,3]} some: 1, 2 and 3; 0 and 3
+ *     {in[1:4]}  {in[0,3]} some: 1, 2 and 3; 0 and 3; {in[0:0]} none
  *     {in.list}            a file with all their names, a line each; {in[1:4].list} of some
  *     {name}               the parameter of that name
  *     {task}  {kind}       the task's name and kind, quoted for a shell

@@ -10,6 +10,10 @@ bool native_read_when(struct native_reading *r, uint32_t task, yaml_ref v)
 {
     const struct condition_scope scope = {.key = "when", .in = r->places[0]};
     struct error err = {0};
+    if (v == YAML_NONE) {
+        builder_when(r->b, task, r->gate.at, r->gate.n);
+        return r->lists.waits || native_assume_gate(r, task);
+    }
     if (!native_fill_condition(r, v, "when", &r->command))
         return false;
     struct condition *c = condition_parse(strbuf_text(&r->command), &scope, &err);
@@ -20,8 +24,13 @@ bool native_read_when(struct native_reading *r, uint32_t task, yaml_ref v)
         return native_error(&r->file, v, "%s (written: %.200s)", err.text, written);
     }
     condition_free(c);
-    builder_when(r->b, task, r->command.at, r->command.n);
-    return r->lists.waits || native_assume_taken(r, task);
+    if (r->gate.n) {
+        strbuf_printf(&r->gate, " and (%s)", strbuf_text(&r->command));
+        builder_when(r->b, task, r->gate.at, r->gate.n);
+    } else {
+        builder_when(r->b, task, r->command.at, r->command.n);
+    }
+    return r->lists.waits || (native_assume_taken(r, task) && native_assume_gate(r, task));
 }
 
 static bool read_retry_word(const struct native_reading *r, yaml_ref v, struct strbuf *list)

@@ -125,6 +125,8 @@ void native_free_reading(struct native_reading *r)
     strbuf_free(&r->full);
     strbuf_free(&r->kind);
     strbuf_free(&r->renamed);
+    strbuf_free(&r->gate);
+    strbuf_free(&r->kept);
     scope_free(&r->scope);
     lists_free(&r->lists);
     free(r->folder);

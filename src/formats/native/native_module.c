@@ -70,6 +70,8 @@ static void free_module(struct native_module *m)
     }
     array_free(&m->outer);
     array_free(&m->with);
+    array_free(&m->asked);
+    strbuf_free(&m->when);
     array_free(&m->made_itself);
     intern_free(&m->inner);
     intern_free(&m->made);
@@ -501,8 +503,8 @@ bool native_is_flow(const struct native_reading *r, yaml_ref key)
 /* What stands for a sub-workflow alone; its tasks have keys of their own. */
 static bool check_flow_keys(const struct native_reading *r, yaml_ref body)
 {
-    static const char *const keys[] = {"flow", "with",   "in",     "out", "after",
-                                       "each", "except", "repeat", NULL};
+    static const char *const keys[] = {"flow", "with",   "in",     "out",  "after",
+                                       "each", "except", "repeat", "when", NULL};
     const struct yaml *y = &r->file.y;
     for (yaml_ref k = yaml_first(y, body); k != YAML_NONE; k = yaml_next(y, body, k)) {
         const char *name = yaml_text(y, k, NULL);
@@ -513,7 +515,7 @@ static bool check_flow_keys(const struct native_reading *r, yaml_ref body)
             return native_error(&r->file, k,
                                 "'%.80s' says nothing of a sub-workflow, whose tasks have keys of "
                                 "their own; expected one of: flow, with, in, out, after, each, "
-                                "except, repeat",
+                                "except, repeat, when",
                                 name);
     }
     return true;
@@ -561,7 +563,8 @@ bool native_make_flow(struct native_reading *r, yaml_ref key, const char *name)
     if (!read_with(r, m, yaml_get(y, body, "with")) ||
         !read_mapping(r, m, yaml_get(y, body, "in"), MODULE_IN, "in") ||
         !read_mapping(r, m, yaml_get(y, body, "out"), MODULE_OUT, "out") ||
-        !native_prepare(child) || !check_with(r, child))
+        !native_read_gate(r, m, yaml_get(y, body, "when")) || !native_prepare(child) ||
+        !check_with(r, child))
         return false;
     native_collect_made(child, child);
     return check_made(r, child) && native_add_group(r, name, child->first);

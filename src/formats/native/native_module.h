@@ -97,6 +97,8 @@ struct native_module {
     struct intern made;              /* what its tasks make, and the folders above */
     ARRAY(bool) made_itself;         /* parallel to made; false: a folder above */
     ARRAY(struct module_value) with;
+    struct strbuf when;    /* a condition on all its tasks; empty: none (native_gate.c) */
+    ARRAY(uint32_t) asked; /* by place of that: which of `outer` it asks; NONE: it does not */
     const struct module_source *source;
 };
 

@@ -18,6 +18,7 @@ static void add_places(const struct native_reading *r, const struct native_named
                        struct strbuf *out)
 {
     const uint32_t *at = r->named_place.at + x->first;
+    strbuf_add(out, x->count ? "" : "0:0");
     for (uint32_t i = 0; i < x->count;) {
         uint32_t end = i + 1;
         while (end < x->count && at[end] == at[end - 1] + 1)
@@ -137,6 +138,12 @@ static bool fill_condition_mark(struct native_reading *r, yaml_ref v, const char
     bool output, list = false;
     const char *name = NULL, *from = *p;
     size_t length = 0, n = named_mark(from, &output, &name, &length, &list);
+    if (r->names_files && strncmp(from, "{in.", 4) == 0) {
+        output = list = false;
+        name = from + 4;
+        length = strcspn(name, "{}");
+        n = name[length] == '}' ? length + 5 : 0;
+    }
     const struct native_named *x = n && !list ? find_named(r, output, name, length) : NULL;
     size_t word = strcspn(from + 1, "{}");
     bool file = !n && word >= 2 &&

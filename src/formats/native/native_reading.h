@@ -63,7 +63,11 @@ struct native_reading {
     ARRAY(struct native_named) named;
     ARRAY(uint32_t) named_place;
     bool naming;           /* places are noted */
+    bool names_files;      /* {in.NAME}: any name of a file, not only what could be one of ours */
+    struct strbuf gate;    /* what the sub-workflows around ask of the task; empty: nothing */
+    uint32_t own_inputs;   /* of its inputs the first ones; the others are asked. NONE: all */
     struct strbuf command; /* scratch */
+    struct strbuf kept;    /* scratch: a command whose {in} was filled in */
     /* of the task being read: a file that lies above the folder; YAML_NONE: none */
     yaml_ref outside;
     uint32_t outside_object;
@@ -144,7 +148,19 @@ bool native_fill_named(struct native_reading *r, yaml_ref at, const char *text, 
 bool native_fill_condition(struct native_reading *r, yaml_ref v, const char *what,
                            struct strbuf *out);
 
+/* native_gate.c */
+/* `when` of sub-workflow `m` at `v` (YAML_NONE: none), after its `in` was read. The scope is bound. */
+bool native_read_gate(struct native_reading *r, struct native_module *m, yaml_ref v);
+/* What the sub-workflows around the task ask, into r->gate, and the files that they ask behind its own. After its
+ * inputs were read. `call`: it runs a function; YAML_NONE: it does not. */
+bool native_gate_task(struct native_reading *r, uint32_t task, yaml_ref call);
+/* A command whose {in} is r->own_inputs. False: it names none, and stays. */
+bool native_fill_own_inputs(const struct native_reading *r, const char *text, size_t length,
+                            struct strbuf *out);
+bool native_assume_gate(struct native_reading *r, uint32_t task);
+
 /* native_decisions.c */
+/* With r->gate before it; YAML_NONE: that alone. */
 bool native_read_when(struct native_reading *r, uint32_t task, yaml_ref v);
 bool native_read_retry_on(struct native_reading *r, uint32_t task, yaml_ref v);
 /* A list of failures that are tried again, and no attempt to try: a remark. */

@@ -71,6 +71,10 @@ static bool native_read_command(struct native_reading *r, uint32_t task, yaml_re
             text = r->command.at;
             length = r->command.n;
         }
+        if (r->own_inputs != NONE && native_fill_own_inputs(r, text, length, &r->kept)) {
+            text = r->kept.at;
+            length = r->kept.n;
+        }
     }
     if (call) {
         const char *colon = strrchr(text, ':');
@@ -612,6 +616,7 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
     r->places[0] = r->places[1] = 0;
     r->named.n = r->named_place.n = 0;
     r->outside = YAML_NONE;
+    r->own_inputs = NONE;
     strbuf_clear(&r->renamed);
     if (!apply_defaults(r, task, &answers))
         return false;
@@ -657,9 +662,11 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
             return false;
     }
     bool is_call = command != YAML_NONE && strcmp(yaml_text(y, command, NULL), "call") == 0;
+    if (r->module && !native_gate_task(r, task, is_call ? command : YAML_NONE))
+        return false;
     if (command != YAML_NONE && !native_read_command(r, task, yaml_value(command), is_call))
         return false;
-    if (when != YAML_NONE && !native_read_when(r, task, when))
+    if ((when != YAML_NONE || r->gate.n) && !native_read_when(r, task, when))
         return false;
     /* of what the task does not say nothing is looked up: a family has a million of them */
     if (answers.retry_on)
