@@ -86,7 +86,8 @@ fails "a platform has no parameters" show cluster.yaml --params site.yaml
 fails "did you mean --since top1" run flow.yaml --from top1
 fails "did you mean 'native'" run flow.yaml --from natve
 fails "did you mean --since top1" show flow.yaml --from top1
-fails "there is no format 'top1'" lint flow.yaml --from top1
+fails "did you mean --since top1" lint flow.yaml --from top1
+fails "there is no format 'natve'; did you mean 'native'?" lint flow.yaml --from natve
 
 # ---- a family is one thing ----
 cat >many.yaml <<'END'

@@ -18,10 +18,17 @@ static const char *depot_without_dots(const char *name)
     return name;
 }
 
-/* .weft is ours: a workflow must not be able to write there. */
+/* .weft is ours: a workflow must not be able to write there. "d/" is the folder d. */
 bool depot_name_is_safe(const char *name)
 {
+    char plain[DEPOT_LABEL];
     name = depot_without_dots(name);
+    size_t n = strlen(name);
+    if (n > 1 && n <= sizeof plain && name[n - 1] == '/' && name[n - 2] != '/') {
+        memcpy(plain, name, n - 1);
+        plain[n - 1] = 0;
+        name = plain;
+    }
     return depot_path_is_safe(name) &&
            !(strncmp(name, ".weft", 5) == 0 && (!name[5] || name[5] == '/'));
 }
@@ -68,7 +75,10 @@ const char *depot_label(const struct depot *d, uint32_t object, char label[stati
 const char *depot_path(struct depot *d, uint32_t object)
 {
     char label[DEPOT_LABEL];
-    return path_in(d->folder, depot_label(d, object, label), &d->path);
+    path_in(d->folder, depot_label(d, object, label), &d->path);
+    while (d->path.n > 1 && d->path.at[d->path.n - 1] == '/') /* "d/" is the folder d */
+        d->path.at[--d->path.n] = 0;
+    return d->path.at;
 }
 
 /* ---- life ---- */
