@@ -375,21 +375,32 @@ static void summary_add_quoted(struct strbuf *out, const char *text)
     strbuf_free(&quoted);
 }
 
-/* A command to copy, and what it does. */
-static void add_command(struct summary *s, const char *option, const char *task, const char *what)
+/* A command to copy. */
+static void add_command(const struct summary *s, const char *option, const char *task,
+                        struct strbuf *line)
 {
-    struct strbuf line = {0};
     const char *flow = s->o && s->o->flow ? s->o->flow : s->r->file ? s->r->file : "FLOW";
-    strbuf_add(&line, "weft run ");
-    summary_add_quoted(&line, flow);
+    strbuf_add(line, "weft run ");
+    summary_add_quoted(line, flow);
     if (option) {
-        strbuf_printf(&line, " %s ", option);
-        summary_add_quoted(&line, task);
+        strbuf_printf(line, " %s ", option);
+        summary_add_quoted(line, task);
     }
-    size_t width = human_width(strbuf_text(&line));
-    strbuf_printf(s->out, "  %s%*s  %s\n", strbuf_text(&line), (int)(width < 34 ? 34 - width : 0),
-                  "", what);
-    strbuf_free(&line);
+}
+
+/* The two commands that help, each with what it does. */
+static void summary_what_to_do(struct summary *s, const char *task)
+{
+    struct strbuf again = {0}, why = {0};
+    add_command(s, NULL, NULL, &again);
+    add_command(s, "--why", task, &why);
+    size_t width = human_width(strbuf_text(&why)) - human_width(strbuf_text(&again));
+    strbuf_printf(s->out,
+                  "\nwhat to do:\n  %s%*s  again: what failed and what waits for it\n  %s  why it "
+                  "would run, and with what\n",
+                  again.at, (int)width, "", why.at);
+    strbuf_free(&again);
+    strbuf_free(&why);
 }
 
 /* Each cause once; the first few in full, the number of the others, and the two commands that help. */
@@ -418,10 +429,7 @@ static void summary_failures(struct summary *s)
                       human_count(a, g.group.n - SUMMARY_FAILURES));
     failure_groups_free(&g);
     uint32_t first = s->r->events.at[s->f.failures.at[0]].id;
-    strbuf_add(s->out, "\nwhat to do:\n");
-    add_command(s, NULL, NULL, "again: what failed and what waits for it");
-    add_command(s, "--why", figures_task_name(&s->f, first, buffer, sizeof buffer),
-                "why it would run, and with what");
+    summary_what_to_do(s, figures_task_name(&s->f, first, buffer, sizeof buffer));
 }
 
 /* Where to find what the run left. */

@@ -161,7 +161,7 @@ static void test_summary(void)
            "    log: .weft/logs/publish.log\n"
            "\n"
            "what to do:\n"
-           "  weft run 'my flow.yaml'             again: what failed and what waits for it\n"
+           "  weft run 'my flow.yaml'                again: what failed and what waits for it\n"
            "  weft run 'my flow.yaml' --why publish  why it would run, and with what\n",
            "a run with a failure");
     strbuf_clear(&out);
