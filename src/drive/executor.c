@@ -154,7 +154,7 @@ static void executor_prepare_order(struct executor *x)
         x->task_disk[t] = n && !need_runs(n, t) ? 0 : executor_room_needed(x, t);
 }
 
-struct sched_config executor_sched_config(const struct executor *x)
+struct sched_config executor_sched_config(struct executor *x)
 {
     const struct run_options *o = x->o;
     double first = o->retry_first < 0 ? 0 : o->retry_first > 0 ? o->retry_first : retry_first;
@@ -176,6 +176,7 @@ struct sched_config executor_sched_config(const struct executor *x)
         .amount = x->w->amount,
         .disk = o->disk,
         .task_disk = o->task_disk ? o->task_disk : x->task_disk,
+        .gate = executor_gate(x),
         .priority = x->priority,
         .not_before = x->w->not_before,
         .task_retries = x->retries,
@@ -359,6 +360,7 @@ struct executor *executor_new(const struct executor_config *config, struct error
     executor_prepare_things(x);
     bool good = executor_open_spill(x, config->loop, err) && executor_name_logs(x, err);
     executor_prepare_order(x); /* knows what leaves memory */
+    executor_prepare_sequel(x);
     if (good) {
         x->limits = x->memory && !o->unlimited ? limits_new("weft", o->cores) : NULL;
         x->children = children_new(&(struct children_config){.slots = o->cores,
@@ -436,6 +438,7 @@ void executor_free(struct executor *x)
     array_free(&x->out_of_memory);
     array_free(&x->roomed);
     spill_free(x->spill);
+    executor_drop_sequel(x);
     array_free(&x->changed);
     free(x->cores);
     executor_free_things(x);

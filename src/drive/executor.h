@@ -47,7 +47,7 @@ void executor_abandon(struct executor *x);
 
 /* The scheduler's view of this machine and these tasks: cores, memory, disk, priorities, retries.
  * Its arrays are the executor's; memory changes as attempts get more. */
-struct sched_config executor_sched_config(const struct executor *x);
+struct sched_config executor_sched_config(struct executor *x);
 
 /* The workflow has grown: tasks from `first` on are new. Then executor_sched_config() has longer
  * arrays. `priority`: of all tasks, in place of the options' */
@@ -56,6 +56,8 @@ void executor_grow(struct executor *x, uint32_t first, const double *priority);
 /* What its next attempt gets. An attempt that ran out of memory elsewhere tells how much that is; not
  * while the task runs here. */
 double executor_task_memory(const struct executor *x, uint32_t task);
+/* It will not end well in this run. */
+void executor_task_lost(struct executor *x, uint32_t task);
 /* Bytes of intermediate files that it will leave, and where files are in memory its own, too. */
 double executor_room_needed(const struct executor *x, uint32_t task);
 void executor_set_task_memory(struct executor *x, uint32_t task, double memory);

@@ -57,6 +57,7 @@ void executor_grow(struct executor *x, uint32_t first, const double *priority)
     const struct needs *n = x->o->needs;
     bool has_calls = false;
     x->has_grown = true;
+    executor_drop_sequel(x); /* more may follow than it knows */
     lengthen_arrays(x, first);
     make_arrays(x, first);
     for (uint32_t t = first; t < w->ntasks; t++) {

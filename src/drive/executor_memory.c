@@ -84,6 +84,8 @@ bool executor_open_spill(struct executor *x, uv_loop_t *loop, struct error *err)
 void executor_files_done(struct executor *x, uint32_t task, bool produced)
 {
     spill_attempt_over(x->spill, task);
+    if (x->sequel) /* before what it read is gone */
+        sequel_ended(x->sequel, task, produced);
     disk_task_done(x->disk, task, produced);
     spill_task_done(x->spill, task);
 }
@@ -92,6 +94,50 @@ void executor_attempt_failed(struct executor *x, uint32_t task)
 {
     if (spill_attempt_over(x->spill, task))
         array_push(&x->roomed, task);
+    if (x->sequel)
+        sequel_waits(x->sequel, task); /* until it is lost, if no attempt follows */
+}
+
+void executor_task_lost(struct executor *x, uint32_t task)
+{
+    if (x->sequel)
+        sequel_lost(x->sequel, task);
+}
+
+/* ---- room for what follows ---- */
+
+/* The scheduler's gate, which stays when a workflow grows: nobody knows then what follows. */
+static bool executor_lets(void *context, uint32_t task, double left)
+{
+    const struct executor *x = context;
+    return !x->sequel || sequel_lets(x->sequel, task, left);
+}
+
+static void executor_takes(void *context, uint32_t task)
+{
+    const struct executor *x = context;
+    if (x->sequel)
+        sequel_started(x->sequel, task);
+}
+
+struct sched_gate executor_gate(struct executor *x)
+{
+    return x->sequel ? (struct sched_gate){executor_lets, executor_takes, x}
+                     : (struct sched_gate){0};
+}
+
+/* What a plan moves out of memory is there again when nobody here can tell. */
+void executor_prepare_sequel(struct executor *x)
+{
+    const struct run_options *o = x->o;
+    if (o->order && x->w->in_off && x->w->nobjects && o->needs && x->task_disk && !x->spill)
+        x->sequel = sequel_new(x->w, o->needs, o->order, x->task_disk, disk_live(x->disk), o->disk);
+}
+
+void executor_drop_sequel(struct executor *x)
+{
+    sequel_free(x->sequel);
+    x->sequel = NULL;
 }
 
 bool executor_bring_files(struct executor *x, uint32_t task, struct error *err)

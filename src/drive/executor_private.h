@@ -15,6 +15,7 @@
 #include "base/strbuf.h"
 #include "drive/executor.h"
 #include "drive/holding.h"
+#include "drive/sequel.h"
 #include "drive/spill.h"
 #include "exec/calls.h"
 #include "exec/child.h"
@@ -128,6 +129,7 @@ struct executor {
     ARRAY(uint32_t) out_of_memory; /* tasks that will get more at executor_settle() */
     uint32_t *retries;             /* per task; NULL: none has any */
     double *priority, *task_disk;  /* task_disk: NULL when the options give one, or disk is free */
+    struct sequel *sequel;         /* what follows fits; NULL: nobody looks ahead */
 
     ARRAY(struct child_result) parked;  /* ended badly, and nobody knows why (executor_wide.c) */
     ARRAY(struct child_result) doubted; /* ended, perhaps as another node's (executor_doubt.c) */
@@ -191,6 +193,9 @@ bool executor_pass_on_start(struct executor *x, const struct sched_start *s, int
 void executor_look_at_health(struct executor *x, uint32_t tick); /* which of a second's */
 
 /* executor_memory.c */
+void executor_prepare_sequel(struct executor *x);
+void executor_drop_sequel(struct executor *x);
+struct sched_gate executor_gate(struct executor *x);
 /* How many it may have at once; 0: any number. */
 uint32_t executor_processes(const struct executor *x, uint32_t task);
 /* It had more. The caller's text. */

@@ -3,6 +3,7 @@
  * tasks depends on nothing else, and a run can be repeated. */
 #include "drive/order.h"
 
+#include "base/heap.h"
 #include "base/mem.h"
 #include "model/growth.h"
 
@@ -84,4 +85,28 @@ void order_of_plan(const struct workflow *w, const struct plan *plan, double *pr
             position[w->topo[i]] = next++;
     order_rank(w, position, priority);
     free(position);
+}
+
+uint32_t *order_by_priority(const struct workflow *w, const double *priority)
+{
+    uint32_t *order = mem_new(uint32_t, (size_t)w->ntasks + 1), next = 0;
+    uint32_t *left = mem_new(uint32_t, (size_t)w->ntasks + 1);
+    struct heap ready = {0};
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        left[t] = w->pred_off[t + 1] - w->pred_off[t];
+        if (!left[t])
+            heap_push(&ready, -priority[t], t);
+    }
+    while (ready.n) {
+        uint32_t t = order[next++] = (uint32_t)heap_pop(&ready).value;
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++)
+            if (!--left[w->succ_task[e]])
+                heap_push(&ready, -priority[w->succ_task[e]], w->succ_task[e]);
+        const struct later_edge *later;
+        growth_each_later(w, t, later) if (!--left[later->task])
+            heap_push(&ready, -priority[later->task], later->task);
+    }
+    heap_free(&ready);
+    free(left);
+    return order;
 }

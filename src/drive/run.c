@@ -82,11 +82,13 @@ static void run_note(void *context, const struct sched_note *notes, size_t n)
         case SCHED_NOTE_FAILED:
             r->result.failed++;
             r->ended_tasks++;
+            executor_task_lost(r->executor, notes[i].task);
             run_lost(r, notes[i].task);
             break;
         case SCHED_NOTE_REMOVED:
             r->result.skipped++;
             r->ended_tasks++;
+            executor_task_lost(r->executor, notes[i].task);
             run_lost(r, notes[i].task);
             run_removed(r, notes[i].task);
             break;
@@ -98,6 +100,7 @@ static void run_note(void *context, const struct sched_note *notes, size_t n)
         case SCHED_NOTE_EXCUSED:
             r->result.failed++, r->result.excused++;
             r->ended_tasks++;
+            executor_task_lost(r->executor, notes[i].task);
             run_decide(r, notes[i].task, false);
             break;
         default:

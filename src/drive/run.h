@@ -106,6 +106,9 @@ struct run_options {
     bool in_memory; /* files are in memory: `disk` bounds them and running tasks together */
     const struct run_spill *spill; /* with in_memory and needs; NULL: nothing leaves */
     const double *priority;        /* larger first [depth first] */
+    /* All tasks in an order that needs little room: with `disk` and needs nothing starts after which it would not fit any more
+     * (drive/sequel.h) [nobody looks ahead] */
+    const uint32_t *order;
     bool ordered; /* of functions, too: among all that are ready, not among a thread's own */
     const double *task_disk; /* expected bytes of a task's outputs [as stated in the workflow] */
     const struct predictor *predictor;

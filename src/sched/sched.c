@@ -120,12 +120,6 @@ static double task_memory(const struct sched *s, uint32_t task)
     return s->config.task_memory ? s->config.task_memory[task] : 0;
 }
 
-/* A disk that is full is waited for: other files may go. */
-static double task_disk(const struct sched *s, uint32_t task)
-{
-    return s->config.task_disk ? s->config.task_disk[task] : 0;
-}
-
 /* The only two functions that change a place: queues, counts and free resources follow from it. The
  * slot is nowhere before place_enter() and after place_leave(). */
 void place_enter(struct sched *s, uint32_t slot, enum sched_place place)
@@ -149,7 +143,7 @@ void place_enter(struct sched *s, uint32_t slot, enum sched_place place)
         s->free_cores -= task_cores(s, task->task);
         if (s->config.task_memory)
             s->free_memory -= task_memory(s, task->task);
-        s->taken_disk += task_disk(s, task->task);
+        s->taken_disk += room_taken(s, task->task);
         if (s->things && fit_demand(s, task->task))
             things_take(s->things, slot, fit_demand(s, task->task));
     }
@@ -176,7 +170,7 @@ void place_leave(struct sched *s, uint32_t slot)
     } else if (place == SCHED_RUNNING) {
         s->free_cores += task_cores(s, task->task);
         s->taken_disk =
-            s->count[SCHED_RUNNING] ? s->taken_disk - task_disk(s, task->task) : 0; /* no drift */
+            s->count[SCHED_RUNNING] ? s->taken_disk - room_taken(s, task->task) : 0; /* no drift */
         if (s->config.task_memory)
             s->free_memory = s->count[SCHED_RUNNING] || gang_gives(s)
                                  ? s->free_memory + task_memory(s, task->task)
@@ -289,28 +283,6 @@ void task_remove_here(struct sched *s, uint32_t slot)
     }
 }
 
-/* Nothing runs and the first ready task does not fit on the disk: waiting would change nothing. The
- * first that does fit, which may be the one that makes room for the others; NONE: none does.
- * O(tasks held), and rare. */
-static uint32_t first_that_fits(struct sched *s)
-{
-    uint32_t best = NONE;
-    double best_key = 0;
-    for (uint32_t i = 0; i < s->tasks.slots.n; i++) {
-        const struct slot *task = slot_at(s, i);
-        if ((task->place != SCHED_LREADYQ && task->place != SCHED_SREADYQ) ||
-            task_disk(s, task->task) > s->free_disk ||
-            (fit_demand(s, task->task) && !things_can_take(s->things, fit_demand(s, task->task))))
-            continue;
-        double key = policy_key(s, task);
-        if (best == NONE || key > best_key) {
-            best = i;
-            best_key = key;
-        }
-    }
-    return best;
-}
-
 void task_start(struct sched *s, uint32_t slot)
 {
     struct slot *task = slot_at(s, slot);
@@ -318,6 +290,8 @@ void task_start(struct sched *s, uint32_t slot)
     task->since = s->now;
     task->attempts++;
     place_enter(s, slot, SCHED_RUNNING);
+    if (s->config.gate.started)
+        s->config.gate.started(s->config.gate.context, task->task);
     array_push(&s->out->starts, (struct sched_start){task->task, slot, task->attempts});
     if (s->config.record_starts)
         op_for_slot(s, META_START, slot)->attempt =
@@ -345,12 +319,10 @@ static void start_tasks(struct sched *s)
         if (task_cores(s, task->task) > s->free_cores ||
             task_memory(s, task->task) > s->free_memory)
             return;
-        /* running tasks may delete files, or end: while there are any, wait for them */
-        if (task_disk(s, task->task) > s->free_disk - s->taken_disk) {
-            slot = s->count[SCHED_RUNNING] ? NONE : first_that_fits(s);
-            if (slot == NONE)
-                return;
-        }
+        if (!room_fits(s, task->task, true))
+            slot = room_other_that_fits(s);
+        if (slot == NONE)
+            return;
         task_start(s, slot);
     }
 }

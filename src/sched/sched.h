@@ -22,6 +22,14 @@
 
 struct workflow;
 
+/* Whoever knows the graph may keep a task that fits on the disk from starting now, since what follows would not fit any more.
+ * When nothing else is under way, it must let one that is ready start; else the first that fits does. */
+struct sched_gate {
+    bool (*lets)(void *context, uint32_t task, double left); /* `left`: bytes then free */
+    void (*started)(void *context, uint32_t task);
+    void *context;
+};
+
 /* A zeroed field takes the default in brackets. Arrays belong to the caller, are indexed by task
  * and may be NULL; sched_grow() takes longer ones. */
 struct sched_config {
@@ -51,6 +59,7 @@ struct sched_config {
     double ends; /* when this node goes; what would last longer does not start here [it stays] */
     double disk; /* bytes for files that tasks leave [no limit] */
     const double *task_disk; /* what a task will leave [0 each] */
+    struct sched_gate gate;  /* [open] */
     const double *priority;  /* larger starts first [the size of the input data, as in the paper] */
     /* The same as a function of the task, where an array of all tasks would be too large [none] */
     double (*priority_of)(const void *context, uint32_t task);

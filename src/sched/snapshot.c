@@ -137,7 +137,8 @@ bool sched_check(const struct sched *s, struct error *err)
                          disk, s->taken_disk);
     /* invariant 2 of docs/scheduler.md, in a form that is always true: all cores idle, a task
      * fits */
-    if (s->free_cores == s->config.cores && least < INFINITY && least <= s->free_disk)
+    if (s->free_cores == s->config.cores && least < INFINITY && least <= s->free_disk &&
+        !s->config.gate.lets) /* which waits for tasks that are about to be ready */
         return error_set(err, ERROR_FAILED, "idle with ready tasks");
     return true;
 }

@@ -174,6 +174,14 @@ double lasts_class(const struct sched *s, uint32_t task);  /* 0 where no node go
 /* A ready task that there is no time for here any more goes on, to another node or into UNFIT. */
 bool lasts_no_more(struct sched *s, uint32_t slot);
 
+/* room.c */
+/* What it will leave on the disk. */
+double room_taken(const struct sched *s, uint32_t task);
+/* Onto the disk, beside what running tasks will leave; `gated`: and so that what follows does. */
+bool room_fits(const struct sched *s, uint32_t task, bool gated);
+/* The first ready task may not start for want of room: one that may, or NONE. */
+uint32_t room_other_that_fits(struct sched *s);
+
 /* aside.c */
 bool node_is_aside(const struct sched *s, uint32_t node);
 /* Another node that lives, is not set aside, and that it fits. */

@@ -134,13 +134,33 @@ void in_memory_begin(struct session *s, struct run_options *o)
         return;
     double peak;
     struct plan *plan = plan_new(PLAN_ORDER);
-    uint32_t *order = traversal_best(s->w, &peak);
+    s->order = traversal_best(s->w, &peak);
     for (uint32_t i = 0; i < s->w->ntasks; i++)
-        array_push(&plan->order, order[i]);
+        array_push(&plan->order, s->order[i]);
     s->priority = mem_new(double, (size_t)s->w->ntasks + 1);
     order_of_plan(s->w, plan, s->priority);
     o->priority = s->priority;
     o->ordered = true;
-    free(order);
     plan_free(plan);
+}
+
+/* Where everything together fits, nothing can fill it. */
+static bool in_memory_is_tight(const struct session *s, const struct run_options *o)
+{
+    double all = 0;
+    for (uint32_t object = 0; object < s->w->nobjects; object++)
+        all += workflow_is_intermediate(s->w, object) ? s->w->size[object] : 0;
+    return o->in_memory || all > o->disk;
+}
+
+/* With the edges of a plan that is followed, which the traversal does not know: its own order. */
+void in_memory_look_ahead(struct session *s, struct run_options *o)
+{
+    double peak;
+    if (!(o->disk > 0) || workflow_is_open(s->w) || !in_memory_is_tight(s, o))
+        return;
+    if (!s->order)
+        s->order = s->following && s->priority ? order_by_priority(s->w, s->priority)
+                                               : traversal_best(s->w, &peak);
+    o->order = s->order;
 }

@@ -12,3 +12,6 @@ bool in_memory_fits(const struct session *s, struct error *err);
 bool in_memory_spills(const struct session *s, struct following *f, struct error *err);
 /* Before the start: what counts in memory, and where no plan is followed, an order that needs little of it. */
 void in_memory_begin(struct session *s, struct run_options *o);
+/* Then, with the edges of a plan that is followed, where files have a limit, in memory or on a disk: an order of which a run keeps
+ * room for the rest (drive/sequel.h). */
+void in_memory_look_ahead(struct session *s, struct run_options *o);

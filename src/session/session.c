@@ -291,6 +291,7 @@ void session_close(struct session *s)
     image_free(&s->image);
     session_drop_prediction(s);
     free(s->priority);
+    free(s->order);
     free(s->planner);
     following_free(s->following);
     free(s->name);
@@ -525,7 +526,9 @@ bool session_go(struct session *s, struct error *err)
             s->state = SESSION_OVER;
         }
     } else {
-        s->run = following_begin_here(s, &s->failure) ? run_open(&o, &s->failure) : NULL;
+        bool good = following_begin_here(s, &s->failure);
+        in_memory_look_ahead(s, &o);
+        s->run = good ? run_open(&o, &s->failure) : NULL;
         if (!s->run)
             s->state = SESSION_OVER;
     }

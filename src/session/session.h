@@ -114,6 +114,7 @@ struct session {
     double *seconds, *task_memory; /* per task, NAN: not known; NULL before session_predict() */
     struct prediction *predicted;  /* per task; NULL: no history */
     double *priority;              /* NULL before something asked for an order */
+    uint32_t *order;               /* the rest of a run fits in it; NULL: not asked for */
     char *planner;                 /* whose order; NULL: depth first */
     struct following *following;   /* a plan to keep to (session/following.h); NULL: none */
     struct run_forecast ahead;

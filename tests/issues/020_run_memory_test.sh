@@ -53,6 +53,33 @@ ok $? "less than a task with its files: exit 3, with the task"
 run --in-memory --disk 1G
 [ $? = 2 ] && grep -q 'leave one of them out' err
 ok $? "not beside --disk: exit 2"
+# Two makers that end while weft looks away: their readers are not known yet when it sees room for a third. With its file there
+# would be none for any reader: twelve of fourteen MB, and each wants two and ten bytes
+cat >timed.yaml <<'YAML'
+weft: 1
+lists: { i: { from: 1, to: 8 } }
+tasks:
+  make: { each: i, run: "head -c 4000000 /dev/zero > {out}; echo $$ > $WORK/pid.{i}; while [ ! -e $WORK/freed ]; do sleep 0.01; done", out: [{name: "x{i}", size: 4M, temporary: true}], memory: 2M }
+  use: { each: i, run: "wc -c < {in} > {out}", in: "x{i}", out: [{name: "y{i}", size: 10}], memory: 2M }
+  end: { in: "y{i}", run: "cat {in} > {out}", out: sum, memory: 1M }
+YAML
+has_ended() { [ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; }
+timed() { # option and limit: both makers end while weft is stopped
+    rm -rf x* y* sum .weft pid.* freed
+    WORK=$work "$weft" run timed.yaml --no-limits -j 8 "$@" --json >events 2>err &
+    run_pid=$!
+    until [ -s pid.1 ] && [ -s pid.2 ]; do sleep 0.02; done
+    kill -STOP "$run_pid"
+    touch freed
+    until has_ended "$(cat pid.1)" && has_ended "$(cat pid.2)"; do sleep 0.02; done
+    kill -CONT "$run_pid"
+    wait "$run_pid"
+}
+timed -m 14M --in-memory && python3 judge.py events 14e6 >out
+ok $? "makers that end together, before their readers are known: room is kept for these"
+timed --disk 12M
+ok $? "and on a disk with room for three files"
+
 sed -i 's/, temporary: true//' flow.yaml
 run -j 2 -m 20M --in-memory
 [ $? = 1 ] && grep -q 'no task fits into memory any more' err
