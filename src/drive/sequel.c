@@ -14,19 +14,19 @@
 #include <stdlib.h>
 
 enum sequel_state { LEFT, STARTED, WAITS, OVER }; /* of a task */
-enum sequel_file { GOES, STAYS, NEVER };          /* after its last reader, till the end; not made */
+enum sequel_file { GOES, STAYS, NEVER }; /* after its last reader, till the end; not made */
 
 struct sequel {
     const struct workflow *w;
     const struct needs *needs;
     double *room; /* by task */
     double limit;
-    double reserved; /* room of tasks that wait for another attempt */
-    uint32_t width;  /* places, a power of two */
-    double *most;    /* 2 * width: of a stretch, what is added to all of it counted */
-    double *added;   /* 2 * width: to all of a stretch */
-    uint32_t *place; /* by task; NONE: it does not run */
-    uint8_t *state;  /* by task */
+    double reserved;              /* room of tasks that wait for another attempt */
+    uint32_t width;               /* places, a power of two */
+    double *most;                 /* 2 * width: of a stretch, what is added to all of it counted */
+    double *added;                /* 2 * width: to all of a stretch */
+    uint32_t *place;              /* by task; NONE: it does not run */
+    uint8_t *state;               /* by task */
     uint32_t *read_off, *read_at; /* by object: places of its readers, rising */
     uint32_t *unread;             /* by object: readers that have not started */
     uint8_t *file;                /* by object */
@@ -132,7 +132,8 @@ static void sequel_shift(struct sequel *q, uint32_t task, bool back)
     sequel_add(q, 0, place, sign * makes);
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++) {
         uint32_t o = w->in_object[i];
-        if (q->file[o] != GOES || sequel_read_until(q, o, NONE) != place + 1) /* another reads it later */
+        if (q->file[o] != GOES ||
+            sequel_read_until(q, o, NONE) != place + 1) /* another reads it later */
             continue;
         uint32_t until = q->unread[o] == 1 ? 0 : sequel_read_until(q, o, place);
         sequel_add(q, until, place, -sign * sequel_size(q, o));

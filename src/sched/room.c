@@ -45,5 +45,6 @@ uint32_t room_other_that_fits(struct sched *s)
         (gated && (s->count[SCHED_COMPLETEQ] || s->count[SCHED_ARRIVING])))
         return NONE;
     uint32_t slot = room_first_that_fits(s, gated);
-    return slot == NONE && gated && !s->count[SCHED_BACKOFF] ? room_first_that_fits(s, false) : slot;
+    return slot == NONE && gated && !s->count[SCHED_BACKOFF] ? room_first_that_fits(s, false)
+                                                             : slot;
 }
