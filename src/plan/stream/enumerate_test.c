@@ -1,6 +1,8 @@
 /* Is `stream` optimal on small graphs, with duplicates? Judged by all mappings there are: every home
  * of every task, and every set of further copies, read or not. Past 5 tasks, copies of ancestors
- * only: others cannot be read. More and larger graphs with STREAM_TASKS=7 STREAM_GRAPHS=50. */
+ * only: others cannot be read. What a mapping is worth is judged apart from the planner
+ * (mapping_judge.h). More and larger graphs with STREAM_TASKS=7 STREAM_GRAPHS=50. */
+#include "plan/stream/mapping_judge.h"
 #include "plan/stream/stream.h"
 #include "plan/stream/stream_fixture.h"
 #include "tap.h"
@@ -10,11 +12,9 @@
 enum { TASKS = 7 };
 
 struct brute {
-    struct stream_graph *g;
-    struct stream_work *work;
-    struct stream_estimate e;
+    struct judge judge;
     double throughput, best;
-    uint32_t n, nnodes, ports, code[TASKS], nbits;
+    uint32_t n, nnodes, code[TASKS], nbits;
     struct {
         uint32_t task, cluster;
     } bit[TASKS * TASKS];
@@ -24,32 +24,15 @@ struct brute {
 /* The latency of the mapping with these further copies, if it has the throughput. */
 static void judge_copies(struct brute *b, uint32_t m, uint64_t copies)
 {
-    uint32_t in[TASKS], off[TASKS + 1], cluster[TASKS * TASKS], procs[TASKS], total = 0, count = 0;
-    double time[TASKS] = {0};
+    uint32_t in[TASKS];
+    double latency;
     for (uint32_t t = 0; t < b->n; t++)
         in[t] = 1u << b->code[t];
     for (uint32_t k = 0; k < b->nbits; k++)
         if (copies >> k & 1)
             in[b->bit[k].task] |= 1u << b->bit[k].cluster;
-    for (uint32_t t = 0; t < b->n; t++) {
-        off[t] = count;
-        for (uint32_t c = 0; c < m; c++)
-            if (in[t] >> c & 1) {
-                cluster[count++] = c;
-                time[c] += b->g->time[t];
-            }
-    }
-    off[b->n] = count;
-    for (uint32_t c = 0; c < m; c++)
-        procs[c] = 1;
-    struct stream_map map = {m, off, cluster, b->code, procs, NULL, NULL};
-    if (!stream_estimate(b->work, &map, b->ports, b->best, NULL, &b->e))
-        return;
-    for (uint32_t c = 0; c < m; c++)
-        total += (uint32_t)fmax(1, fmax(ceil(b->throughput * time[c] - 1e-7),
-                                        ceil(b->throughput * b->e.component.at[c] - 1e-7)));
-    if (total <= b->nnodes)
-        b->best = fmin(b->best, b->e.latency);
+    if (judge_mapping(&b->judge, m, in, b->code, b->throughput, b->nnodes, b->best, &latency))
+        b->best = fmin(b->best, latency);
 }
 
 static void judge_homes(struct brute *b, bool duplication)
@@ -88,25 +71,18 @@ static void choose_homes(struct brute *b, uint32_t t, uint32_t used, bool duplic
 static double best_mapping(const struct workflow *w, const struct platform *p, double throughput,
                            bool duplication)
 {
-    struct brute b = {.g = stream_graph_new(w, p), .throughput = throughput, .best = INFINITY};
-    b.work = stream_work_new(b.g);
+    struct brute b = {.judge = judge_of(w, p->ports), .throughput = throughput, .best = INFINITY};
     b.n = w->ntasks;
     b.nnodes = p->nnodes;
-    b.ports = p->ports;
     for (uint32_t i = 0; i < b.n; i++) {
         uint32_t t = w->topo[i];
         for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
             b.above[t] |= b.above[w->pred_task[e]] | 1u << w->pred_task[e];
     }
     choose_homes(&b, 0, 0, duplication);
-    uint32_t processor[TASKS];
-    memset(processor, 0xff, sizeof processor);
-    double item = stream_item(b.work, p->nnodes, NULL, p->ports, processor);
+    double item = judge_item(&b.judge, p->nnodes);
     if (item * throughput <= 1 + 1e-9)
         b.best = fmin(b.best, item);
-    stream_estimate_free(&b.e);
-    stream_work_free(b.work);
-    stream_graph_free(b.g);
     return b.best;
 }
 
