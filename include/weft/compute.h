@@ -40,7 +40,7 @@ struct weft_lent {
 
 struct weft_compute_options {
     size_t size;
-    uint32_t threads;                      /* [all cores of this machine] */
+    uint32_t threads;                      /* [all cores of this machine]; see weft_compute() */
     const struct weft_function *functions; /* ends with a NULL name; NULL: none */
     void *context;                         /* `context` of struct weft_task */
     const struct weft_lent *lent;
@@ -73,7 +73,12 @@ struct weft_compute_figures {
  * (weft_builder_in_memory()) or lent. False: a function failed, which `error` names, and what had not begun
  * by then is not called; or it cannot be done at all (WEFT_INFEASIBLE: a task does not fit into `memory`
  * alone). `figures` may be NULL. With WEFT_CHECK_DATA=1 in the environment functions are watched, as in
- * runs. May be called by any number of threads at once, and by a function. */
+ * runs. May be called by any number of threads at once.
+ * A function may call it as well: its tasks are then carried out by the threads that carry out the function's own
+ * graph, at most `threads` of them at once [all]. The calling thread does not sleep meanwhile: it calls tasks of the new
+ * graph, and when others have the last of them in hand, other tasks that are ready, on its own stack. So it must
+ * not hold a lock that a task could want. (So in weft_compute() and in runs of functions without files; a function
+ * that a run calls otherwise gets threads of its own.) */
 bool weft_compute(const struct weft_workflow *w, const struct weft_compute_options *options,
                   struct weft_compute_figures *figures, struct weft_error *error);
 

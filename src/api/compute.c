@@ -4,14 +4,10 @@
 #include "weft/compute.h"
 
 #include <math.h>
-#include <unistd.h>
 
 /* Standards filled in. No limit may be said by 0, by nothing, or by infinity. */
 static bool compute_options_hold(struct weft_compute_options *o, struct error *err)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (!o->threads)
-        o->threads = cores > 0 ? (uint32_t)cores : 1;
     if (o->memory < 0 || isnan(o->memory))
         return error_set(err, ERROR_INPUT, "memory is limited to %g bytes; expected more",
                          o->memory);

@@ -289,6 +289,18 @@ struct mem_ledger *mem_boundary_ledger(void)
     return mem_here ? mem_here->ledger : NULL;
 }
 
+struct mem_boundary *mem_boundary_step_out(void)
+{
+    struct mem_boundary *here = mem_here;
+    mem_here = NULL;
+    return here;
+}
+
+void mem_boundary_step_in(struct mem_boundary *b)
+{
+    mem_here = b;
+}
+
 void mem_guard_enter(struct mem_guard *g, void (*clean)(void *of), void *of)
 {
     *g = (struct mem_guard){clean, of, mem_here ? mem_here->guards : NULL};

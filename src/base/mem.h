@@ -96,6 +96,11 @@ bool mem_try(struct mem_ledger *ledger, void (*work)(void *of), void *of, size_t
  * enters a boundary with it, and the owner closes the ledger only after that thread was joined. */
 struct mem_ledger *mem_boundary_ledger(void);
 
+/* This thread works for others for a while, from inside its boundaries: as if it had none, until it steps in again with
+ * what it was given. */
+struct mem_boundary *mem_boundary_step_out(void);
+void mem_boundary_step_in(struct mem_boundary *b);
+
 /* What a jump would lose besides blocks (a descriptor, a parser of another library, a lock): call
  * `clean(of)` when the work fails between these two calls. `g` lives in the caller's frame, or in a
  * block of what it guards, on the thread that entered it; the two calls stand in one boundary.

@@ -22,76 +22,21 @@
  * I7. With `ending`, a thread that comes out of a call touches nothing but the lock: it wakes nobody.
  * I8. With a ration every task waits for one thing more, its admission: an end gives memory back, and
  *     who told that admits those that now fit, in the ration's order (exec/ration.h). */
-#include "exec/crew.h"
+#include "exec/crew_private.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "exec/crew_deque.h"
-#include "exec/crew_heap.h"
-#include "exec/data.h"
 #include "exec/ration.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
-
-enum {
-    RING = 4096, /* ends that a thread may be ahead of the owner */
-    LOT = 512,   /* ends between two looks at `left` */
-    CHUNK = 16, /* sources taken at once: they stand in a deque then, where others may steal them */
-    LOOKS = 64, /* at all deques between two looks at the clock */
-};
 
 /* Seconds that a thread searches before it sleeps: about what sleeping and being woken costs. */
 static const double search_most = 20e-6;
 /* Seconds after which an end is worth waking the owner for. */
 static const double untold_most = 0.002;
-
-struct crew_thread {
-    struct deque ready;
-    struct crew *crew;
-    struct crew_end *ring;
-    _Alignas(CACHE_LINE) _Atomic uint64_t head; /* the thread's: ends so far */
-    _Atomic uint64_t well, passed;
-    _Atomic double busy;
-    double since, woke; /* clock_seconds(): of the task at hand; when the owner was woken last */
-    uint32_t lane, ended;
-    uint64_t random;
-    struct weft_task task;
-    struct data_slot slot;
-    pthread_t thread;
-    _Alignas(CACHE_LINE) _Atomic uint64_t tail; /* the owner's: ends taken */
-};
-
-struct crew {
-    struct crew_config o;
-    const struct workflow *w;
-    _Atomic uint32_t *waits; /* I1 */
-    uint32_t *next;          /* by task: of a list that it is in */
-    uint8_t *verdict;        /* by task: enum crew_verdict; its thread's, then the owner's */
-    uint32_t *source, nsources;
-    struct crew_thread **thread;
-    uint32_t threads;
-
-    _Alignas(CACHE_LINE) _Atomic uint32_t taken;               /* of the sources */
-    _Alignas(CACHE_LINE) _Atomic uint32_t searching, sleeping; /* I3 */
-    _Alignas(CACHE_LINE) _Atomic int64_t left;                 /* I6 */
-    _Alignas(CACHE_LINE) _Atomic bool stop;                    /* nothing new is called */
-    _Atomic uint32_t nspilled;
-
-    pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t work, room;
-    uint32_t spilled; /* I2; NONE: none */
-    uint32_t roused;  /* sleepers that may go */
-    uint32_t blocked; /* threads whose ring is full */
-    uint32_t alive;
-    bool ending;
-    uint8_t *lost; /* by task: below a failure; NULL: a failure stops the crew */
-    struct crew_heap
-        heap; /* ordered: the ready ones, best first; empty and without room otherwise */
-};
 
 /* ---- ready tasks ---- */
 
@@ -110,9 +55,9 @@ static void crew_rouse_locked(struct crew *c)
     pthread_cond_signal(&c->work);
 }
 
-/* There may be work for another (I3). */
-static void crew_rouse(struct crew *c)
+void crew_rouse(struct crew *c)
 {
+    c = c->root;
     if (atomic_load(&c->searching) || !atomic_load(&c->sleeping))
         return;
     pthread_mutex_lock(&c->lock);
@@ -121,8 +66,7 @@ static void crew_rouse(struct crew *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Where others may take it. */
-static void crew_offer(struct crew_thread *me, uint32_t task)
+void crew_offer(struct crew_thread *me, uint32_t task)
 {
     struct crew *c = me->crew;
     if (!c->heap.at && deque_push(&me->ready, task))
@@ -184,7 +128,7 @@ static uint32_t crew_draw(struct crew_thread *me, uint32_t below)
 }
 
 /* What is begun goes before what is not: the own deque, others' lists, sources, deques of others. */
-static uint32_t crew_find(struct crew_thread *me)
+uint32_t crew_find(struct crew_thread *me)
 {
     struct crew *c = me->crew;
     if (atomic_load_explicit(&c->stop, memory_order_relaxed))
@@ -203,8 +147,7 @@ static uint32_t crew_find(struct crew_thread *me)
     return task;
 }
 
-/* Is there anything to take? By who goes to sleep (I3). */
-static bool crew_has_work(struct crew *c)
+bool crew_has_own_work(struct crew *c)
 {
     if (atomic_load(&c->stop))
         return false;
@@ -215,10 +158,18 @@ static bool crew_has_work(struct crew *c)
     return any;
 }
 
+/* By who goes to sleep (I3). */
+bool crew_has_work_locked(struct crew *c)
+{
+    bool any = crew_has_own_work(c);
+    for (struct crew *g = c->guests; g && !any; g = g->next_guest)
+        any = crew_guest_has_room(g);
+    return any;
+}
+
 /* ---- telling the owner ---- */
 
-/* Under the lock (I7). */
-static void crew_wake_owner(struct crew *c)
+void crew_wake_owner(struct crew *c)
 {
     if (!c->ending)
         c->o.wake(c->o.context);
@@ -230,7 +181,7 @@ static void crew_await_room(struct crew_thread *me, uint64_t head)
     struct crew *c = me->crew;
     pthread_mutex_lock(&c->lock);
     c->blocked++;
-    while (!c->ending && head - atomic_load(&me->tail) >= RING) {
+    while (!c->ending && head - atomic_load(&me->tail) >= c->ring) {
         crew_wake_owner(c);
         pthread_cond_wait(&c->room, &c->lock);
     }
@@ -243,11 +194,11 @@ static void crew_tell(struct crew_thread *me, uint32_t task, int status, double 
     struct crew *c = me->crew;
     uint64_t head = atomic_load_explicit(&me->head, memory_order_relaxed);
     uint64_t waiting = head - atomic_load_explicit(&me->tail, memory_order_acquire);
-    if (waiting >= RING)
+    if (waiting >= c->ring)
         crew_await_room(me, head);
-    me->ring[head % RING] = (struct crew_end){task, me->lane, status, me->since, finish};
+    me->ring[head % c->ring] = (struct crew_end){task, me->lane, status, me->since, finish};
     atomic_store_explicit(&me->head, head + 1, memory_order_release);
-    if (waiting != RING / 2 && finish - me->woke < untold_most && !status)
+    if (waiting != c->ring / 2 && finish - me->woke < untold_most && !status)
         return;
     me->woke = finish;
     pthread_mutex_lock(&c->lock);
@@ -255,8 +206,7 @@ static void crew_tell(struct crew_thread *me, uint32_t task, int status, double 
     pthread_mutex_unlock(&c->lock);
 }
 
-/* I6. */
-static void crew_settle(struct crew_thread *me)
+void crew_settle(struct crew_thread *me)
 {
     if (!me->ended)
         return;
@@ -338,23 +288,46 @@ static void crew_admit(struct crew_thread *me)
         crew_rouse(c);
 }
 
-/* Call it; tell; release. What to do next, or NONE. */
-static uint32_t crew_run(struct crew_thread *me, uint32_t task)
+static void crew_frame_init(struct crew_frame *f, struct crew *c)
+{
+    f->task = (struct weft_task){.attempt = 1, .folder = c->o.folder, .context = c->o.given};
+    if (c->o.data)
+        data_slot_init(&f->slot, c->o.data, true);
+}
+
+static int crew_call(struct crew_thread *me, struct crew_frame *f, uint32_t task)
 {
     struct crew *c = me->crew;
-    weft_task_function call = c->o.call[task];
+    bool above = me->calling;
+    f->task.name = workflow_task_name(c->w, task);
+    f->task.number = task;
+    if (c->o.data)
+        data_begin(&f->slot, &f->task, task);
+    me->calling = true;
+    int status = c->o.call[task](&f->task);
+    me->calling = above;
+    return c->o.data ? data_end(&f->slot, &f->task, status) : status;
+}
+
+/* While another call of this lane waits for a guest, with a frame of its own. */
+static int crew_call_above(struct crew_thread *me, uint32_t task)
+{
+    struct crew_frame f = {0};
+    crew_frame_init(&f, me->crew);
+    int status = crew_call(me, &f, task);
+    data_slot_free(&f.slot);
+    return status;
+}
+
+uint32_t crew_run(struct crew_thread *me, uint32_t task)
+{
+    struct crew *c = me->crew;
+    bool call = c->o.call[task] != NULL;
     int status = 0;
-    if (call) {
-        me->task.name = workflow_task_name(c->w, task);
-        me->task.number = task;
-        if (c->o.data)
-            data_begin(&me->slot, &me->task, task);
-        status = call(&me->task);
-        if (c->o.data)
-            status = data_end(&me->slot, &me->task, status);
-    } else if (c->o.data) {
-        data_skip(&me->slot, task);
-    }
+    if (call)
+        status = me->calling ? crew_call_above(me, task) : crew_call(me, &me->frame, task);
+    else if (c->o.data)
+        data_skip(&me->frame.slot, task);
     c->verdict[task] = status ? CREW_FAILED : CREW_DONE;
     if (c->o.quiet && !status) {
         _Atomic uint64_t *count = call ? &me->well : &me->passed;
@@ -399,7 +372,7 @@ static bool crew_sleep(struct crew_thread *me)
     crew_settle(me);
     pthread_mutex_lock(&c->lock);
     atomic_fetch_add(&c->sleeping, 1);
-    bool has = crew_has_work(c);
+    bool has = crew_has_work_locked(c);
     if (!has) {
         /* who has nothing to do tells, perhaps that all is over */
         crew_wake_owner(c);
@@ -416,32 +389,46 @@ static bool crew_sleep(struct crew_thread *me)
     return goes;
 }
 
+/* A task, or a guest that it has entered; neither: there was nothing for a while. */
+static uint32_t crew_look(struct crew_thread *me, struct crew **guest)
+{
+    struct crew *c = me->crew;
+    uint32_t task;
+    double until = clock_seconds() + search_most;
+    *guest = crew_find_guest(me);
+    for (uint32_t look = 1; !*guest && (task = crew_find(me)) == NONE; look++) {
+        if (look % LOOKS)
+            continue;
+        *guest = crew_find_guest(me);
+        if (*guest || clock_seconds() > until || atomic_load(&c->stop))
+            break;
+        sched_yield(); /* there may be more threads than cores */
+    }
+    return *guest ? NONE : task;
+}
+
 /* NONE: it is over. */
 static uint32_t crew_search(struct crew_thread *me)
 {
-    struct crew *c = me->crew;
+    struct crew *c = me->crew, *guest;
     uint32_t task = crew_find(me);
     if (task != NONE)
         return task;
     crew_pause(me);
     atomic_fetch_add(&c->searching, 1);
     for (;;) {
-        double until = clock_seconds() + search_most;
-        for (uint32_t look = 1; (task = crew_find(me)) == NONE; look++) {
-            if (look % LOOKS)
-                continue;
-            if (clock_seconds() > until || atomic_load(&c->stop))
-                break;
-            sched_yield(); /* there may be more threads than cores */
-        }
+        task = crew_look(me, &guest);
         bool last = atomic_fetch_sub(&c->searching, 1) == 1;
-        if (task != NONE) {
-            if (last && crew_has_work(c))
-                crew_rouse(c);
+        if ((task != NONE || guest) && last && (crew_has_own_work(c) || atomic_load(&c->nguests)))
+            crew_rouse(c);
+        if (task != NONE)
+            break;
+        if (guest) {
+            crew_visit(me, guest);
+            atomic_fetch_add(&c->searching, 1);
+        } else if (!crew_sleep(me)) {
             break;
         }
-        if (!crew_sleep(me))
-            break;
     }
     me->since = clock_seconds();
     return task;
@@ -454,6 +441,7 @@ static void *crew_work(void *context)
     pthread_mutex_lock(&c->lock); /* until all are there */
     pthread_mutex_unlock(&c->lock);
     me->since = me->woke = clock_seconds();
+    crew_here = me;
     for (uint32_t task; (task = crew_search(me)) != NONE;)
         while (task != NONE && !atomic_load_explicit(&c->stop, memory_order_relaxed))
             task = crew_run(me, task);
@@ -477,11 +465,11 @@ size_t crew_take(struct crew *c, struct crew_end *out, size_t most)
             struct crew_thread *t = c->thread[i];
             uint64_t tail = atomic_load_explicit(&t->tail, memory_order_relaxed);
             if (tail == atomic_load_explicit(&t->head, memory_order_acquire) ||
-                t->ring[tail % RING].finish > until ||
-                (first && t->ring[tail % RING].finish >= end.finish))
+                t->ring[tail % c->ring].finish > until ||
+                (first && t->ring[tail % c->ring].finish >= end.finish))
                 continue;
             first = t;
-            end = t->ring[tail % RING];
+            end = t->ring[tail % c->ring];
         }
         if (!first)
             break;
@@ -508,7 +496,7 @@ void crew_count(struct crew *c, struct crew_counts *out)
 bool crew_over(struct crew *c)
 {
     pthread_mutex_lock(&c->lock);
-    bool asleep = atomic_load(&c->sleeping) == c->threads && !c->roused;
+    bool asleep = atomic_load(&c->sleeping) == c->threads && !c->roused && !c->guests;
     bool over = asleep && (atomic_load(&c->stop) || atomic_load(&c->left) == 0);
     pthread_mutex_unlock(&c->lock);
     return over;
@@ -571,11 +559,11 @@ static void crew_count_waits(struct crew *c)
 static void crew_thread_free(struct crew_thread *t)
 {
     free(t->ring);
-    data_slot_free(&t->slot);
+    data_slot_free(&t->frame.slot);
     (free)(t); /* of aligned_alloc() */
 }
 
-static struct crew_thread *crew_thread_new(struct crew *c, uint32_t lane)
+struct crew_thread *crew_thread_new(struct crew *c, uint32_t lane)
 {
     struct crew_thread *t = aligned_alloc(CACHE_LINE, sizeof *t);
     if (!t)
@@ -584,16 +572,15 @@ static struct crew_thread *crew_thread_new(struct crew *c, uint32_t lane)
     t->crew = c;
     t->lane = lane;
     t->random = 0x9e3779b97f4a7c15u * (lane + 1);
-    t->ring = mem_new(struct crew_end, RING);
-    t->task = (struct weft_task){.attempt = 1, .folder = c->o.folder, .context = c->o.given};
-    if (c->o.data)
-        data_slot_init(&t->slot, c->o.data, true);
+    t->ring = mem_new(struct crew_end, c->ring);
+    crew_frame_init(&t->frame, c);
     return t;
 }
 
-static void crew_free(struct crew *c)
+void crew_free(struct crew *c)
 {
-    for (uint32_t i = 0; i < c->o.threads; i++)
+    uint32_t lanes = c->root == c ? c->o.threads : c->threads;
+    for (uint32_t i = 0; i < lanes; i++)
         if (c->thread[i])
             crew_thread_free(c->thread[i]);
     free(c->thread);
@@ -606,6 +593,7 @@ static void crew_free(struct crew *c)
     pthread_mutex_destroy(&c->lock);
     pthread_cond_destroy(&c->work);
     pthread_cond_destroy(&c->room);
+    pthread_cond_destroy(&c->guest_over);
     (free)(c);
 }
 
@@ -623,7 +611,7 @@ static void crew_start(struct crew *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-struct crew *crew_new(const struct crew_config *config)
+struct crew *crew_make(const struct crew_config *config, struct crew *root)
 {
     struct crew *c = aligned_alloc(CACHE_LINE, sizeof *c);
     if (!c)
@@ -631,10 +619,13 @@ struct crew *crew_new(const struct crew_config *config)
     memset((void *)c, 0, sizeof *c);
     c->o = *config;
     c->w = config->workflow;
+    c->root = root ? root : c;
+    c->ring = root ? GUEST_RING : RING;
     c->spilled = NONE;
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->work, NULL);
     pthread_cond_init(&c->room, NULL);
+    pthread_cond_init(&c->guest_over, NULL);
     atomic_init(&c->left, (int64_t)c->w->ntasks);
     c->next = mem_new(uint32_t, c->w->ntasks);
     c->verdict = mem_new_zero(uint8_t, c->w->ntasks);
@@ -642,6 +633,12 @@ struct crew *crew_new(const struct crew_config *config)
     c->heap.priority = config->priority;
     c->heap.at = config->ordered ? mem_new(uint32_t, c->w->ntasks) : NULL;
     crew_count_waits(c);
+    return c;
+}
+
+struct crew *crew_new(const struct crew_config *config)
+{
+    struct crew *c = crew_make(config, NULL);
     c->thread = mem_new_zero(struct crew_thread *, c->o.threads);
     crew_start(c);
     if (c->threads)

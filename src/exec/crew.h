@@ -54,6 +54,16 @@ struct crew_counts {
 
 /* NULL: not a single thread could be had. */
 struct crew *crew_new(const struct crew_config *config);
+
+/* A graph that a function brings while a crew calls it, for the threads of that crew: at most
+ * `threads` of them at once (0: all). The others see it at once; the caller works on it, and on other
+ * things while nothing of it is left for it, until it is over. Only of a `quiet` crew that does not keep
+ * going. A function that holds a lock here may find itself called again above itself. */
+bool crew_is_inside(void); /* is this thread in a crew's call? */
+struct crew *crew_new_guest(const struct crew_config *config);
+void crew_attend(struct crew *guest);
+void crew_free_guest(struct crew *guest); /* after crew_attend() */
+
 /* Nothing new starts; what runs ends and is told. */
 void crew_stop(struct crew *c);
 /* Ends, at most `most`. 0: there is none at the moment. The owner is woken when there

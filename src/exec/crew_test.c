@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,11 +281,192 @@ static void test_stop(void)
     is_int(begun, 2, "none follows them");
 }
 
+/* ---- guests ---- */
+
+enum { FAN = 4, BY_HAND = 3, SEEN_MOST = 64 };
+static struct workflow *fan;
+static _Atomic uint32_t leaves, seen_threads;
+static pthread_t seen[SEEN_MOST];
+static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void note_thread(void)
+{
+    pthread_mutex_lock(&seen_lock);
+    uint32_t n = atomic_load(&seen_threads), i = 0;
+    while (i < n && !pthread_equal(seen[i], pthread_self()))
+        i++;
+    if (i == n && n < SEEN_MOST) {
+        seen[n] = pthread_self();
+        atomic_store(&seen_threads, n + 1);
+    }
+    pthread_mutex_unlock(&seen_lock);
+}
+
+static void nobody_to_wake(void *context)
+{
+    (void)context;
+}
+
+/* Carries out `w`, every task by `f`, inside the call. Its first failure. */
+static int bring(struct workflow *w, weft_task_function f, void *given, uint32_t threads)
+{
+    double *priority = calloc(w->ntasks, sizeof *priority);
+    weft_task_function *call = calls_of(w->ntasks, f);
+    struct crew_end end = {0};
+    struct crew_counts counts;
+    struct crew *g = crew_new_guest(&(struct crew_config){.workflow = w,
+                                                          .threads = threads,
+                                                          .call = call,
+                                                          .priority = priority,
+                                                          .quiet = true,
+                                                          .given = given,
+                                                          .wake = nobody_to_wake});
+    crew_attend(g);
+    crew_take(g, &end, 1);
+    crew_count(g, &counts);
+    crew_free_guest(g);
+    free(call);
+    free(priority);
+    return end.status ? end.status : counts.well == w->ntasks ? 0 : 99;
+}
+
+static const int levels[] = {0, 1, 2, 3};
+
+/* A tree of guests: each call brings FAN more, until the last level. */
+static int brings(const struct weft_task *task)
+{
+    const int *level = task->context;
+    const char *name = task->name;
+    note_thread();
+    if (*level == BY_HAND) {
+        atomic_fetch_add(&leaves, 1);
+        return 0;
+    }
+    int status = bring(fan, brings, (void *)(level + 1), *level == 1 ? 2 : 0);
+    return status ? status : task->name != name || task->context != level;
+}
+
+static struct outcome carry_out_by(struct workflow *w, weft_task_function f, uint32_t threads,
+                                   bool quiet)
+{
+    struct outcome out = {0};
+    struct owner owner = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+    weft_task_function *call = calls_of(w->ntasks, f);
+    double *priority = calloc(w->ntasks, sizeof *priority);
+    struct crew_end end;
+    struct crew_counts counts;
+    atomic_store(&seen_threads, 0);
+    struct crew *c = crew_new(&(struct crew_config){.workflow = w,
+                                                    .threads = threads,
+                                                    .call = call,
+                                                    .priority = priority,
+                                                    .quiet = quiet,
+                                                    .given = (void *)levels,
+                                                    .wake = wake,
+                                                    .context = &owner});
+    for (bool over = false; !over;) {
+        sleep_until_woken(&owner);
+        over = crew_over(c);
+        while (crew_take(c, &end, 1)) {
+            out.ends++;
+            out.failed += end.status != 0;
+        }
+    }
+    crew_count(c, &counts);
+    out.ends += counts.well;
+    out.freed = crew_free_within(c, INFINITY);
+    free(call);
+    free(priority);
+    return out;
+}
+
+static void test_guests(void)
+{
+    fan = random_graph(FAN, 0, 1, 1);
+    for (uint32_t threads = 1; threads <= 5; threads += 2)
+        for (int quiet = 0; quiet < 2; quiet++) {
+            struct workflow *w = random_graph(30, 1, 4, threads);
+            atomic_store(&leaves, 0);
+            struct outcome out = carry_out_by(w, brings, threads, quiet);
+            ok(out.ends == 30 && !out.failed && out.freed, "%u threads: guests of guests (%lu)",
+               threads, (unsigned long)out.ends);
+            is_int((long)atomic_load(&leaves), 30 * FAN * FAN * FAN, "every call of theirs");
+            ok(atomic_load(&seen_threads) <= threads, "by the crew's own threads (%u)",
+               atomic_load(&seen_threads));
+            workflow_free(w);
+        }
+    workflow_free(fan);
+}
+
+/* Two tasks that wait for each other need two threads. Of the first pair, on both threads of the crew, the one that was
+ * not called by who brought it brings the second pair: one of that is for the thread that waits for the first. Were it
+ * to sleep, nobody would ever come. */
+static _Atomic uint32_t met[2];
+
+static int meets_again(const struct weft_task *task)
+{
+    (void)task;
+    atomic_fetch_add(&met[1], 1);
+    while (atomic_load(&met[1]) < 2)
+        sched_yield();
+    return 0;
+}
+
+static int meets(const struct weft_task *task)
+{
+    const pthread_t *owner = task->context;
+    atomic_fetch_add(&met[0], 1);
+    while (atomic_load(&met[0]) < 2)
+        sched_yield();
+    return pthread_equal(*owner, pthread_self()) ? 0 : bring(fan, meets_again, NULL, 0);
+}
+
+static int brings_pair(const struct weft_task *task)
+{
+    pthread_t self = pthread_self();
+    (void)task;
+    return bring(fan, meets, &self, 0);
+}
+
+static void test_no_core_sleeps(void)
+{
+    struct workflow *w = random_graph(1, 0, 1, 1);
+    fan = random_graph(2, 0, 1, 1);
+    struct outcome out = carry_out_by(w, brings_pair, 2, true);
+    ok(out.ends == 1 && !out.failed, "who waits for a guest takes up other work");
+    workflow_free(fan);
+    workflow_free(w);
+}
+
+static int brings_failure(const struct weft_task *task)
+{
+    (void)task;
+    failing = 2;
+    return bring(fan, count_task, NULL, 0);
+}
+
+static void test_guest_fails(void)
+{
+    struct workflow *w = random_graph(1, 0, 1, 1);
+    graph = fan = random_graph(200, 1, 1, 1);
+    calls_made = calloc(200, sizeof *calls_made);
+    struct outcome out = carry_out_by(w, brings_failure, 2, true);
+    is_int((long)out.failed, 1, "a guest that fails is its function's to tell");
+    ok(atomic_load(&calls_made[2]) == 1 && atomic_load(&calls_made[3]) == 0, "none after it");
+    failing = NONE;
+    free((void *)calls_made);
+    workflow_free(fan);
+    workflow_free(w);
+}
+
 int main(void)
 {
     TAP_DO(test_graphs());
     TAP_DO(test_order());
     TAP_DO(test_failure());
+    TAP_DO(test_guests());
+    TAP_DO(test_no_core_sleeps());
+    TAP_DO(test_guest_fails());
     TAP_DO(test_stop());
     return tap_done();
 }

@@ -4,7 +4,8 @@
  *
  * I1. Everything is allocated before the crew starts: a call that runs out of memory jumps out of
  *     here, and no thread may then use what is given back.
- * I2. The calling thread sleeps until the crew is over; it is woken under the lock of `struct compute`. */
+ * I2. The calling thread sleeps until the crew is over; it is woken under the lock of `struct compute`. One that is
+ *     itself in a call of a crew starts no threads: it and the others of that crew do the work. */
 #include "session/compute.h"
 
 #include "base/clock.h"
@@ -221,20 +222,26 @@ static bool compute_prepare_order(struct compute *c, const struct plan *follow, 
 
 /* ---- while it runs ---- */
 
-/* Until nothing more will be called. The first failure is kept. */
+/* The first failure is kept. */
+static void compute_take(struct compute *c, struct crew *crew)
+{
+    struct crew_end end;
+    while (crew_take(crew, &end, 1))
+        if (end.status && !c->failure.status)
+            c->failure = end;
+}
+
+/* Until nothing more will be called. */
 static void compute_wait(struct compute *c, struct crew *crew)
 {
     for (bool over = false; !over;) {
-        struct crew_end end;
         pthread_mutex_lock(&c->lock);
         while (!c->woken)
             pthread_cond_wait(&c->news, &c->lock);
         c->woken = false;
         pthread_mutex_unlock(&c->lock);
-        over = crew_over(crew); /* asked first: an end may come between */
-        while (crew_take(crew, &end, 1))
-            if (end.status && !c->failure.status)
-                c->failure = end;
+        over = crew_over(crew);
+        compute_take(c, crew);
     }
 }
 
@@ -258,6 +265,13 @@ static bool compute_judge(struct compute *c, struct error *err)
                      "an object that had to make room could not be written to '%s'", c->folder);
 }
 
+/* 0 inside a call: whatever threads its crew has. */
+static uint32_t compute_threads(const struct compute_request *o, bool inside)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return o->threads || inside ? o->threads : cores > 0 ? (uint32_t)cores : 1;
+}
+
 /* From the first call to the last. The crew is gone when this returns, so that nobody touches what the caller frees. */
 static bool compute_call(struct compute *c, struct compute_figures *f, struct error *err)
 {
@@ -267,9 +281,10 @@ static bool compute_call(struct compute *c, struct compute_figures *f, struct er
     f->needed = c->ration ? ration_sequential(c->ration) : 0;
     if (c->o->look)
         return true;
-    struct crew *crew = crew_new(&(struct crew_config){
+    bool inside = crew_is_inside();
+    struct crew_config config = {
         .workflow = c->w,
-        .threads = c->o->threads,
+        .threads = compute_threads(c->o, inside),
         .call = c->call,
         .folder = c->folder,
         .priority = c->priority,
@@ -280,12 +295,20 @@ static bool compute_call(struct compute *c, struct compute_figures *f, struct er
         .given = c->o->given,
         .wake = compute_wake,
         .context = c,
-    });
+    };
+    struct crew *crew = inside ? crew_new_guest(&config) : crew_new(&config);
     if (!crew)
         return error_set(err, ERROR_FAILED, "no thread can be started");
-    compute_wait(c, crew);
+    if (inside)
+        crew_attend(crew);
+    else
+        compute_wait(c, crew);
+    compute_take(c, crew);
     crew_count(crew, &counts);
-    crew_free_within(crew, INFINITY);
+    if (inside)
+        crew_free_guest(crew);
+    else
+        crew_free_within(crew, INFINITY);
     if (c->ration)
         ration_figures(c->ration, &ration);
     f->seconds = clock_seconds() - began;

@@ -20,7 +20,7 @@ struct compute_lent {
 
 struct compute_request {
     const struct workflow *workflow;
-    uint32_t threads;
+    uint32_t threads; /* 0: all cores; inside a call: all threads of the crew that made it */
     const struct compute_function *functions;
     size_t nfunctions;
     void *given; /* `context` of struct weft_task */
