@@ -1,10 +1,11 @@
 /* METG, the smallest task at which half of the machine's time is still the tasks' own (Task Bench's
  * minimum effective task granularity), of weft and its peers in one run.
- *   bench_metg [--json FILE] [--quick] [--only PATTERN]
+ *   bench_metg [--json FILE] [--quick] [--only PATTERN] [--of CONTENDER] [--cpu]
  * Grids of 8 columns on 2 threads, 64 bytes from point to point. The kernel is timed alone first; the
  * efficiency of a run is that time, shared by the threads, over its own. Tasks are halved until it falls
  * below a half; between the last two the point is interpolated. The best of some runs counts, since
  * others use the machine. Graphs are built before the clock starts, but by OpenMP, which has no other way.
+ * --cpu: by processor time instead of the clock on the wall, where others use the machine (metg.h).
  * "recorded": with the memo, so that every task is on record when the run ends. */
 #include "bench/bench.h"
 #include "bench/metg.h"
@@ -91,9 +92,9 @@ static double run_weft(const struct workflow *w, uint64_t rounds, bool recorded)
         bench_must(needs_find(&needs, w, folder, memo, &(struct need_options){0}, &err), &err);
         o.needs = &needs;
     }
-    double start = metg_seconds();
+    double start = metg_spent(THREADS);
     bench_must(run_workflow(&o, &result, &err), &err);
-    double seconds = metg_seconds() - start;
+    double seconds = metg_spent(THREADS) - start;
     if (result.done != w->ntasks)
         exit(1);
     run_result_free(&result);
@@ -128,10 +129,10 @@ static double kernel_seconds(uint64_t rounds)
     double best = INFINITY;
     uint64_t repeats = 2000000 / rounds + 1;
     for (int k = 0; k < 5; k++) {
-        double start = metg_seconds();
+        double start = metg_spent(1);
         for (uint64_t i = 0; i < repeats; i++)
             metg_kernel(rounds, 1);
-        best = fmin(best, (metg_seconds() - start) / (double)repeats);
+        best = fmin(best, (metg_spent(1) - start) / (double)repeats);
     }
     return best;
 }
@@ -173,11 +174,12 @@ static double metg(enum contender who, int pattern, int tries)
 }
 
 /* A row for each pattern, a column for each that is there. */
-static void measure_pattern(struct json_writer *j, int pattern, int tries)
+static void measure_pattern(struct json_writer *j, int pattern, const char *of, int tries)
 {
     printf("%-20s", metg_patterns[pattern]);
     for (enum contender who = 0; who < CONTENDERS; who++) {
-        double found = who <= WEFT_RECORDED || programs[who] ? metg(who, pattern, tries) : -1;
+        bool there = (who <= WEFT_RECORDED || programs[who]) && (!of || strcmp(of, names[who]) == 0);
+        double found = there ? metg(who, pattern, tries) : -1;
         if (found > 0)
             printf(" %17.2f", found * 1e6);
         else
@@ -195,18 +197,22 @@ static void measure_pattern(struct json_writer *j, int pattern, int tries)
 
 int main(int argc, char **argv)
 {
-    const char *json = NULL, *only = NULL;
+    const char *json = NULL, *only = NULL, *of = NULL;
     bool quick = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
             json = argv[++i];
         } else if (strcmp(argv[i], "--quick") == 0) {
             quick = true;
+        } else if (strcmp(argv[i], "--cpu") == 0) {
+            setenv("METG_CPU", "1", 1);
+        } else if (strcmp(argv[i], "--of") == 0 && i + 1 < argc) {
+            of = argv[++i];
         } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc &&
                    metg_pattern(argv[i + 1]) >= 0) {
             only = argv[++i];
         } else {
-            fprintf(stderr, "usage: bench_metg [--json FILE] [--quick] [--only PATTERN]\n");
+            fprintf(stderr, "usage: bench_metg [--json FILE] [--quick] [--only PATTERN] [--of CONTENDER] [--cpu]\n");
             return 2;
         }
     }
@@ -229,7 +235,7 @@ int main(int argc, char **argv)
     printf("\n");
     for (int p = 0; metg_patterns[p]; p++)
         if (!only || strcmp(only, metg_patterns[p]) == 0)
-            measure_pattern(j, p, quick ? 1 : 3);
+            measure_pattern(j, p, of, quick ? 1 : 3);
     json_write_end_array(j);
     tree_remove(folder);
     return bench_report_end(&report);

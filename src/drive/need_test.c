@@ -131,12 +131,65 @@ static void test_same_command(void)
     tree_remove(f.path);
 }
 
+/* Two columns of functions that hand objects to each other, and one that reads a file of the folder. */
+static struct workflow *functions_workflow(void)
+{
+    struct builder *b = builder_new("flow.yaml", "native");
+    char name[16];
+    enum { ROWS = 20 };
+    for (uint32_t t = 0; t < 2 * ROWS; t++) {
+        size_t length = (size_t)snprintf(name, sizeof name, "f%u", t);
+        builder_task(b, name, length, 0);
+        builder_command(b, t, "lib.so:f", 8);
+        builder_flag(b, t, TASK_CALL);
+        uint32_t made = builder_object(b, name, length);
+        builder_produces(b, t, made, 0);
+        builder_in_memory(b, made);
+        for (uint32_t k = 0; t >= 2 && k < 2; k++)
+            builder_consumes(b, t, (t / 2 - 1) * 2 + k, 0);
+    }
+    builder_consumes(b, 3, builder_object(b, "start", 5), 0);
+    return builder_finish(b, NULL);
+}
+
+/* Hashes that are kept are those that would be made anew; where a file has a part in it none is kept. */
+static void test_kept_hashes(void)
+{
+    struct bench_folder f = folder_make();
+    struct workflow *w = functions_workflow();
+    struct error err = {0};
+    struct needs n;
+    uint32_t kept = 0, wrong = 0;
+    folder_write(&f, "start", "x\n");
+    struct memo *memo = memo_open(folder_file(&f, "memo"), NULL, &err);
+    ok(needs_find(&n, w, f.path, memo, &(struct need_options){0}, &err), "functions %s", err.text);
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        if (t >= n.nhashes || !n.hashes[t].made)
+            continue;
+        struct need_hashes h = n.hashes[t];
+        struct digest key;
+        n.hashes[t].made = false;
+        const char *name = workflow_task_name(w, t);
+        kept++;
+        wrong += !need_key(&n, t, &key) || !digest_equal(&key, &h.key) ||
+                 h.name != memo_hash(name, strlen(name));
+    }
+    is_int(wrong, 0, "what is kept is what would be made");
+    /* 3 reads a file; the last two make results, which are files */
+    is_int(kept, w->ntasks - 3, "of all that have no files");
+    needs_free(&n);
+    memo_close(memo, &err);
+    workflow_free(w);
+    tree_remove(f.path);
+}
+
 int main(void)
 {
     static const struct tap_case cases[] = {
         TAP_CASE(test_elsewhere),
         TAP_CASE(test_same_command),
         TAP_CASE(test_learn),
+        TAP_CASE(test_kept_hashes),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -46,11 +46,16 @@ static bool has_outputs(const struct needs *n, uint32_t task)
 
 bool need_key(const struct needs *n, uint32_t task, struct digest *key)
 {
-    return need_hash_task(n, task, !has_outputs(n, task), key, NULL);
+    if (task >= n->nhashes || !n->hashes[task].made)
+        return need_hash_task(n, task, !has_outputs(n, task), key, NULL);
+    *key = n->hashes[task].key;
+    return true;
 }
 
 static uint64_t name_hash(const struct needs *n, uint32_t task)
 {
+    if (task < n->nhashes && n->hashes[task].made)
+        return n->hashes[task].name;
     const char *name = workflow_task_name(n->w, task);
     return memo_hash(name, strlen(name));
 }
@@ -61,10 +66,12 @@ static const struct memo_task *find_record(const struct needs *n, uint32_t task,
 {
     const struct memo_task *t = memo_find(n->memo, key);
     struct digest unnamed;
-    if (t || has_outputs(n, task) || !need_hash_task(n, task, false, &unnamed, NULL))
+    if (t || has_outputs(n, task))
         return t;
     t = memo_last(n->memo, name_hash(n, task));
-    return t && digest_equal(&t->key, &unnamed) ? t : NULL;
+    return t && need_hash_task(n, task, false, &unnamed, NULL) && digest_equal(&t->key, &unnamed)
+               ? t
+               : NULL;
 }
 
 const struct memo_task *need_find_record(const struct needs *n, uint32_t task)
@@ -154,17 +161,16 @@ static bool need_record(struct needs *n, uint32_t task, struct need_hashes *h)
     if (!need_hash(n, task, h))
         return false;
     t.key = h->key;
-    t.name = name_hash(n, task);
+    t.name = h->name;
     t.command = h->command;
     struct digest few[8], *outputs = count <= 8 ? few : mem_new(struct digest, count);
     struct memo_input some[8], *read = inputs <= 8 ? some : mem_new(struct memo_input, inputs);
-    char label[512];
     for (uint32_t k = 0; k < count; k++)
         outputs[k] = n->content[output_at(w, first + k)];
     for (uint32_t k = 0; k < inputs; k++) {
-        const char *name = label_of(n, w->in_object[in + k], label, sizeof label);
-        read[k] = (struct memo_input){memo_hash(name, strlen(name)),
-                                      need_short_digest(&n->content[w->in_object[in + k]])};
+        uint32_t object = w->in_object[in + k];
+        read[k] = (struct memo_input){need_hash_name(n, object),
+                                      need_short_digest(&n->content[object])};
     }
     memo_add(n->memo, &t, read, outputs);
     if (outputs != few)
@@ -384,7 +390,7 @@ static void expect_sizes(struct needs *n, uint32_t task)
     char label[512];
     struct stat s;
     for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++)
-        if (!(n->bytes[o] > 0) &&
+        if (!(n->bytes[o] > 0) && !need_in_memory(n, o) &&
             stat(path_in(n->folder, label_of(n, o, label, sizeof label), &path), &s) == 0)
             n->bytes[o] = (double)s.st_size;
     strbuf_free(&path);
@@ -500,6 +506,7 @@ bool needs_find(struct needs *n, const struct workflow *w, const char *folder, s
         n->because[task] = NONE;
         if (options->wanted && !options->wanted[task])
             continue;
+        need_keep_hashes(n, task);
         n->task[task] = (uint8_t)need_judge(n, task, options, options->forced, &n->because[task]);
         know_in_memory(n, task, &(struct need_hashes){0});
     }
@@ -577,6 +584,7 @@ bool needs_grow(struct needs *n, uint32_t first, uint32_t object,
     bool good = needs_read_inputs(n, object, err);
     for (uint32_t i = first; i < w->ntasks && good; i++) {
         uint32_t task = w->topo[i];
+        need_keep_hashes(n, task);
         n->task[task] = (uint8_t)need_judge(n, task, options, options->forced, &n->because[task]);
         know_in_memory(n, task, &(struct need_hashes){0});
     }
@@ -594,6 +602,8 @@ void needs_free(struct needs *n)
     free(n->bytes);
     free(n->present);
     free(n->absent);
+    free(n->hashes);
+    free(n->name_hashes);
     for (uint32_t t = 0; n->note && t < n->w->ntasks; t++)
         free(n->note[t]);
     free(n->note);

@@ -23,6 +23,13 @@ enum need {
 
 enum { NEED_RESTORED = 2 }; /* of `present` */
 
+/* A task's key and the hashes of its command and its name. */
+struct need_hashes {
+    struct digest key;
+    uint64_t command, name;
+    bool made, known;
+};
+
 struct needs {
     const struct workflow *w;
     const char *folder;
@@ -34,6 +41,10 @@ struct needs {
     uint8_t *present;   /* of each object: a file is there; NEED_RESTORED: put back in this run */
     uint8_t *absent;    /* of each object: whoever makes it does not, in this run; an input that is
                         optional and not there. NULL: nothing is (memo/decide.h) */
+    /* Of tasks that have no files: nothing that happens changes them, so they are hashed once. NULL: there is none. */
+    struct need_hashes *hashes;
+    uint64_t *name_hashes; /* of the objects that they make; 0: not known */
+    uint32_t nhashes, nname_hashes;
     char **note;        /* per task, for need_explain(): what else is known of it; NULL: nothing */
     uint32_t run, skip; /* tasks that must, and need not */
     uint32_t untaken;   /* tasks that are known to be skipped */

@@ -2,6 +2,7 @@
  * made once, and the hash of the command is a branch of the key's own beginning. */
 #include "memo/need_hash.h"
 
+#include "base/mem.h"
 #include "model/command.h"
 #include "model/environment.h"
 #include "model/shell.h"
@@ -98,11 +99,59 @@ uint64_t need_hash_command(const struct needs *n, uint32_t task)
     return need_short_digest(&d);
 }
 
+/* What it runs in may become known later: of such a task nothing is kept. */
+static bool hash_stands(const struct needs *n, uint32_t task)
+{
+    const struct workflow *w = n->w;
+    bool stands = w->in_off && w->flags[task] & TASK_CALL && !environment_is_stated(w, task);
+    for (uint32_t i = stands ? w->in_off[task] : 0; stands && i < w->in_off[task + 1]; i++)
+        stands = need_in_memory(n, w->in_object[i]);
+    for (uint32_t i = w->object_off[task]; stands && i < w->object_end[task]; i++)
+        stands = need_in_memory(n, w->out_object ? w->out_object[i] : i);
+    return stands;
+}
+
+void need_keep_hashes(struct needs *n, uint32_t task)
+{
+    struct need_hashes h = {0};
+    if (!hash_stands(n, task) || !need_hash(n, task, &h))
+        return;
+    const struct workflow *w = n->w;
+    if (task >= n->nhashes || n->nname_hashes < w->nobjects) { /* the first, or it has grown */
+        n->hashes = mem_resize(n->hashes, w->ntasks);
+        n->name_hashes = mem_resize(n->name_hashes, (size_t)w->nobjects + 1);
+        memset(n->hashes + n->nhashes, 0, (w->ntasks - n->nhashes) * sizeof *n->hashes);
+        memset(n->name_hashes + n->nname_hashes, 0,
+               (w->nobjects - n->nname_hashes) * sizeof *n->name_hashes);
+        n->nhashes = w->ntasks;
+        n->nname_hashes = w->nobjects;
+    }
+    n->hashes[task] = h;
+    for (uint32_t i = w->object_off[task]; i < w->object_end[task]; i++) {
+        uint32_t object = w->out_object ? w->out_object[i] : i;
+        n->name_hashes[object] = need_hash_name(n, object);
+    }
+}
+
+uint64_t need_hash_name(const struct needs *n, uint32_t object)
+{
+    char label[512];
+    if (object < n->nname_hashes && n->name_hashes[object])
+        return n->name_hashes[object];
+    const char *name = workflow_object_label(n->w, object, label, sizeof label);
+    return memo_hash(name, strlen(name));
+}
+
 bool need_hash(const struct needs *n, uint32_t task, struct need_hashes *h)
 {
+    if (!h->made && task < n->nhashes && n->hashes[task].made)
+        *h = n->hashes[task];
     if (!h->made)
         h->known = need_hash_task(n, task, n->w->object_end[task] == n->w->object_off[task],
                                   &h->key, &h->command);
+    const char *name = h->made ? NULL : workflow_task_name(n->w, task);
+    if (name)
+        h->name = memo_hash(name, strlen(name));
     h->made = true;
     return h->known;
 }

@@ -11,12 +11,9 @@ uint64_t need_hash_command(const struct needs *n, uint32_t task);
 bool need_hash_task(const struct needs *n, uint32_t task, bool named, struct digest *key,
                     uint64_t *command);
 
-/* A task's key and the hash of its command: made once for a task that ends, however often they are asked for. */
-struct need_hashes {
-    struct digest key;
-    uint64_t command;
-    bool made, known;
-};
-
-/* False: its key is not known. */
+/* Made once for a task that ends, however often they are asked for. False: its key is not known. */
 bool need_hash(const struct needs *n, uint32_t task, struct need_hashes *h);
+/* Of the name of an object, as records have it. */
+uint64_t need_hash_name(const struct needs *n, uint32_t object);
+/* Those of a task that has no files are kept; of all others nothing is done. Once what it reads is known. */
+void need_keep_hashes(struct needs *n, uint32_t task);
