@@ -5,7 +5,7 @@
  *     deques ───┘                  └── ring of ends ── crew_take() ──▶ owner
  *     of others (stolen)
  *
- * I1. `waits[t]` is the number of edges into t whose task has not ended well. Who takes it to 0 makes
+ * I1. crew_waits(t) is the number of edges into t whose task has not ended well. Who takes it to 0 makes
  *     t ready, once: it keeps it for itself as its next task or puts it into its own deque. What the
  *     task before wrote is seen by then: the counter is taken down with release and acquire.
  * I2. A deque that is full lets tasks pass to `spilled`, a list through `next` under the lock.
@@ -253,7 +253,7 @@ static uint32_t crew_release(struct crew_thread *me, uint32_t task)
     bool offered = false;
     for (uint32_t e = w->succ_off[task]; e < w->succ_off[task + 1]; e++) {
         uint32_t ready = w->succ_task[e];
-        if (atomic_fetch_sub_explicit(&c->waits[ready], 1, memory_order_acq_rel) != 1)
+        if (atomic_fetch_sub_explicit(crew_waits(c, ready), 1, memory_order_acq_rel) != 1)
             continue;
         if (next == NONE && !c->heap.at) {
             next = ready;
@@ -278,7 +278,7 @@ static void crew_admit(struct crew_thread *me)
     struct crew *c = me->crew;
     bool offered = false;
     for (uint32_t t; (t = ration_next(c->o.ration)) != NONE;)
-        if (atomic_fetch_sub_explicit(&c->waits[t], 1, memory_order_acq_rel) == 1) {
+        if (atomic_fetch_sub_explicit(crew_waits(c, t), 1, memory_order_acq_rel) == 1) {
             crew_offer(me, t);
             offered = true;
         }
@@ -328,7 +328,8 @@ uint32_t crew_run(struct crew_thread *me, uint32_t task)
         status = me->calling ? crew_call_above(me, task) : crew_call(me, &me->frame, task);
     else if (c->o.data)
         data_skip(&me->frame.slot, task);
-    c->verdict[task] = status ? CREW_FAILED : CREW_DONE;
+    atomic_store_explicit(crew_waits(c, task),
+                          WAITS_ENDED + (status ? CREW_FAILED : CREW_DONE), memory_order_relaxed);
     if (c->o.quiet && !status) {
         _Atomic uint64_t *count = call ? &me->well : &me->passed;
         uint64_t n = atomic_load_explicit(count, memory_order_relaxed);
@@ -504,7 +505,8 @@ bool crew_over(struct crew *c)
 
 enum crew_verdict crew_verdict(const struct crew *c, uint32_t task)
 {
-    return c->verdict[task];
+    uint32_t waits = atomic_load_explicit(crew_waits(c, task), memory_order_relaxed);
+    return waits > WAITS_ENDED ? (enum crew_verdict)(waits - WAITS_ENDED) : CREW_NOT_BEGUN;
 }
 
 void crew_stop(struct crew *c)
@@ -519,17 +521,18 @@ void crew_stop(struct crew *c)
 static void crew_count_waits(struct crew *c)
 {
     const struct workflow *w = c->w;
-    c->waits = mem_new_zero(_Atomic uint32_t, w->ntasks);
+    c->rows = w->ntasks / SPREAD + 1;
+    c->waits = mem_new_zero(_Atomic uint32_t, (size_t)c->rows * SPREAD);
     for (uint32_t t = 0; t < w->ntasks; t++) {
         uint32_t n = w->pred_off[t + 1] - w->pred_off[t] + (c->o.ration != NULL); /* I8 */
-        atomic_init(&c->waits[t], n);
+        atomic_init(crew_waits(c, t), n);
         c->nsources += n == 0;
     }
     uint32_t n = c->nsources;
     c->source = mem_new(uint32_t, n);
     if (c->o.ration)
         for (uint32_t t; (t = ration_next(c->o.ration)) != NONE;)
-            if (atomic_fetch_sub(&c->waits[t], 1) == 1)
+            if (atomic_fetch_sub(crew_waits(c, t), 1) == 1)
                 crew_heap_push(&c->heap, t);
     if (c->heap.at) { /* through it, once */
         for (uint32_t t = 0; t < w->ntasks; t++)
@@ -586,7 +589,6 @@ void crew_free(struct crew *c)
     free(c->thread);
     free(c->waits);
     free(c->next);
-    free(c->verdict);
     free(c->source);
     free(c->lost);
     free(c->heap.at);
@@ -628,7 +630,6 @@ struct crew *crew_make(const struct crew_config *config, struct crew *root)
     pthread_cond_init(&c->guest_over, NULL);
     atomic_init(&c->left, (int64_t)c->w->ntasks);
     c->next = mem_new(uint32_t, c->w->ntasks);
-    c->verdict = mem_new_zero(uint8_t, c->w->ntasks);
     c->lost = config->keep_going ? mem_new_zero(uint8_t, c->w->ntasks) : NULL;
     c->heap.priority = config->priority;
     c->heap.at = config->ordered ? mem_new(uint32_t, c->w->ntasks) : NULL;

@@ -41,9 +41,9 @@ struct crew {
     struct crew_config o;
     const struct workflow *w;
     struct crew *root;       /* whose threads these are: itself, unless it is a guest */
-    _Atomic uint32_t *waits; /* I1 */
+    _Atomic uint32_t *waits; /* I1; by crew_waits() */
+    uint32_t rows;
     uint32_t *next;          /* by task: of a list that it is in */
-    uint8_t *verdict;        /* by task: enum crew_verdict; its thread's, then the owner's */
     uint32_t *source, nsources;
     struct crew_thread **thread;
     uint32_t threads, ring;
@@ -71,6 +71,15 @@ struct crew {
     struct crew *next_guest; /* of a guest */
     uint32_t visitors;       /* of a guest: threads in it besides the one that brought it */
 };
+
+/* How many tasks it waits for; once it has ended, WAITS_ENDED and its verdict. Tasks that follow each other, which several
+ * threads have in hand at the same time, stand in different lines of the cache; numbers SPREAD apart side by side. */
+enum { SPREAD = CACHE_LINE / sizeof(uint32_t) };
+#define WAITS_ENDED (UINT32_MAX - CREW_FAILED)
+static inline _Atomic uint32_t *crew_waits(const struct crew *c, uint32_t task)
+{
+    return &c->waits[(size_t)(task % SPREAD) * c->rows + task / SPREAD];
+}
 
 /* The lane in whose call this thread is; NULL: in none. */
 extern _Thread_local struct crew_thread *crew_here __attribute__((tls_model("initial-exec")));

@@ -30,8 +30,9 @@ enum {
     FAULT = INT_MIN + 22, /* the status of a call that returned 0 and is at fault all the same */
 };
 
+/* A line of the cache each: readers on two threads count down without disturbing those of other objects. */
 struct data_object {
-    void *at;
+    _Alignas(ALIGNED) void *at;
     size_t size;
     uint64_t sum;   /* of its bytes, when they are watched */
     void *lent;     /* the program's memory for it; NULL: none */
@@ -60,8 +61,9 @@ struct data_fault {
 struct data {
     const struct workflow *w;
     struct data_object *object;
+    void *objects; /* the block that they stand in, from its first line on */
     uint32_t nobjects;
-    bool checked, limited;
+    bool checked, limited, counted;
     _Atomic size_t used, peak;
     pthread_mutex_t lock;
     ARRAY(struct data_fault) faults;
@@ -88,7 +90,8 @@ struct data *data_new(const struct workflow *w, bool checked)
     d->w = w;
     d->checked = checked;
     d->nobjects = w->nobjects;
-    d->object = mem_new_zero(struct data_object, w->nobjects);
+    d->objects = mem_new_zero(struct data_object, (size_t)w->nobjects + 1);
+    d->object = (struct data_object *)(((uintptr_t)d->objects + ALIGNED - 1) / ALIGNED * ALIGNED);
     pthread_mutex_init(&d->lock, NULL);
     for (uint32_t o = 0; o < w->nobjects; o++) {
         uint32_t readers = 0;
@@ -111,7 +114,7 @@ void data_free(struct data *d)
             unlink(d->object[o].evicted);
         free(d->object[o].evicted);
     }
-    free(d->object);
+    free(d->objects);
     array_free(&d->faults);
     pthread_mutex_destroy(&d->lock);
     free(d);
@@ -165,7 +168,8 @@ bool data_evict(struct data *d, uint32_t object, const char *path, bool *written
     }
     if (*written)
         o->evicted = mem_copy_string(path);
-    atomic_fetch_sub_explicit(&d->used, o->size, memory_order_relaxed);
+    if (d->counted)
+        atomic_fetch_sub_explicit(&d->used, o->size, memory_order_relaxed);
     (free)(o->at);
     o->at = NULL;
     return true;
@@ -174,6 +178,11 @@ bool data_evict(struct data *d, uint32_t object, const char *path, bool *written
 bool data_holds(const struct data *d, uint32_t object)
 {
     return object < d->nobjects && d->object[object].in_memory;
+}
+
+void data_count(struct data *d)
+{
+    d->counted = true;
 }
 
 size_t data_peak(const struct data *d)
@@ -188,7 +197,7 @@ static size_t data_room(const struct data *d, size_t size)
     return (size + (d->checked ? GUARD : 0) + ALIGNED - 1) / ALIGNED * ALIGNED + ALIGNED;
 }
 
-/* Counted from the moment that a function has it. NULL: there is no memory. */
+/* Counted from the moment that a function has it, if anybody asked: all threads count in one place. NULL: there is no memory. */
 static void *data_take_block(struct data_slot *s, size_t size)
 {
     struct data *d = s->data;
@@ -207,6 +216,8 @@ static void *data_take_block(struct data_slot *s, size_t size)
         return NULL;
     if (d->checked)
         memset((char *)at + size, GUARD_BYTE, GUARD);
+    if (!d->counted)
+        return at;
     size_t used = atomic_fetch_add_explicit(&d->used, size, memory_order_relaxed) + size;
     size_t peak = atomic_load_explicit(&d->peak, memory_order_relaxed);
     while (used > peak && !atomic_compare_exchange_weak(&d->peak, &peak, used))
@@ -219,7 +230,8 @@ static void data_give_block(struct data_slot *s, void *at, size_t size)
     struct data *d = s->data;
     if (!at)
         return;
-    atomic_fetch_sub_explicit(&d->used, size, memory_order_relaxed);
+    if (d->counted)
+        atomic_fetch_sub_explicit(&d->used, size, memory_order_relaxed);
     if (s->keeps && s->nkept < DATA_KEPT && size <= KEPT_MOST)
         s->kept[s->nkept++] = (struct data_block){at, data_room(d, size)};
     else

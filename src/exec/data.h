@@ -53,7 +53,8 @@ struct data_slot {
 /* `checked`: bytes behind objects are watched, and inputs compared after each call. */
 struct data *data_new(const struct workflow *w, bool checked);
 void data_free(struct data *d);         /* with what is left in it; NULL is fine */
-size_t data_peak(const struct data *d); /* most bytes of objects at once */
+void data_count(struct data *d);        /* bytes are counted; before anything is called */
+size_t data_peak(const struct data *d); /* most bytes of objects at once, if they are counted */
 
 /* The program's own memory is this object, made already or to be made by its task: whatever the workflow says of it. It
  * stays the program's. Before anything is called. */

@@ -349,6 +349,7 @@ bool compute_workflow(const struct compute_request *o, struct compute_figures *f
     c.calls = calls_new(1, ".", compute_wake, &c);
     c.call = mem_new_zero(weft_task_function, w->ntasks);
     c.data = data_new(w, check && *check && strcmp(check, "0") != 0);
+    data_count(c.data);
     bool good = compute_find_functions(&c, err) && compute_lend(&c, err) &&
                 compute_prepare_order(&c, o->follow, err) && compute_call(&c, figures, err);
     compute_free(&c);
