@@ -83,11 +83,14 @@ bool weft_watch_task(const struct weft_watch *w, uint32_t task, struct weft_watc
 /* Number `i` of what runs at the moment: the task. False: there are no more. */
 bool weft_watch_running(const struct weft_watch *w, size_t i, uint32_t *task);
 /* What the last attempt of a task has written so far, from byte `from` on, at most `most` bytes: to be given back with
- * weft_text_free(). `end`: where it ends now. NULL: it has written nothing, or its log is gone. */
+ * weft_text_free(). `end`: where it ends now. NULL: it has written nothing, or its log is gone; or it
+ * runs and is given secrets, which are masked when it has ended. Of a task that runs on an agent the call asks for what is new,
+ * which comes with a later one. */
 char *weft_watch_log(const struct weft_watch *w, uint32_t task, uint64_t from, size_t most,
                      uint64_t *end);
 /* Ask the run to cancel a task that waits or runs, and all that depends on it; the rest goes on. The run hears of it within some
- * tenths of a second and will not end well: what was cancelled is told with its result. Of a run on agents: weft_cluster_cancel(). */
+ * tenths of a second and will not end well: what was cancelled is told with its result. So does a run on agents, while the program
+ * that began it follows it; weft_cluster_cancel() reaches every one. */
 bool weft_watch_cancel(struct weft_watch *w, uint32_t task, struct weft_error *error);
 /* As Ctrl-C in its terminal. Once: nothing new starts, what runs may end. Twice: everything is ended now. */
 bool weft_watch_stop(struct weft_watch *w, struct weft_error *error);

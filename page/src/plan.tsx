@@ -5,7 +5,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { address, go } from "./address";
 import { Chart, number } from "./chart";
 import { kindFill } from "./colours";
-import { Gantt, type Part, Parts, type Placements, type PlanNode, type Transfer } from "./schedule";
+import { type Part, Parts, type Placements, type PlanNode, Schedule, type Transfer } from "./schedule";
 import { type About, type FolderFile, ask } from "./server";
 import { bytes, seconds } from "./words";
 
@@ -285,7 +285,7 @@ function Kinds({ shape }: { shape: Shape }) {
 function Body({ shape, end, cursor }: { shape: Shape; end: number; cursor?: number }) {
     const who = shape.planner ?? "the plan";
     if (shape.placements)
-        return <Gantt label={`Gantt chart by ${who}: ${shape.placements.start.length} tasks in ${seconds(endOf(shape))}`} nodes={shape.nodes} placements={shape.placements} transfers={shape.transfers} end={end} cursor={cursor} />;
+        return <Schedule label={`Gantt chart by ${who}: ${shape.placements.start.length} tasks in ${seconds(endOf(shape))}`} nodes={shape.nodes} placements={shape.placements} transfers={shape.transfers} end={end} cursor={cursor} />;
     if (shape.parts) return (
         <>
             <Parts label={`parts of the tree by ${who}`} nodes={shape.nodes} parts={shape.parts} end={end} />

@@ -9,6 +9,7 @@ type Kept = {
     live: unknown;
     gantt: unknown;
     graph: unknown;
+    transfers: unknown;
     tasks: { fields: (keyof Task)[]; rows: unknown[][] };
     commands: Record<string, string>;
     logs: Record<string, string>;
@@ -24,6 +25,7 @@ keep((path, values) => {
         case "live": return data.live;
         case "gantt": return data.gantt;
         case "graph": return data.graph;
+        case "transfers": return data.transfers;
         case "tasks": {
             const { family = "", state = "", words = "" } = values, from = Number(values.from) || 0;
             const found = tasks.filter((t) => (!state || t.state === state) && (family === "" || String(t.family) === family) && (!words || t.name.includes(words)));

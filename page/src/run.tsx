@@ -8,11 +8,11 @@ import { Gantt } from "./gantt";
 import { Graph, stateNames } from "./graph";
 import { type About, type Fact, type FolderFile, type RunHead, ask, changes, heard, tell } from "./server";
 import { StreamFigures, useStream } from "./stream";
-import { bytes, moment, plural, seconds, signs } from "./words";
+import { bytes, moment, nodeName, plural, seconds, signs } from "./words";
 
 type Family = { name: string; family: number; colour: number; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; seconds: number | null; predicted: number | null };
 export type Task = { task: number; name: string; state: string; colour: number; family: number; attempt: number; start: number | null; finish: number | null; node: number; core: number; status: number; cpu: number | null; memory: number | null; predicted: number | null; low: number | null; high: number | null; reason: string | null };
-type Live = { run: number; workflow: string | null; file: string | null; folder: string | null; outcome: string; started: number; seconds: number; expected: number | null; predicted: number | null; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; cores: number; families: Family[]; now: Task[]; /* seconds until single tasks are told (src/ui/thrift.h); null: they are */ later: number | null };
+type Live = { run: number; workflow: string | null; file: string | null; folder: string | null; outcome: string; started: number; seconds: number; expected: number | null; predicted: number | null; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; cores: number; families: Family[]; now: Task[]; /* names of tasks that are being cancelled */ cancelled: string[]; /* bytes that are free where it works */ disk?: number | null; /* it runs, or ran, on agents */ away?: boolean; /* seconds until single tasks are told (src/ui/thrift.h); null: they are */ later: number | null };
 type Started = { started: number; flow: string; over: boolean; status: number; said: string | null };
 type Dry = { tasks: number; to_run: number; done: number; seconds: number | null; memory: number | null; cores: number; needs: { name: string; reason: string | null; seconds: number | null }[] };
 
@@ -185,6 +185,12 @@ function Counts({ live, stream }: { live: Live; stream: boolean }) {
             {stream ? "" : ` · ${seconds(live.seconds)}`}
             {left !== null && !stream ? ` · about ${seconds(left)} left` : ""}
             {live.predicted !== null ? ` · predicted ${seconds(live.predicted)}` : ""}
+            {live.cancelled.length ? (
+                <b class="cancelled" role="status">
+                    {" "}· ■ being cancelled, with what depends on {live.cancelled.length > 1 ? "them" : "it"}: {live.cancelled.slice(0, 3).join(", ")}
+                    {live.cancelled.length > 3 ? ` and ${live.cancelled.length - 3} more` : ""}
+                </b>
+            ) : null}
         </p>
     );
 }
@@ -298,18 +304,20 @@ function Tasks({ run, version, live }: { run: string; version: number; live: Liv
 }
 
 /* What a task writes, as it is written: only what is new is asked for. */
-function Log({ run, task, version, attempt, nothing }: { run: string; task: string; version: number; attempt: number; nothing: string }) {
+function Log({ run, task, version, attempt, state, nothing }: { run: string; task: string; version: number; attempt: number; state: string; nothing: string }) {
     const text = useSignal("");
+    const masked = useSignal(false);
     const end = useRef(0);
     const box = useRef<HTMLPreElement>(null);
     useEffect(() => {
         text.value = "";
         end.current = 0;
-    }, [run, task, attempt]);
+    }, [run, task, attempt, state]); /* what an agent sent while it ran may be another part of it than what is kept */
     useEffect(() => {
         let current = true;
         const from = end.current;
-        ask<{ text: string | null; end: number }>(`/api/run/${run}/log`, { task, from: String(from) }).then((found) => {
+        ask<{ text: string | null; end: number; masked?: boolean }>(`/api/run/${run}/log`, { task, from: String(from) }).then((found) => {
+            if (current) masked.value = found.masked ?? false;
             if (!current || found.text === null || found.end === from) return;
             const bottom = box.current && box.current.scrollHeight - box.current.scrollTop - box.current.clientHeight < 30;
             text.value = ((found.end > from && from > 0 ? text.value : "") + found.text).slice(-400000);
@@ -317,10 +325,10 @@ function Log({ run, task, version, attempt, nothing }: { run: string; task: stri
             if (bottom) requestAnimationFrame(() => box.current && (box.current.scrollTop = box.current.scrollHeight));
         }, () => {});
         return () => void (current = false);
-    }, [run, task, version, attempt]);
+    }, [run, task, version, attempt, state]);
     return (
         <pre class="log" ref={box} tabIndex={0} role="log" aria-label="what the task wrote">
-            {text.value || nothing}
+            {text.value || (masked.value ? "It is given secrets: what it writes is shown when it has ended, with them masked." : nothing)}
         </pre>
     );
 }
@@ -337,7 +345,7 @@ function OneTask({ run, task, version, live, about }: { run: string; task: strin
     const detail = found.value;
     if (!detail) return <section class="card task"><p>{said.value || "Looking …"}</p></section>;
     const t = detail.task;
-    const cancel = () => tell(`/api/run/${run}/cancel`, { task: t.task }).then(() => (said.value = "It and what depends on it are being cancelled; the rest goes on."), (error: Error) => (said.value = error.message));
+    const cancel = () => tell(`/api/run/${run}/cancel`, { task: t.task }).then(() => (said.value = "It is asked to end, with what depends on it; the rest goes on."), (error: Error) => (said.value = error.message));
     const again = (force: boolean) => startRun({ flow: live.file, targets: [t.name], force }, (text) => (said.value = text));
     return (
         <section class="card task" aria-label={`task ${t.name}`}>
@@ -371,7 +379,7 @@ function OneTask({ run, task, version, live, about }: { run: string; task: strin
                 {t.state === "waiting" && detail.waits_for === 0 ? <div><dt>waits for</dt><dd>a free core</dd></div> : null}
             </dl>
             {detail.command ? <pre class="command">{detail.command}</pre> : null}
-            <Log run={run} task={task} version={version} attempt={t.attempt} nothing={about.kept ? "Its log is not in this file." : "It has written nothing."} />
+            <Log run={run} task={task} version={version} attempt={t.attempt} state={t.state} nothing={about.kept ? "Its log is not in this file." : "It has written nothing."} />
             {!about.read_only && live.outcome === "running" && (t.state === "waiting" || t.state === "running") ? (
                 <p>
                     <button type="button" onClick={cancel}>■ Cancel this task</button> <span role="status">{said.value}</span>
@@ -508,6 +516,63 @@ function StreamDetails({ run, version, live, facts }: { run: string; version: nu
     );
 }
 
+/* Data that went between nodes: from whom to whom, and the newest. Sums first: a large run has too many to be read. */
+type Moved = { from: number | null; to: number; bytes: number };
+type MovedData = { count: number; bytes: number; pairs: (Moved & { count: number; seconds: number })[]; last: (Moved & { object: string | null; start: number; finish: number })[] };
+function Transfers({ run, version }: { run: string; version: number }) {
+    const found = useSignal<MovedData | null>(null);
+    useEffect(() => {
+        let current = true;
+        ask<MovedData>(`/api/run/${run}/transfers`).then((f) => current && (found.value = f), () => {});
+        return () => void (current = false);
+    }, [run, version]);
+    if (!found.value) return null;
+    const { count, bytes: sum, pairs, last } = found.value;
+    return (
+        <section class="card transfers" aria-label="transfers">
+            <h3>Transfers</h3>
+            <p class="note">{count ? `${plural(count, "file")}, ${bytes(sum)} between nodes` : "Nothing had to go from one node to another."}</p>
+            {count ? (
+                <div class="scroll" tabIndex={0} role="region" aria-label="data between nodes">
+                    <table>
+                        <thead>
+                            <tr><th>from</th><th>to</th><th>files</th><th>data</th><th>speed</th></tr>
+                        </thead>
+                        <tbody>
+                            {pairs.map((pair) => (
+                                <tr key={`${pair.from} ${pair.to}`}>
+                                    <td>{nodeName(pair.from)}</td>
+                                    <td>{nodeName(pair.to)}</td>
+                                    <td class="number">{pair.count}</td>
+                                    <td class="number">{bytes(pair.bytes)}</td>
+                                    <td class="number">{pair.seconds > 0 ? `${bytes(pair.bytes / pair.seconds)}/s` : ""}</td>
+                                </tr>
+                            ))}
+                        </tbody>
+                    </table>
+                    <table>
+                        <thead>
+                            <tr><th>the newest</th><th>from</th><th>to</th><th>data</th><th>at</th><th>took</th></tr>
+                        </thead>
+                        <tbody>
+                            {last.map((one, i) => (
+                                <tr key={i}>
+                                    <td>{one.object ?? "a file"}</td>
+                                    <td>{nodeName(one.from)}</td>
+                                    <td>{nodeName(one.to)}</td>
+                                    <td class="number">{bytes(one.bytes)}</td>
+                                    <td class="number">{seconds(one.start)}</td>
+                                    <td class="number">{seconds(one.finish - one.start)}</td>
+                                </tr>
+                            ))}
+                        </tbody>
+                    </table>
+                </div>
+            ) : null}
+        </section>
+    );
+}
+
 /* All that is told of single tasks. */
 function Details({ run, version, live, about }: { run: string; version: number; live: Live; about: About }) {
     const { task = "" } = address.value.values;
@@ -518,7 +583,7 @@ function Details({ run, version, live, about }: { run: string; version: number; 
                 <Graph run={run} version={version} choose={byName} />
             </section>
             <section class="card wide" aria-label="Gantt">
-                <Gantt run={run} version={version} running={live.outcome === "running"} cores={live.cores} chosen={Number(task || -1)} choose={(t) => go({ task: String(t) })} />
+                <Gantt run={run} version={version} running={live.outcome === "running"} cores={live.cores} room={live.disk ?? null} chosen={Number(task || -1)} choose={(t) => go({ task: String(t) })} />
             </section>
             <Tasks run={run} version={version} live={live} />
             {task !== "" ? (
@@ -534,6 +599,7 @@ function Details({ run, version, live, about }: { run: string; version: number; 
                     {live.outcome === "running" && !about.kept ? <Next run={run} version={version} waiting={live.waiting} /> : null}
                 </section>
             )}
+            {live.away ? <Transfers run={run} version={version} /> : null}
         </>
     );
 }

@@ -40,3 +40,8 @@ export const signs: Record<string, string> = {
     reused: "◉",
     skipped: "–",
 };
+
+/* A node of a run on agents; null: who submitted it. */
+export function nodeName(node: number | null): string {
+    return node === null ? "who submitted it" : `node ${node}`;
+}

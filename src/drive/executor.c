@@ -463,3 +463,18 @@ void executor_free(struct executor *x)
     array_free(&x->hidden);
     free(x);
 }
+
+const char *executor_live_log(const struct executor *x, uint32_t task, uint32_t *attempt)
+{
+    if (x->w->secret && task < x->w->ntasks &&
+        (x->w->secret[task] || x->hidden.n > x->hidden_first))
+        return NULL;
+    for (uint32_t lane = 0; lane < x->o->cores; lane++) {
+        const struct active *a = &x->active[lane];
+        if (a->used && a->task == task) {
+            *attempt = a->attempt;
+            return child_log_path(x->children, lane);
+        }
+    }
+    return NULL;
+}

@@ -127,6 +127,9 @@ void executor_tell_running(struct executor *x);
 /* Where the log of an attempt is, if it wrote something. */
 void executor_log_path(const struct executor *x, uint32_t task, uint32_t attempt,
                        struct strbuf *out);
+/* Where an attempt that runs writes what it writes; NULL: it does not run here, or is given secrets, which are masked in its log
+ * when it has ended. */
+const char *executor_live_log(const struct executor *x, uint32_t task, uint32_t *attempt);
 void executor_tick(struct executor *x); /* ten times a second: limits of time and memory */
 /* At the end: processes that outlived their tasks are ended. The number of them, over all. */
 uint32_t executor_sweep(struct executor *x);

@@ -265,6 +265,11 @@ int children_fd(struct children *c)
     return children_open(c) ? c->epoll : -1;
 }
 
+const char *child_log_path(const struct children *c, uint32_t slot)
+{
+    return slot < c->config.slots ? c->slot[slot].log_path : NULL;
+}
+
 uint32_t children_running(const struct children *c)
 {
     return c->running;

@@ -111,6 +111,8 @@ uint32_t children_orphans(const struct children *c);
 /* Write over these values (NULL-terminated) in what the last task of this slot logged; where that
  * cannot be done, the log is emptied. Before it is kept. */
 void child_mask_log(struct children *c, uint32_t slot, const char *const *values);
+/* Where the task of this slot logs while it runs. */
+const char *child_log_path(const struct children *c, uint32_t slot);
 /* Keep what the last task of this slot logged: it becomes `path`. Without it the next task's log
  * starts afresh all the same. False: could not be moved. */
 bool child_keep_log(struct children *c, uint32_t slot, const char *path, struct error *err);

@@ -26,7 +26,8 @@ static bool follow_attempts(struct history *h, int64_t run, struct history_place
     struct mem_guard guard;
     sqlite3_stmt *s =
         follow_rows(h, &guard,
-                    "SELECT task, start, took, cpu, memory, outcome, status, attempt, node, lane"
+                    "SELECT task, start, took, cpu, memory, outcome, status, attempt, node, lane,"
+                    " written"
                     " FROM attempts WHERE id BETWEEN ?1 AND ?2 ORDER BY id",
                     run, at->attempts, err);
     int row = s ? 0 : -1;
@@ -42,6 +43,7 @@ static bool follow_attempts(struct history *h, int64_t run, struct history_place
             .attempt = (uint32_t)sqlite3_column_int64(s, 7),
             .node = (uint32_t)sqlite3_column_int64(s, 8),
             .lane = (uint32_t)sqlite3_column_int64(s, 9),
+            .written = sqlite3_column_double(s, 10),
         };
         at->attempts++;
         if (a.task < tasks) /* one that joined later is told once the workflow is whole */
@@ -72,30 +74,46 @@ static bool follow_reused(struct history *h, int64_t run, struct history_place *
     return row == 0;
 }
 
-static bool follow_skipped(struct history *h, int64_t run, struct history_place *at,
-                           uint8_t *skipped, uint32_t tasks, struct error *err)
+static struct history_transfer follow_transfer(sqlite3_stmt *s)
+{
+    return (struct history_transfer){.object = (uint32_t)sqlite3_column_int64(s, 1),
+                                     .from = (uint32_t)sqlite3_column_int64(s, 2),
+                                     .to = (uint32_t)sqlite3_column_int64(s, 3),
+                                     .start = database_seconds(s, 4),
+                                     .finish = database_seconds(s, 4) + database_seconds(s, 5),
+                                     .bytes = sqlite3_column_double(s, 6)};
+}
+
+static bool follow_events(struct history *h, int64_t run, struct history_place *at,
+                          history_transfers *transfers, uint8_t *skipped, uint32_t tasks,
+                          struct error *err)
 {
     struct mem_guard guard;
-    sqlite3_stmt *s = follow_rows(
-        h, &guard, "SELECT type, subject FROM events WHERE id BETWEEN ?1 AND ?2 ORDER BY id", run,
-        at->events, err);
+    sqlite3_stmt *s = follow_rows(h, &guard,
+                                  "SELECT type, subject, node, other, start, took, amount"
+                                  " FROM events WHERE id BETWEEN ?1 AND ?2 ORDER BY id",
+                                  run, at->events, err);
     int row = s ? 0 : -1;
     while (s && (row = database_step(h, s, err)) == 1) {
         int64_t task = sqlite3_column_int64(s, 1);
+        int type = sqlite3_column_int(s, 0);
         at->events++;
-        if (sqlite3_column_int(s, 0) == TRACE_SKIPPED && task >= 0 && task < tasks)
+        if (type == TRACE_SKIPPED && task >= 0 && task < tasks)
             skipped[task] = 1;
+        else if (type == TRACE_TRANSFER)
+            array_push(transfers, follow_transfer(s));
     }
     database_close_query(s, &guard);
     return row == 0;
 }
 
 bool history_follow(struct history *h, int64_t run, struct history_place *at, history_attempts *out,
-                    uint8_t *reused, uint8_t *skipped, uint32_t tasks, struct error *err)
+                    history_transfers *transfers, uint8_t *reused, uint8_t *skipped, uint32_t tasks,
+                    struct error *err)
 {
     return follow_attempts(h, run, at, out, tasks, err) &&
            follow_reused(h, run, at, reused, tasks, err) &&
-           follow_skipped(h, run, at, skipped, tasks, err);
+           follow_events(h, run, at, transfers, skipped, tasks, err);
 }
 
 #define FOLLOW_RUN "SELECT id, outcome, host, pid, born, boot FROM runs"

@@ -153,19 +153,28 @@ bool history_head(struct history *h, int64_t run, struct run_record *out, struct
 /* An attempt as the record has it, in half of the room of an event. */
 struct history_attempt {
     double start, finish, cpu, memory;
+    double written; /* bytes of outputs */
     uint32_t task, node, lane, attempt;
     int outcome, status; /* enum trace_outcome */
 };
 typedef ARRAY(struct history_attempt) history_attempts;
 
+/* Data that went from one node to another. */
+struct history_transfer {
+    double start, finish, bytes;
+    uint32_t object, from, to; /* from NONE: who submitted the run, or followed it */
+};
+typedef ARRAY(struct history_transfer) history_transfers;
+
 /* How far a run has been read. */
 struct history_place {
     uint32_t attempts, reused, events; /* rows */
 };
-/* What was written since: attempts are appended; `reused` and `skipped` (tasks bytes each) get a 1 for each task that is. Costs
+/* What was written since: attempts and transfers are appended; `reused` and `skipped` (tasks bytes each) get a 1 for each task that is. Costs
  * what is new. */
 bool history_follow(struct history *h, int64_t run, struct history_place *at, history_attempts *out,
-                    uint8_t *reused, uint8_t *skipped, uint32_t tasks, struct error *err);
+                    history_transfers *transfers, uint8_t *reused, uint8_t *skipped, uint32_t tasks,
+                    struct error *err);
 /* Its head, without what counting its rows tells: ran, failed and reused of a run without an end are 0. */
 bool history_follow_head(struct history *h, int64_t run, struct run_record *out, struct error *err);
 /* r->predicted, of r->run and its tasks; it stays NULL when nothing was predicted. */

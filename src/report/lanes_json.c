@@ -199,6 +199,79 @@ static void lanes_put_curve(const char *name, bool memory, const struct lanes_at
     free(part);
 }
 
+/* Bytes that stand there after each part of the whole time: what tasks that have ended wrote. */
+static void lanes_put_written(const struct lanes_attempt *a, size_t n, double end,
+                              struct json_writer *j)
+{
+    double *part = mem_new_zero(double, LANES_CURVE), width = end > 0 ? end / LANES_CURVE : 1;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (a[i].state == 0 && a[i].written > 0)
+            part[(size_t)fmin(LANES_CURVE - 1, fmax(0, a[i].finish / width))] += a[i].written;
+    }
+    json_write_key(j, "written");
+    json_write_array(j);
+    for (size_t c = 0; c < LANES_CURVE; c++)
+        json_write_number(j, round(sum += part[c]));
+    json_write_end_array(j);
+    free(part);
+}
+
+/* Bytes a second on their way, over the whole time. One that took no time is spread over its part. */
+static void lanes_put_moved(const struct lanes_options *o, struct json_writer *j)
+{
+    double *part = mem_new_zero(double, LANES_CURVE), width = o->end > 0 ? o->end / LANES_CURVE : 1;
+    for (size_t i = 0; i < o->transfers; i++) {
+        const struct lanes_transfer *t = &o->transfer[i];
+        double took = t->finish - t->start;
+        size_t first = (size_t)fmin(LANES_CURVE - 1, fmax(0, t->start / width));
+        if (took < width) {
+            part[first] += t->bytes / width;
+            continue;
+        }
+        for (size_t c = first; c < LANES_CURVE && (double)c * width <= t->finish; c++) {
+            double left = (double)c * width;
+            double share = fmax(0, fmin(t->finish, left + width) - fmax(t->start, left)) / took;
+            part[c] += t->bytes * share / width;
+        }
+    }
+    json_write_key(j, "moved");
+    json_write_array(j);
+    for (size_t c = 0; c < LANES_CURVE; c++)
+        json_write_number(j, round(part[c]));
+    json_write_end_array(j);
+    free(part);
+}
+
+static bool lanes_sees(const struct lanes_options *o, const struct lanes_transfer *t)
+{
+    return t->finish >= o->from && t->start <= o->to;
+}
+
+static void lanes_put_transfers(const struct lanes_options *o, struct json_writer *j)
+{
+    size_t seen = 0;
+    for (size_t i = 0; i < o->transfers; i++)
+        seen += lanes_sees(o, &o->transfer[i]);
+    if (seen > LANES_LINES)
+        return; /* lines upon lines */
+    json_write_key(j, "transfers");
+    json_write_array(j);
+    for (size_t i = 0; i < o->transfers; i++) {
+        const struct lanes_transfer *t = &o->transfer[i];
+        if (!lanes_sees(o, t))
+            continue;
+        json_write_array(j);
+        json_write_number(j, t->from == NONE ? -1 : (double)t->from);
+        json_write_number(j, t->to);
+        json_write_number(j, t->start);
+        json_write_number(j, t->finish);
+        json_write_number(j, t->bytes);
+        json_write_end_array(j);
+    }
+    json_write_end_array(j);
+}
+
 /* Many bars are stripes: how many cores each kind held says more. */
 static void lanes_put_stack(const struct lanes_attempt *a, size_t n, const struct lanes_options *o,
                             struct json_writer *j)
@@ -256,6 +329,11 @@ void lanes_json(const struct lanes_attempt *at, size_t n, const struct lanes_opt
         lanes_put_stack(at, n, o, &j);
     lanes_put_curve("load", false, at, n, o->end, &j);
     lanes_put_curve("memory", true, at, n, o->end, &j);
+    lanes_put_written(at, n, o->end, &j);
+    if (o->transfers) {
+        lanes_put_moved(o, &j);
+        lanes_put_transfers(o, &j);
+    }
     json_write_end_object(&j);
     free(t.at);
 }

@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char now_magic[8] = {'w', 'e', 'f', 't', 'n', 'o', 'w', '2'};
+static const char now_magic[8] = {'w', 'e', 'f', 't', 'n', 'o', 'w', '3'};
 
 /* A slot's task is stored plus SLOT_FIRST: a file of zeros is an empty table. */
 enum { SLOT_FREE = 0, SLOT_TOMB = 1, SLOT_FIRST = 2 };
@@ -30,12 +30,15 @@ enum { SLOT_FREE = 0, SLOT_TOMB = 1, SLOT_FIRST = 2 };
 struct now_file {
     struct now_head head;
     struct now_kind kind[NOW_KINDS];
-    _Atomic uint32_t wish[NOW_WISHES]; /* a task plus 1; 0: none */
+    _Atomic uint32_t wish[NOW_WISH_KINDS][NOW_WISHES]; /* a task plus 1; 0: none */
+    uint32_t heard[NOW_WISHES]; /* tasks plus 1 that were to be cancelled: a ring, of `nheard` so far */
+    uint32_t nheard;
     struct now_task slot[NOW_SLOTS];
 };
 
 struct now {
     struct now_file *file; /* mapped */
+    const struct workflow *w;
     uint8_t *kind;         /* per task; NULL: there are too many kinds, or the run has grown */
     uint32_t tasks;        /* when it began */
     uint32_t used;         /* slots that are not free, tombs included */
@@ -98,7 +101,7 @@ static void now_number_kinds(struct now *n, const struct workflow *w)
  * that it is old. Its pages are allocated before it is mapped, since a store into a hole on a full disk is a signal, not an error.
  * Who may not read the folder may not read this either: 0600. */
 struct now *now_begin(const char *state, int64_t run, const struct workflow *w,
-                      const uint8_t *reasons, bool deaf)
+                      const uint8_t *reasons, bool away)
 {
     struct strbuf path = {0};
     uint32_t tasks = w->ntasks;
@@ -121,10 +124,11 @@ struct now *now_begin(const char *state, int64_t run, const struct workflow *w,
     }
     struct now *n = mem_new_zero(struct now, 1);
     n->file = at;
+    n->w = w;
     strbuf_free(&path);
     n->file->head.run = run;
     n->file->head.all.tasks = n->tasks = tasks;
-    n->file->head.deaf = deaf;
+    n->file->head.away = away;
     now_number_kinds(n, w);
     memcpy(n->file->head.magic, now_magic, sizeof now_magic);
     return n;
@@ -164,6 +168,7 @@ static void slot_take(struct now *n, const struct trace_event *e)
         s->lane = e->lane;
         s->attempt = e->attempt;
         s->since = e->start;
+        s->secrets = n->w->secret && e->id < n->w->ntasks && n->w->secret[e->id];
         s->task = e->id + SLOT_FIRST;
         return;
     }
@@ -263,14 +268,24 @@ void now_end(struct now *n)
     free(n);
 }
 
-uint32_t now_take_wish(struct now *n)
+/* What is to be cancelled stays readable after it was taken: it takes a moment until it is over. */
+static void now_hear(struct now *n, uint32_t task)
+{
+    n->file->heard[n->file->nheard % NOW_WISHES] = task + 1;
+    n->file->nheard++;
+}
+
+uint32_t now_take_wish(struct now *n, enum now_wish wish)
 {
     for (size_t i = 0; n && i < NOW_WISHES; i++) {
-        if (atomic_load_explicit(&n->file->wish[i], memory_order_relaxed) == 0)
+        if (atomic_load_explicit(&n->file->wish[wish][i], memory_order_relaxed) == 0)
             continue;
-        uint32_t task = atomic_exchange(&n->file->wish[i], 0);
-        if (task && task <= n->file->head.all.tasks) /* I4 */
-            return task - 1;
+        uint32_t task = atomic_exchange(&n->file->wish[wish][i], 0);
+        if (!task || task > n->file->head.all.tasks) /* I4 */
+            continue;
+        if (wish == NOW_CANCEL)
+            now_hear(n, task - 1);
+        return task - 1;
     }
     return NONE;
 }
@@ -347,8 +362,24 @@ bool now_read_kinds(const char *state, int64_t run, struct now_head *head, now_k
     return told;
 }
 
+void now_read_cancelled(const char *state, int64_t run, now_numbers *out)
+{
+    struct now_file *file = now_copy(state, run);
+    uint32_t n = file ? file->nheard : 0;
+    for (uint32_t i = n < NOW_WISHES ? 0 : n - NOW_WISHES; i < n; i++) {
+        if (file->heard[i % NOW_WISHES])
+            array_push(out, file->heard[i % NOW_WISHES] - 1);
+    }
+    for (uint32_t i = 0; file && i < NOW_WISHES; i++) {
+        uint32_t task = atomic_load_explicit(&file->wish[NOW_CANCEL][i], memory_order_relaxed);
+        if (task)
+            array_push(out, task - 1);
+    }
+    free(file);
+}
+
 /* The run has the file mapped: a free word is taken by whoever is first. */
-enum now_answer now_wish(const char *state, int64_t run, uint32_t task)
+enum now_answer now_ask(const char *state, int64_t run, enum now_wish wish, uint32_t task)
 {
     struct stat st;
     int fd = now_open(state, O_RDWR);
@@ -360,12 +391,14 @@ enum now_answer now_wish(const char *state, int64_t run, uint32_t task)
         close(fd);
     if (file == MAP_FAILED)
         return NOW_SILENT;
-    enum now_answer answer = !now_is_of(&file->head, run) ? NOW_SILENT
-                             : file->head.deaf            ? NOW_DEAF
-                                                          : NOW_FULL;
+    enum now_answer answer = now_is_of(&file->head, run) ? NOW_FULL : NOW_SILENT;
+    for (size_t i = 0; answer == NOW_FULL && i < NOW_WISHES; i++) {
+        if (atomic_load_explicit(&file->wish[wish][i], memory_order_relaxed) == task + 1)
+            answer = NOW_ASKED;
+    }
     for (size_t i = 0; answer == NOW_FULL && i < NOW_WISHES; i++) {
         uint32_t none = 0;
-        if (atomic_compare_exchange_strong(&file->wish[i], &none, task + 1))
+        if (atomic_compare_exchange_strong(&file->wish[wish][i], &none, task + 1))
             answer = NOW_ASKED;
     }
     munmap(file, sizeof *file);

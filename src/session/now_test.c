@@ -149,22 +149,38 @@ static void wishes(void)
     struct workflow *w = tasks_of_kinds(100, 1);
     uint8_t *reasons = calloc(100, 1);
     struct now *n = now_begin(state, 4, w, reasons, false);
-    ok(now_take_wish(n) == NONE, "nobody wants anything");
-    ok(now_wish(state, 4, 17) == NOW_ASKED && now_wish(state, 4, 0) == NOW_ASKED,
+    ok(now_take_wish(n, NOW_CANCEL) == NONE, "nobody wants anything");
+    ok(now_ask(state, 4, NOW_CANCEL, 17) == NOW_ASKED && now_ask(state, 4, NOW_CANCEL, 0) == NOW_ASKED,
        "two tasks are to be cancelled");
-    uint32_t one = now_take_wish(n), two = now_take_wish(n);
-    ok(one + two == 17 && one != two && now_take_wish(n) == NONE, "each is told once");
-    ok(now_wish(state, 5, 1) == NOW_SILENT && now_take_wish(n) == NONE,
+    uint32_t one = now_take_wish(n, NOW_CANCEL), two = now_take_wish(n, NOW_CANCEL);
+    ok(one + two == 17 && one != two && now_take_wish(n, NOW_CANCEL) == NONE, "each is told once");
+    ok(now_ask(state, 5, NOW_CANCEL, 1) == NOW_SILENT && now_take_wish(n, NOW_CANCEL) == NONE,
        "another run's wish is not this one's");
-    ok(now_wish(state, 4, 100) == NOW_ASKED && now_take_wish(n) == NONE,
+    ok(now_ask(state, 4, NOW_CANCEL, 100) == NOW_ASKED && now_take_wish(n, NOW_CANCEL) == NONE,
        "a task that is not there is none");
     uint32_t room = 0;
-    while (room < 1000 && now_wish(state, 4, room % 100) == NOW_ASKED)
+    ok(now_ask(state, 4, NOW_CANCEL, 3) == NOW_ASKED &&
+           now_ask(state, 4, NOW_CANCEL, 3) == NOW_ASKED &&
+           now_take_wish(n, NOW_SHOW) == NONE && now_take_wish(n, NOW_CANCEL) == 3 &&
+           now_take_wish(n, NOW_CANCEL) == NONE,
+       "who asks twice is heard once, and of one kind");
+    now_numbers told = {0};
+    ok(now_ask(state, 4, NOW_CANCEL, 5) == NOW_ASKED, "one more");
+    now_read_cancelled(state, 4, &told);
+    ok(told.n == 4 && told.at[2] == 3 && told.at[3] == 5,
+       "what is to be cancelled can be read, heard of or not");
+    now_take_wish(n, NOW_CANCEL);
+    array_free(&told);
+    while (room < 1000 && now_ask(state, 4, NOW_CANCEL, room % 100) == NOW_ASKED)
         room++;
     ok(room == NOW_WISHES, "there is room for some, and who comes later is told so");
     now_end(n);
     n = now_begin(state, 6, w, reasons, true);
-    ok(now_wish(state, 6, 1) == NOW_DEAF, "a run on agents does not hear them, and says so");
+    struct now_head head;
+    now_tasks none = {0};
+    ok(now_read(state, 6, &head, &none) && head.away, "a run on agents says that it is one");
+    ok(now_ask(state, 6, NOW_SHOW, 1) == NOW_ASKED && now_take_wish(n, NOW_SHOW) == 1,
+       "and hears of logs that somebody wants to see");
     now_end(n);
     free(reasons);
     workflow_free(w);

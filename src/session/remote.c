@@ -567,6 +567,20 @@ static bool remote_exec_add(void *self, const struct workflow *more, struct erro
     return good;
 }
 
+static void remote_exec_cancel(void *self, uint32_t task)
+{
+    struct remote *r = self;
+    if (r->follow)
+        client_follow_cancel(r->follow, task);
+}
+
+static void remote_exec_show(void *self, uint32_t task)
+{
+    struct remote *r = self;
+    if (r->follow)
+        client_follow_show(r->follow, task);
+}
+
 static int remote_exec_fd(void *self)
 {
     struct remote *r = self;
@@ -627,6 +641,8 @@ const struct session_executor remote_executor = {
     .step = remote_exec_step,
     .stop = remote_exec_stop,
     .add = remote_exec_add,
+    .cancel = remote_exec_cancel,
+    .show = remote_exec_show,
     .close = remote_exec_close,
 };
 

@@ -487,13 +487,32 @@ bool session_fits(const struct session *s, struct error *err)
     return run_fits(&o, 0, err) && in_memory_fits(s, err);
 }
 
+/* Of people who look from outside (session/now.h). */
+static void session_heed_wishes(struct session *s)
+{
+    bool goes_on = s->state == SESSION_RUNNING && (s->run || s->executor);
+    for (uint32_t task; goes_on && (task = now_take_wish(s->now, NOW_CANCEL)) != NONE;) {
+        if (task >= s->w->ntasks)
+            continue;
+        remark(&s->o.remarks, REMARK_NOTE, "task %s and what depends on it are being cancelled",
+               workflow_task_name(s->w, task));
+        if (s->run)
+            run_cancel(s->run, task);
+        else
+            s->executor->cancel(s->executor_self, task);
+    }
+    for (uint32_t task; goes_on && (task = now_take_wish(s->now, NOW_SHOW)) != NONE;) {
+        if (s->executor && task < s->w->ntasks)
+            s->executor->show(s->executor_self, task);
+    }
+}
+
 /* The run's heartbeat for displays. Never asks for a stop: that is session_stop(). */
 static bool session_on_tick(void *context, int stopping)
 {
     struct session *s = context;
     hooks_poll(s->hooks);
-    for (uint32_t task; s->run && (task = now_take_wish(s->now)) != NONE;)
-        run_cancel(s->run, task); /* wished from outside (session/now.h) */
+    session_heed_wishes(s);
     if (s->tick)
         s->tick(s->tick_context, stopping);
     return false;

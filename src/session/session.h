@@ -74,6 +74,9 @@ struct session_executor {
     void (*stop)(void *self);              /* from any thread and from signal handlers */
     /* These tasks join soon, as session_add() says. */
     bool (*add)(void *self, const struct workflow *more, struct error *err);
+    /* As run_cancel(), and what is said of NOW_SHOW. */
+    void (*cancel)(void *self, uint32_t task);
+    void (*show)(void *self, uint32_t task);
     /* As run_close(); s->detached is set when the run goes on without us. */
     bool (*close)(void *self, struct session *s, struct run_result *result, struct error *err);
 };

@@ -82,6 +82,7 @@ void watching_close(struct watching *w)
     workflow_free(w->graph);
     record_free(&w->head);
     array_free(&w->attempts);
+    array_free(&w->transfers);
     array_free(&w->running);
     free(w->state_folder);
     free(w->last);
@@ -174,8 +175,8 @@ static bool watching_read(struct watching *w, struct history *h, struct error *e
     record_free(&w->head);
     w->head = head;
     size_t before = w->attempts.n;
-    bool good = history_follow(h, w->head.run, &w->place, &w->attempts, w->reused, w->skipped,
-                               w->names->ntasks, err);
+    bool good = history_follow(h, w->head.run, &w->place, &w->attempts, &w->transfers, w->reused,
+                               w->skipped, w->names->ntasks, err);
     for (size_t i = before; i < w->attempts.n; i++)
         w->last[w->attempts.at[i].task] = (uint32_t)i + 1;
     return good;
@@ -188,6 +189,7 @@ static void watching_read_now(struct watching *w)
     now_tasks found = {0};
     w->running.n = 0;
     if (w->head.outcome == RECORD_RUNNING && now_read(w->state_folder, w->head.run, &now, &found)) {
+        w->away = now.away;
         for (size_t i = 0; i < found.n; i++) {
             struct now_task *t = &found.at[i];
             uint32_t last = t->task < w->names->ntasks ? w->last[t->task] : 0;
@@ -279,13 +281,37 @@ static char *watching_lane_log(const char *folder, uint32_t lane)
     return path.n ? strbuf_steal(&path) : NULL;
 }
 
+/* Of an attempt that runs. On an agent its log is there: whoever follows the run is asked to bring it, and has done so when we
+ * look the next time. */
+static char *watching_live_log(const struct watching *w, const struct now_task *t,
+                               const char *folder)
+{
+    struct strbuf path = {0};
+    if (t->secrets)
+        return NULL; /* masked when it has ended, and told then */
+    if (!w->away)
+        return watching_lane_log(folder, t->lane);
+    now_ask(w->state_folder, w->head.run, NOW_SHOW, t->task);
+    strbuf_printf(&path, "%s/.live-%u-%u", folder, t->task, t->attempt);
+    return strbuf_steal(&path);
+}
+
+bool watching_is_masked(const struct watching *w, uint32_t task)
+{
+    for (size_t i = 0; i < w->running.n; i++) {
+        if (w->running.at[i].task == task)
+            return w->running.at[i].secrets;
+    }
+    return false;
+}
+
 char *watching_log(const struct watching *w, uint32_t task)
 {
     struct strbuf out = {0};
     strbuf_printf(&out, "%s/logs/%lld", w->state_folder, (long long)w->head.run);
     for (size_t i = 0; i < w->running.n; i++) {
         if (w->running.at[i].task == task) {
-            char *path = watching_lane_log(out.at, w->running.at[i].lane);
+            char *path = watching_live_log(w, &w->running.at[i], out.at);
             strbuf_free(&out);
             return path;
         }
@@ -321,14 +347,9 @@ bool watching_cancel(const struct watching *w, uint32_t task, struct error *err)
         return error_set(err, ERROR_INPUT, "task %s of run %lld is over: it is %s",
                          workflow_task_name(w->names, task), run,
                          watch_state_names[w->state[task]]);
-    switch (now_wish(w->state_folder, w->head.run, task)) {
+    switch (now_ask(w->state_folder, w->head.run, NOW_CANCEL, task)) {
     case NOW_ASKED:
         return true;
-    case NOW_DEAF:
-        return error_set(err, ERROR_INPUT,
-                         "run %lld goes on with agents: `weft status` tells its number there, and "
-                         "`weft cancel NUMBER %s` ends the task",
-                         run, workflow_task_name(w->names, task));
     case NOW_FULL:
         return error_set(err, ERROR_FAILED,
                          "run %lld has not heard of the tasks that were cancelled last: try again "
@@ -341,6 +362,23 @@ bool watching_cancel(const struct watching *w, uint32_t task, struct error *err)
                      "run %lld does not tell what it does in %s/now: it runs on "
                      "another machine, or is of another version of weft",
                      run, w->state_folder);
+}
+
+void watching_cancelled(const struct watching *w, now_numbers *out)
+{
+    now_numbers told = {0};
+    if (w->head.outcome == RECORD_RUNNING)
+        now_read_cancelled(w->state_folder, w->head.run, &told);
+    for (size_t i = 0; i < told.n; i++) {
+        uint32_t task = told.at[i];
+        bool open = task < w->names->ntasks &&
+                    (w->state[task] == WATCH_WAITING || w->state[task] == WATCH_RUNNING);
+        for (size_t k = 0; k < out->n && open; k++)
+            open = out->at[k] != task;
+        if (open)
+            array_push(out, task);
+    }
+    array_free(&told);
 }
 
 bool watching_stop(const struct watching *w, struct error *err)

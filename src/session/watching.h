@@ -40,11 +40,13 @@ struct watching {
 
     struct history_place place;
     history_attempts attempts;   /* in the order in which they ended */
+    history_transfers transfers; /* likewise; of runs on agents */
     uint32_t *last;              /* per task: its last attempt plus 1; 0: none */
     uint8_t *reused, *skipped;   /* per task */
     uint8_t *state;              /* per task: enum watch_state */
     struct watch_sum all, *sums; /* sums: per family */
     now_tasks running;
+    bool away;       /* it runs on agents */
     double seconds;  /* so far, or altogether */
     double expected; /* seconds altogether; NAN: not known */
 };
@@ -58,6 +60,10 @@ const struct workflow *watching_graph(struct watching *w, struct error *err);
 /* Where the log of the task's last attempt stands, or of the one that runs; the caller frees. The file may not be there; NULL:
  * there is none. */
 char *watching_log(const struct watching *w, uint32_t task);
+/* It runs and is given secrets: what it writes is told when it has ended. */
+bool watching_is_masked(const struct watching *w, uint32_t task);
+/* Tasks that somebody wished to be cancelled and that are not over yet; appended. */
+void watching_cancelled(const struct watching *w, now_numbers *out);
 /* Why the task had to run, in a word ("command changed"); NULL: not known. */
 const char *watching_reason(const struct watching *w, uint32_t task);
 /* Ask it to cancel a task, and what depends on it; it looks ten times a second. */

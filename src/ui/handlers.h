@@ -17,8 +17,8 @@ extern const struct ui_route lineage_routes[];
  * folder. */
 extern const struct ui_route plan_routes[], experiment_routes[], folder_routes[];
 
-/* run.c: a run that goes on, or is over. */
-extern const struct ui_route run_routes[];
+/* run.c, run_graph.c: a run that goes on, or is over. */
+extern const struct ui_route run_routes[], run_graph_routes[];
 
 /* cluster.c: agents and runs of a cluster. */
 extern const struct ui_route cluster_routes[];

@@ -5,7 +5,7 @@
  *     <main>   <section id="run-view">            where the view appears; hidden while no script runs
  *     …        the report
  *     <style media="not all">                     the page's, for the view alone
- *     <script type="application/json">            {"run", "live", "gantt", "graph", "tasks", "commands", "logs"}
+ *     <script type="application/json">            {"run", "live", "gantt", "graph", "transfers", "tasks", "commands", "logs"}
  *     <script nonce>                              the view
  *
  * Names and outputs of tasks are hostile. In the report they are escaped; in the JSON every "<" is written as \u003c, so that no
@@ -149,7 +149,7 @@ static bool kept_data(struct strbuf *out, int64_t run, struct error *err)
     size_t n = kept_choose(&w->model, task);
     strbuf_printf(out, "{\"run\":%" PRId64 ",", run);
     bool good = kept_ask(out, run, "live", err) && kept_ask(out, run, "gantt", err) &&
-                kept_ask(out, run, "graph", err);
+                kept_ask(out, run, "graph", err) && kept_ask(out, run, "transfers", err);
     if (good) {
         kept_tasks(out, w, task, n);
         kept_details(out, w, task, n);

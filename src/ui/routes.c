@@ -18,6 +18,7 @@ const struct ui_view ui_views[] = {
     {experiment_routes, NULL},
     {folder_routes, NULL},
     {run_routes, starting_look},
+    {run_graph_routes, NULL},
     {cluster_routes, cluster_look},
     {0},
 };

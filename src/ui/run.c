@@ -6,6 +6,7 @@
  *     /graph   families with states, laid out  after each /live
  *     /tasks   200 of them, by name and state  after each /live, for the table
  *     /next    what is ready                   after each /live, while the run goes on and no task is chosen
+ *     /transfers  data between nodes           after each /live of a run on agents
  *     /task    one: command, what it waits for while it is chosen
  *     /log     what it wrote since a byte      while it is chosen
  *
@@ -16,29 +17,27 @@
  * that a look costs what is new; the one that was not asked for longest gives way. */
 #include "api/inside_watch.h"
 #include "base/json.h"
-#include "model/command.h"
-#include "report/family_graph.h"
 #include "report/lanes_json.h"
 #include "ui/events.h"
 #include "ui/handlers.h"
 #include "ui/laboratory.h"
+#include "ui/run.h"
 #include "ui/starting.h"
 #include "ui/thrift.h"
 #include "weft/weft.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 enum {
     WATCHES = 3,
     TASKS_AT_ONCE = 200,
     LOG_AT_ONCE = 256 * 1024,
-    FAMILIES_AT_ONCE = 400,
-    NEXT_AT_ONCE = 50
+    FAMILIES_AT_ONCE = 400
 };
 
 /* One server a process, one thread: the watches are its own. */
@@ -118,7 +117,7 @@ static void put_family(const struct weft_watch *w, uint32_t i, const struct weft
 }
 
 /* Times are seconds since the run began. Unknown ones are null: the page shows nothing rather than a nought. */
-static void put_task(const struct weft_watch *w, uint32_t task, struct json_writer *j)
+void run_put_task(const struct weft_watch *w, uint32_t task, struct json_writer *j)
 {
     struct weft_watch_task t = WEFT_WATCH_TASK_INIT;
     weft_watch_task(w, task, &t);
@@ -223,6 +222,9 @@ static void put_glance(const struct glance *g, double later, struct reply *out)
     json_write_key(&j, "now");
     json_write_array(&j);
     json_write_end_array(&j);
+    json_write_key(&j, "cancelled");
+    json_write_array(&j);
+    json_write_end_array(&j);
     json_write_end_object(&j);
 }
 
@@ -242,6 +244,29 @@ static bool answered_at_a_glance(const struct request *r, struct reply *out)
         put_glance(&g, later, out);
     glance_free(&g);
     return later > 0;
+}
+
+/* What is being cancelled: asked for, by whomever, and not over yet. */
+static void put_cancelled(const struct watching *w, struct json_writer *j)
+{
+    now_numbers cancelled = {0};
+    watching_cancelled(w, &cancelled);
+    json_write_key(j, "cancelled");
+    json_write_array(j);
+    for (size_t i = 0; i < cancelled.n; i++)
+        json_write_string(j, workflow_task_name(w->names, cancelled.at[i]));
+    json_write_end_array(j);
+    array_free(&cancelled);
+}
+
+/* Bytes that are free where the run works, while it does, and whether it is on agents. */
+static void put_room(const struct watching *w, struct json_writer *j)
+{
+    struct statvfs disk;
+    bool known = w->head.outcome == RECORD_RUNNING && w->head.folder &&
+                 statvfs(w->head.folder, &disk) == 0;
+    json_put_number(j, "disk", known ? (double)disk.f_bavail * (double)disk.f_frsize : NAN);
+    json_put_bool(j, "away", w->away || w->transfers.n);
 }
 
 /* Head, families, what runs. ?all=1: whatever it takes. */
@@ -269,13 +294,15 @@ static void answer_live(const struct laboratory *lab, const struct request *r, s
     json_write_array(&j);
     uint32_t task;
     for (size_t i = 0; i < TASKS_AT_ONCE && weft_watch_running(w, i, &task); i++)
-        put_task(w, task, &j);
+        run_put_task(w, task, &j);
     json_write_end_array(&j);
+    put_cancelled(&w->model, &j);
+    put_room(&w->model, &j);
     json_write_end_object(&j);
 }
 
 /* A number of the address; what is none, or not finite, is the standard: an address that somebody typed shows something. */
-static double request_number(const struct request *r, const char *name, double standard)
+double run_request_number(const struct request *r, const char *name, double standard)
 {
     const char *text = request_value(r, name);
     char *end = NULL;
@@ -293,6 +320,7 @@ static struct lanes_attempt *gantt_attempts(const struct watching *w, size_t *n)
         at[(*n)++] = (struct lanes_attempt){.start = a->start,
                                             .finish = a->finish,
                                             .memory = a->memory,
+                                            .written = a->written,
                                             .task = a->task,
                                             .node = a->node,
                                             .lane = a->lane,
@@ -314,6 +342,18 @@ static struct lanes_attempt *gantt_attempts(const struct watching *w, size_t *n)
     return at;
 }
 
+/* Data between nodes, likewise; NULL: there was none. */
+static struct lanes_transfer *gantt_transfers(const struct watching *w)
+{
+    struct lanes_transfer *at =
+        w->transfers.n ? calloc(w->transfers.n, sizeof(struct lanes_transfer)) : NULL;
+    for (size_t i = 0; at && i < w->transfers.n; i++) {
+        const struct history_transfer *t = &w->transfers.at[i];
+        at[i] = (struct lanes_transfer){t->start, t->finish, t->bytes, t->object, t->from, t->to};
+    }
+    return at;
+}
+
 /* ?from=SECONDS&to=SECONDS&columns=PIXELS&most=BOXES */
 static void answer_gantt(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
@@ -322,56 +362,24 @@ static void answer_gantt(const struct laboratory *lab, const struct request *r, 
     if (!w)
         return;
     size_t n;
-    double columns = request_number(r, "columns", 1000);
+    double columns = run_request_number(r, "columns", 1000);
     struct lanes_options o = {.end = w->model.seconds,
                               .columns = (uint32_t)fmin(4000, fmax(50, columns)),
                               .names = w->model.names,
-                              .most = (size_t)fmin(1e5, fmax(0, request_number(r, "most", 0)))};
+                              .most = (size_t)fmin(1e5, fmax(0, run_request_number(r, "most", 0)))};
     struct lanes_attempt *at = gantt_attempts(&w->model, &n);
+    struct lanes_transfer *moved = gantt_transfers(&w->model);
+    o.transfer = moved;
+    o.transfers = moved ? w->model.transfers.n : 0;
     for (size_t i = 0; at && i < n; i++)
         o.end = fmax(o.end, at[i].finish);
-    o.from = fmax(0, request_number(r, "from", 0));
-    o.to = fmin(o.end, request_number(r, "to", o.end));
+    o.from = fmax(0, run_request_number(r, "from", 0));
+    o.to = fmin(o.end, run_request_number(r, "to", o.end));
     if (!(o.to > o.from))
         o.to = o.from + 1e-6;
     lanes_json(at, at ? n : 0, &o, &out->body);
+    free(moved);
     free(at);
-}
-
-/* Questions that need the graph read the text of the workflow at first, which takes a second for 10^5 tasks: they are answered on threads
- * of their own, one at a time, with a watch that is theirs, so that nobody waits for them. */
-static pthread_mutex_t graph_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct {
-    struct weft_watch *watch; /* guarded by graph_lock */
-    int64_t run;
-} graph_watch;
-
-/* With graph_lock held. NULL: `out` says why. */
-static struct weft_watch *graph_watch_of(const struct request *r, struct reply *out)
-{
-    struct weft_error error;
-    if (graph_watch.watch && graph_watch.run == r->run &&
-        weft_watch_look(graph_watch.watch, NULL, &error))
-        return graph_watch.watch;
-    weft_watch_close(graph_watch.watch);
-    graph_watch.run = r->run;
-    graph_watch.watch = weft_watch_open(r->run, &error);
-    if (!graph_watch.watch)
-        reply_fail(out, error.status == WEFT_BAD_INPUT ? 404 : 500, error.text);
-    return graph_watch.watch;
-}
-
-/* With edges once the text of the workflow has been read; a run whose text was not kept shows its families without. */
-static void answer_graph(const struct laboratory *lab, const struct request *r, struct reply *out)
-{
-    (void)lab;
-    pthread_mutex_lock(&graph_lock);
-    struct weft_watch *w = graph_watch_of(r, out);
-    const struct workflow *graph = w ? watching_graph(&w->model, NULL) : NULL;
-    if (w)
-        family_graph_json(graph ? graph : w->model.names, &w->model.kinds, w->model.state,
-                          WATCH_STATES, &out->body);
-    pthread_mutex_unlock(&graph_lock);
 }
 
 /* Every condition that was given holds. Words are a part of the name, as people type it; no pattern, so that nothing of a name
@@ -393,7 +401,7 @@ static void answer_tasks(const struct laboratory *lab, const struct request *r, 
     if (!w)
         return;
     const char *state = request_value(r, "state"), *words = request_value(r, "words");
-    double family = request_number(r, "family", -1), from = request_number(r, "from", 0);
+    double family = run_request_number(r, "family", -1), from = run_request_number(r, "from", 0);
     uint32_t found = 0;
     json_write_start(&j, &out->body, false);
     json_write_object(&j);
@@ -403,109 +411,12 @@ static void answer_tasks(const struct laboratory *lab, const struct request *r, 
         if (!task_wanted(&w->model, t, state, words, family))
             continue;
         if (found >= from && found < from + TASKS_AT_ONCE)
-            put_task(w, t, &j);
+            run_put_task(w, t, &j);
         found++;
     }
     json_write_end_array(&j);
     json_put_integer(&j, "found", found);
     json_write_end_object(&j);
-}
-
-/* The first of the predecessors that are not done: what a task waits for. */
-static void put_neighbours(const struct watching *w, const struct workflow *graph, uint32_t task,
-                           struct json_writer *j)
-{
-    uint32_t left = 0;
-    json_write_key(j, "waits");
-    json_write_array(j);
-    for (uint32_t e = graph->pred_off[task]; e < graph->pred_off[task + 1]; e++) {
-        uint32_t p = graph->pred_task[e];
-        if (w->state[p] == WATCH_DONE || w->state[p] == WATCH_REUSED)
-            continue;
-        if (left++ < 20)
-            json_write_string(j, workflow_task_name(graph, p));
-    }
-    json_write_end_array(j);
-    json_put_integer(j, "waits_for", left);
-}
-
-/* Nothing but a free core, or memory, or another of its kind holds it up: what it reads is there. */
-static bool task_is_ready(const struct watching *w, const struct workflow *graph, uint32_t task)
-{
-    for (uint32_t e = graph->pred_off[task]; e < graph->pred_off[task + 1]; e++) {
-        uint8_t before = w->state[graph->pred_task[e]];
-        if (before != WATCH_DONE && before != WATCH_REUSED && before != WATCH_SKIPPED)
-            return false;
-    }
-    return w->state[task] == WATCH_WAITING;
-}
-
-/* {"ready": how many, "next": the first of them}: what will run when a core is free. A walk over tasks and edges, so that only the
- * page's list asks for it, while the run goes on. With graph_lock held. */
-static void next_of_watch(struct weft_watch *w, struct reply *out)
-{
-    struct json_writer j;
-    const struct workflow *graph = watching_graph(&w->model, NULL);
-    bool on = w->model.head.outcome == RECORD_RUNNING;
-    uint32_t ready = 0, tasks = w->model.names->ntasks;
-    json_write_start(&j, &out->body, false);
-    json_write_object(&j);
-    json_write_key(&j, "next");
-    json_write_array(&j);
-    for (uint32_t t = 0; graph && on && t < tasks && t < graph->ntasks; t++) {
-        if (!task_is_ready(&w->model, graph, t))
-            continue;
-        if (ready++ < NEXT_AT_ONCE)
-            put_task(w, t, &j);
-    }
-    json_write_end_array(&j);
-    json_put_integer(&j, "ready", ready);
-    json_write_end_object(&j);
-}
-
-static void answer_next(const struct laboratory *lab, const struct request *r, struct reply *out)
-{
-    (void)lab;
-    pthread_mutex_lock(&graph_lock);
-    struct weft_watch *w = graph_watch_of(r, out);
-    if (w)
-        next_of_watch(w, out);
-    pthread_mutex_unlock(&graph_lock);
-}
-
-/* ?task=N: everything of one task but its log. With graph_lock held. */
-static void task_of_watch(struct weft_watch *w, const struct request *r, struct reply *out)
-{
-    struct json_writer j;
-    double number = request_number(r, "task", -1);
-    if (!(number >= 0) || number >= w->model.names->ntasks) {
-        reply_fail(out, 404, "this run has no task of that number");
-        return;
-    }
-    uint32_t task = (uint32_t)number;
-    const struct workflow *graph = watching_graph(&w->model, NULL);
-    json_write_start(&j, &out->body, false);
-    json_write_object(&j);
-    json_write_key(&j, "task");
-    put_task(w, task, &j);
-    if (graph) {
-        struct strbuf command = {0};
-        command_readable(graph, task, 1, &command);
-        json_put_string(&j, "command", strbuf_text(&command));
-        strbuf_free(&command);
-        put_neighbours(&w->model, graph, task, &j);
-    }
-    json_write_end_object(&j);
-}
-
-static void answer_task(const struct laboratory *lab, const struct request *r, struct reply *out)
-{
-    (void)lab;
-    pthread_mutex_lock(&graph_lock);
-    struct weft_watch *w = graph_watch_of(r, out);
-    if (w)
-        task_of_watch(w, r, out);
-    pthread_mutex_unlock(&graph_lock);
 }
 
 /* ?task=N&from=BYTE: {"text", "end"}. */
@@ -519,7 +430,7 @@ static void answer_log(const struct laboratory *lab, const struct request *r, st
     if (!w)
         return;
     uint64_t end = 0;
-    double task = request_number(r, "task", -1), from = request_number(r, "from", 0);
+    double task = run_request_number(r, "task", -1), from = run_request_number(r, "from", 0);
     char *text = task >= 0 && task < UINT32_MAX && from >= 0 && from < 1e15
                      ? weft_watch_log(w, (uint32_t)task, (uint64_t)from, LOG_AT_ONCE, &end)
                      : NULL;
@@ -527,6 +438,8 @@ static void answer_log(const struct laboratory *lab, const struct request *r, st
     json_write_object(&j);
     json_put_text(&j, "text", text);
     json_put_number(&j, "end", (double)end);
+    if (task >= 0 && task < UINT32_MAX && watching_is_masked(&w->model, (uint32_t)task))
+        json_put_bool(&j, "masked", true);
     json_write_end_object(&j);
     weft_text_free(text);
 }
@@ -575,13 +488,10 @@ static void answer_cancel(const struct laboratory *lab, const struct request *r,
 const struct ui_route run_routes[] = {
     {false, "/api/run/#/live", answer_live},
     {false, "/api/run/#/gantt", answer_gantt},
-    {false, "~/api/run/#/graph", answer_graph},
     {false, "/api/run/#/tasks", answer_tasks},
-    {false, "~/api/run/#/task", answer_task},
     {false, "/api/run/#/log", answer_log},
     {true, "/api/run/#/stop", answer_stop},
     {true, "/api/run/#/cancel", answer_cancel},
-    {false, "~/api/run/#/next", answer_next},
     {false, "/api/dry", answer_dry},
     {false, "/api/started", answer_started},
     {true, "/api/start", answer_start},

@@ -381,6 +381,9 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
     case MESSAGE_WATCH:
         watch_begin(j, l);
         break;
+    case MESSAGE_SHOW:
+        watch_show(j, l, &in, malformed);
+        break;
     default:
         if (j->depot)
             *malformed = !depot_message(j->depot, l, kind, data, n);

@@ -32,10 +32,25 @@ static const double closing_most = 2;
 
 /* ---- opening ---- */
 
+/* For those who watch: it went from `other` (NONE: who submitted the run, or follows it) to this agent. */
+static void job_tell_transfer(struct job *j, uint32_t object, const struct depot_came *came)
+{
+    double now = job_now(j);
+    outbox_event(&j->outbox, &(struct trace_event){.kind = TRACE_TRANSFER,
+                                                   .id = object,
+                                                   .other = link_agent_node(came->from),
+                                                   .start = fmax(0, now - came->seconds),
+                                                   .finish = now,
+                                                   .amount = came->bytes});
+}
+
 /* The depot's three questions and answers; its contract stands in depot.h. */
 static void depot_arrived(void *context, uint32_t object, bool good, const char *why)
 {
-    supply_arrived(context, object, good, why);
+    struct job *j = context;
+    if (good && depot_came(j->depot))
+        job_tell_transfer(j, object, depot_came(j->depot));
+    supply_arrived(j, object, good, why);
 }
 
 static void depot_lost(void *context, uint32_t object, const char *why)

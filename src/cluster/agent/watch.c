@@ -20,6 +20,7 @@ enum {
     LOG_TAIL = 4096,      /* bytes of a failed task's log: its last page */
     LOG_MOST = 16384,     /* of that of one that went well */
     LOGS_MOST = 16 << 20, /* of all of these, of one run at one agent: the others stay here */
+    SHOW_MOST = 64 << 10, /* of that of one that runs, in one answer */
 };
 
 /* ---- watchers ---- */
@@ -107,6 +108,35 @@ static void put_logs_full(const struct job *j, struct strbuf *out)
     bytes_put_u64(out, 0);
     bytes_put_text(out, folder.at, folder.n);
     strbuf_free(&folder);
+}
+
+/* From where the asker is; what is too much for one answer is left out before its end, which is what people want to see. Of a task that
+ * is over, and of one whose log is to be masked first, it is nothing. */
+void watch_show(struct job *j, struct link *l, struct bytes *in, bool *malformed)
+{
+    uint32_t task = bytes_u32(in), attempt = 0;
+    uint64_t from = bytes_u64(in);
+    if (!bytes_end(in)) {
+        *malformed = true;
+        return;
+    }
+    struct stat s;
+    const char *path = j->executor ? executor_live_log(j->executor, task, &attempt) : NULL;
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    uint64_t size = fd >= 0 && fstat(fd, &s) == 0 ? (uint64_t)s.st_size : 0;
+    from = from <= size && size - from > SHOW_MOST ? size - SHOW_MOST : from;
+    char *text = from < size ? mem_alloc(size - from) : NULL;
+    ssize_t n = text ? pread(fd, text, size - from, (off_t)from) : 0;
+    strbuf_clear(&j->scratch);
+    bytes_put_u64(&j->scratch, j->number);
+    bytes_put_u32(&j->scratch, task);
+    bytes_put_u32(&j->scratch, attempt);
+    bytes_put_u64(&j->scratch, from);
+    bytes_put_text(&j->scratch, text, n > 0 ? (size_t)n : 0);
+    link_send(l, MESSAGE_SHOWN, j->scratch.at, j->scratch.n, NULL, 0);
+    free(text);
+    if (fd >= 0)
+        close(fd);
 }
 
 static void send_to_all(struct job *j, uint8_t kind, const struct strbuf *text)

@@ -5,5 +5,7 @@
 /* From now on this link is sent what happens; first, what is known so far. */
 void watch_begin(struct job *j, struct link *l);
 void watch_end(struct job *j, const struct link *l);
+/* A SHOW: what a task that runs has written. */
+void watch_show(struct job *j, struct link *l, struct bytes *in, bool *malformed);
 /* Send what has happened since the last time. */
 void watch_flush(struct job *j);

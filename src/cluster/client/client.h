@@ -225,6 +225,11 @@ void client_follow_place(struct client_follow *f, const struct guide_place *at, 
 /* Has it begun, as far as is known here? Where, and has it ended? */
 bool client_follow_began(const struct client_follow *f, uint32_t task, uint32_t *node, bool *ended);
 double client_follow_now(const struct client_follow *f); /* seconds of the run */
+/* Cancel a task that waits or runs, and what depends on it: an agent is asked from the next step on, and what it cannot do is
+ * said. From a sink, the tick or between two steps. */
+void client_follow_cancel(struct client_follow *f, uint32_t task);
+/* Bring here what a task that runs has written so far, into STATE/logs/LABEL/.live-TASK-ATTEMPT: once, what is new. */
+void client_follow_show(struct client_follow *f, uint32_t task);
 /* What became of it. Closed before it is over: detached. False: an error, or tasks failed or were
  * stopped: see the result, which is filled either way. */
 bool client_follow_close(struct client_follow *f, struct client_followed *out,

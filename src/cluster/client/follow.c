@@ -263,6 +263,7 @@ static void follow_each_second(struct client_follow *f, double now)
     follow_check_unproved(f, now);
     if (!f->reading)
         follow_heard_failures(f);
+    follow_read_removed(f);
     if (f->counted <= f->reported_ended)
         f->behind = 0;
     else if (f->behind == 0)
@@ -382,6 +383,7 @@ static void follow_tick(void *context)
         follow_each_second(f, now);
     follow_growth_tick(f);
     follow_adds_tick(f);
+    follow_wishes_tick(f);
     if (f->phase == PHASE_FOLLOWING && f->state >= BOARD_RUN_ENDED && f->known && !f->reading &&
         follow_has_all_parts(f)) {
         f->phase = PHASE_READING;
@@ -489,7 +491,9 @@ static void follow_fill_result(struct client_follow *f)
     r->skipped = f->w->ntasks - r->done - r->reused - r->failed;
     /* tasks that did not run though none failed: somebody stopped or cancelled it, before we came or
      * while we followed; the board knows only that it has ended */
-    r->interrupted |= r->skipped > r->untaken && (f->stopping > 1 || r->failed == r->excused);
+    follow_count_cancelled(f);
+    r->interrupted |= r->skipped > r->untaken &&
+                      (f->stopping > 1 || (r->failed == r->excused && !r->cancelled));
     run_result_count_kept(r);
     follow_remark_again(f);
     double end = isnan(f->ended_at) ? client_now(f->c) : f->ended_at;
@@ -615,6 +619,7 @@ static void follow_free(struct client_follow *f)
     free(f->reported);
     free(f->ran);
     follow_adds_close(f);
+    follow_wishes_close(f);
     array_free(&f->unlearned);
     array_free(&f->placed);
     array_free(&f->counters);

@@ -26,6 +26,22 @@ enum follow_mark {
     FOLLOW_MARK_FAILED_LIVE = 2,  /* a failure of it came as an event */
 };
 
+enum follow_going {
+    FOLLOW_STAYS,
+    FOLLOW_GOES_ASKED, /* somebody wished it cancelled */
+    FOLLOW_GOES_BELOW, /* it depends on one of those */
+    FOLLOW_GONE_ASKED, /* told */
+    FOLLOW_GONE_BELOW,
+};
+
+/* The log of a task that runs, as far as it was brought here. */
+struct follow_shown {
+    uint32_t task, attempt;
+    uint64_t end;    /* there */
+    bool asked;      /* and not answered */
+    double answered; /* clock_seconds() of the last answer, or question */
+};
+
 /* The counters of an agent, so that a display sees their sum. */
 struct follow_counters {
     uint32_t node;
@@ -121,6 +137,15 @@ struct client_follow {
     struct strbuf in_the_way;  /* what stands in its place and is nobody's: written over */
     double held;               /* when we last said that we hold it open; 0: never */
     double ending_asked;       /* when we last asked for its end; 0: not, or it has grown since */
+
+    /* what is wished of single tasks (follow_wishes.c) */
+    ARRAY(uint32_t) cancels; /* to be cancelled; an agent is asked for the first of them */
+    uint32_t cancel_node;    /* who was asked; NONE: nobody yet */
+    double cancel_since;     /* clock_seconds() of that */
+    ARRAY(uint32_t) cancel_tried; /* nodes that could not, of the first */
+    uint8_t *gone;                /* per task: enum follow_going; NULL: none was cancelled here */
+    uint32_t going;               /* of them, those that have not gone, as far as is known */
+    ARRAY(struct follow_shown) shown;
 };
 
 /* ---- follow_events.c ---- */
@@ -195,6 +220,22 @@ void follow_check_refused(struct client_follow *f);
 void follow_ask_plan(struct client_follow *f);
 /* What was placed anew, to an agent that has come. */
 void follow_tell_places(const struct client_follow *f, struct link *l);
+
+/* ---- follow_wishes.c ---- */
+
+void follow_wishes_tick(struct client_follow *f);
+void follow_wishes_close(struct client_follow *f);
+bool follow_take_result(void *context, struct message_in *m);
+bool follow_take_shown(void *context, struct message_in *m);
+/* An attempt of the task has ended: its log comes whole, and what was brought of it before goes. */
+void follow_hide(struct client_follow *f, uint32_t task);
+/* An attempt of it was ended: because somebody here wished so? */
+bool follow_ended_by_wish(struct client_follow *f, uint32_t task);
+/* The store says that it was taken out: told, if somebody here wished so and its end was not. */
+void follow_report_removed(struct client_follow *f, uint32_t task);
+/* Ask the store about those that are to go. Once a second. */
+void follow_read_removed(struct client_follow *f);
+void follow_count_cancelled(struct client_follow *f); /* into the result */
 
 /* ---- follow_time.c ---- */
 

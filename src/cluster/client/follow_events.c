@@ -117,7 +117,9 @@ static void follow_event(struct client_follow *f, uint32_t node, struct trace_ev
         f->counters_changed = true;
         return;
     }
-    if (e->kind == TRACE_TRANSFER) {
+    if (e->kind == TRACE_TRANSFER) { /* told by who got it */
+        e->node = e->other;
+        e->other = node;
         if (e->id < f->w->nobjects)
             follow_report(f, e);
         return;
@@ -136,6 +138,7 @@ static void follow_event(struct client_follow *f, uint32_t node, struct trace_ev
         break;
     case TRACE_TASK:
         f->node[e->id] = node;
+        follow_hide(f, e->id);
         f->result.attempts++;
         f->result.busy += (e->finish - e->start) * f->w->cores[e->id];
         f->result.cpu += e->cpu;
@@ -143,7 +146,7 @@ static void follow_event(struct client_follow *f, uint32_t node, struct trace_ev
             follow_task_ended(f, e->id, FOLLOW_SEEN_DONE);
         else if (f->seen[e->id] == FOLLOW_SEEN_RUNNING)
             f->seen[e->id] = FOLLOW_SEEN_NOTHING;
-        if (e->outcome == TRACE_CANCELLED)
+        if (e->outcome == TRACE_CANCELLED && !follow_ended_by_wish(f, e->id))
             follow_attempt_lost(f, e->id, e->finish - e->start);
         if (e->outcome != TRACE_DONE) {
             follow_take_untold(f, e->id, &(struct trace_event){0});
@@ -378,6 +381,7 @@ message_handler *const follow_handlers[MESSAGES] = {
     [MESSAGE_LOG] = follow_take_log,         [MESSAGE_EVENTS] = follow_take_events,
     [MESSAGE_FILES] = follow_take_files,     [MESSAGE_FAILED] = follow_take_failure,
     [MESSAGE_REFUSED] = follow_take_refused, [MESSAGE_GREW] = follow_take_part,
+    [MESSAGE_RESULT] = follow_take_result,   [MESSAGE_SHOWN] = follow_take_shown,
 };
 
 /* ---- what the board says ---- */
@@ -548,6 +552,7 @@ static void follow_take_record(struct client_follow *f, const struct meta_record
         follow_task_ended(f, t,
                           r->status == META_FAILED ? FOLLOW_SEEN_FAILED : FOLLOW_SEEN_EXCUSED);
     } else if (r->status == META_REMOVED) {
+        follow_report_removed(f, t);
         follow_task_ended(f, t, FOLLOW_SEEN_REMOVED);
     }
 }

@@ -28,6 +28,8 @@ static void follow_lengthen(struct client_follow *f, uint32_t first, uint32_t ob
         f->logged = mem_resize(f->logged, f->task_room + 1);
         if (f->ran)
             f->ran = mem_resize(f->ran, f->task_room + 1);
+        if (f->gone)
+            f->gone = mem_resize(f->gone, f->task_room + 1);
     }
     if (f->object_room < objects) {
         f->object_room = objects + object / 2;
@@ -38,6 +40,8 @@ static void follow_lengthen(struct client_follow *f, uint32_t first, uint32_t ob
         f->node[t] = f->blamed[t] = f->logged[t] = 0;
         if (f->ran)
             f->ran[t] = 0;
+        if (f->gone)
+            f->gone[t] = 0;
     }
     for (uint32_t o = object; o <= objects; o++)
         f->reported[o] = 0;

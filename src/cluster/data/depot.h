@@ -91,6 +91,13 @@ bool depot_is_fetching(const struct depot *d, uint32_t object);
 /* Within `arrived`, of a fetch that failed: are these the words of who was asked? Else the reason is the
  * link, or this machine. */
 bool depot_was_refused(const struct depot *d);
+/* Within `arrived`, of a fetch that ended well: over which link it came, how much and in how many seconds. NULL: it did not
+ * come over a link. */
+struct depot_came {
+    const struct link *from;
+    double bytes, seconds;
+};
+const struct depot_came *depot_came(const struct depot *d);
 
 /* A message of the kinds FETCH to UNFETCH; `data` begins with the run's number. False: malformed,
  * close the link. */

@@ -16,6 +16,7 @@
  *       touch it. */
 #include "cluster/data/depot_state.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/tree.h"
 
@@ -192,6 +193,11 @@ bool depot_was_refused(const struct depot *d)
     return d->refused;
 }
 
+const struct depot_came *depot_came(const struct depot *d)
+{
+    return d->came;
+}
+
 /* The last thing that is done with a fetch: `arrived` may do anything. */
 static void fetch_end(struct depot *d, struct depot_fetch *f, bool good, const char *why)
 {
@@ -365,8 +371,12 @@ static void fetch_finish(struct depot *d, struct depot_fetch *f)
     uint32_t object = f->object;
     depot_put_here(d, object, &f->digest, bytes);
     depot_serve_added(d, object);
-    if (d->fetches[object] == f)
-        fetch_end(d, f, true, "");
+    if (d->fetches[object] != f)
+        return;
+    struct depot_came came = {f->from, (double)f->total, clock_seconds() - f->began};
+    d->came = &came;
+    fetch_end(d, f, true, "");
+    d->came = NULL;
 }
 
 /* Hash what was there before, at most so many bytes. */
@@ -511,6 +521,7 @@ bool depot_fetch_head(struct depot *d, struct depot_fetch *f, struct bytes *in)
     if (!fetch_change(d, f, FETCH_GETS_HEAD))
         return false;
     fetch_link_alive(d, f->from);
+    f->began = clock_seconds();
     f->digest = whole;
     f->form = form;
     f->mode = mode;

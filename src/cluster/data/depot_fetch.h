@@ -46,6 +46,7 @@ struct depot_fetch {
     struct digest asked;
     double silent; /* since when, by the ticks; below 0: since the last one */
     /* from HEAD on */
+    double began;         /* clock_seconds() */
     uint8_t form;         /* enum message_form */
     uint32_t mode;        /* permission bits */
     struct digest digest; /* that it should have */

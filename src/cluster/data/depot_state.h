@@ -46,6 +46,7 @@ struct depot {
     struct depot_ring waiting, begun; /* fetches */
     uint32_t nfetches[FETCH_STATES];  /* by state */
     bool refused; /* while `arrived` is called: the other side said why it does not come */
+    const struct depot_came *came; /* likewise: how it came */
     ARRAY(struct depot_stale) stale;
     ARRAY(struct depot_peer *) peers;
     struct depot_counts counts;

@@ -611,6 +611,13 @@ const char *link_agent_name(uint32_t node, uint32_t life, char out[static LINK_N
     return out;
 }
 
+uint32_t link_agent_node(const struct link *l)
+{
+    unsigned node, life;
+    const char *name = link_is_open(l) ? link_name(l) : NULL;
+    return name && sscanf(name, "agent %u.%u", &node, &life) == 2 ? node : UINT32_MAX;
+}
+
 enum link_role link_role(const struct link *l)
 {
     const char *name = link_name(l);

@@ -18,7 +18,7 @@ struct link;
 struct links;
 
 enum {
-    LINK_VERSION = 13, /* of the messages; both ends must have the same */
+    LINK_VERSION = 14, /* of the messages; both ends must have the same */
     LINK_MESSAGE_MAX = SEAL_FRAME_MAX - 16,
 };
 
@@ -29,6 +29,8 @@ enum link_role { LINK_STRANGER = 0, LINK_AGENT = 1, LINK_CLIENT = 2 };
 enum { LINK_NAME = 40 };
 #define LINK_CLIENT_NAME "client"
 const char *link_agent_name(uint32_t node, uint32_t life, char out[static LINK_NAME]);
+/* The number of the agent at the other end; UINT32_MAX (NONE): it is none, or the link is not open. */
+uint32_t link_agent_node(const struct link *l);
 
 struct links_config {
     uv_loop_t *loop;
