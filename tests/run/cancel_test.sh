@@ -63,7 +63,8 @@ tasks:
 EOF
 GATE=$work/gate "$weft" run calls.yaml -q 2>said & run=$!
 until_it '"$weft" cancel --here 3 many@i=7 -q 2>/dev/null'; ok $? "of 202 functions one is cancelled"
-sleep 0.5; touch gate
+until_it 'grep -q "task many@i=7 and what depends on it are being cancelled" said'; ok $? "the run has heard of it, and says so"
+touch gate
 wait $run; [ $? = 1 ] && grep -q "1 task was cancelled, 1 not run because of that" said; ok $? "and the last one, which waits for it: $(tail -n 1 said)"
 echo "1..$count"
 exit $failed

@@ -169,7 +169,7 @@ async function cancelled(page, origin) {
     await page.getByRole("link", { name: /two/ }).first().click();
     await page.getByRole("region", { name: "list of tasks" }).getByRole("button", { name: "long", exact: true }).click();
     await page.getByRole("button", { name: "Cancel this task" }).click();
-    await comes(page.getByText("and what depends on it are being cancelled"), "a task that runs is cancelled from the page");
+    await comes(page.getByText("It is asked to end, with what depends on it"), "a task that runs is cancelled from the page");
     await until(async () => (await page.locator(".tasks tr", { hasText: "below" }).innerText().catch(() => "")).includes("skipped"), "what depends on it is told as skipped while the rest goes on");
     await accessible(page, "a run with a cancelled task");
     lab.write("two.gate", "");
