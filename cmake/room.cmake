@@ -2,7 +2,7 @@
 # unit tests that link this room and the rooms below it, and nothing else. Scripts in src/plan/**/*.lua and *.sh become constants of it.
 include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
 function(room name)
-  cmake_parse_arguments(R "" "" "USES;LINKS" ${ARGN})
+  cmake_parse_arguments(R "EACH_FILE" "" "USES;LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.c$")
@@ -14,6 +14,12 @@ function(room name)
     set(sources ${CMAKE_BINARY_DIR}/empty.c)
   endif()
   add_library(room_${name} STATIC ${sources})
+  # Ten files a translation unit: a first build takes a third less. Developers' builds have each file by itself, which tells what it
+  # forgot to include, and is quicker when one file changes.
+  if(WEFT_UNITY AND NOT R_EACH_FILE)
+    set_target_properties(room_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+    target_compile_options(room_${name} PRIVATE -Wno-shadow) # of a neighbour's names
+  endif()
   # `free` is mem_free in every source of the library: see base/mem.h. Tests keep the C library's.
   target_compile_options(room_${name} PRIVATE -include base/mem.h)
   target_include_directories(room_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)

@@ -228,6 +228,7 @@ function TaskRow({ task, chosen, choose }: { task: Task; chosen: boolean; choose
     return (
         <tr class={chosen ? "chosen" : ""}>
             <td>
+                <i class="swatch" ref={(i) => void (i && (i.style.background = kindFill(task.colour)))} />
                 <button type="button" class="plain" aria-current={chosen ? "true" : undefined} onClick={choose}>{task.name}</button>
             </td>
             <td class={`state ${task.state}`}>

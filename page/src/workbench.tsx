@@ -6,12 +6,12 @@ import { address, go, goTo } from "./address";
 import { type About, ask, changes } from "./server";
 import { views } from "./views";
 import { seconds } from "./words";
-import { Canvas } from "./workbench_canvas";
+import { Canvas, boxFill, kindsOf } from "./workbench_canvas";
 import { DataPanel, Inspector } from "./workbench_inspector";
 import { TrialButton } from "./workbench_trial";
 import {
     type LibraryTask, type TaskKey, add, chosen, copy, create, edit, file, flow, folder, future, light, lights, message, only, open, past, paste, place, readOnly, redo,
-    removeChosen, resolve, saving, tasks, text, tidy, typed, undo,
+    removeChosen, resolve, saving, tasks, text, tidy, typed, undo, unlit,
 } from "./workbench_state";
 
 /* ---- the palette ---- */
@@ -67,13 +67,16 @@ function Editor() {
     }, [one?.name]);
     const wrong = new Map(flow.value.problems.map((p) => [p.line, p.text]));
     const lines = value.split("\n");
+    /* beside the lines of a task stands the colour of its kind, as on its box */
+    const kinds = kindsOf(tasks.value), fills = new Map<number, string>();
+    for (const t of tasks.value) for (let line = t.line; line <= t.last; line++) fills.set(line, boxFill(t, kinds));
     return (
         <section class="text card" aria-label="YAML">
             <h2>{file.value}</h2>
             <div class="editor">
                 <pre ref={gutter} aria-hidden="true">
                     {lines.map((_, i) => (
-                        <span class={`${wrong.has(i + 1) ? "wrong" : ""} ${one && i + 1 >= one.line && i + 1 <= one.last ? "chosen" : ""}`} title={wrong.get(i + 1)}>{wrong.has(i + 1) ? `✕${i + 1}` : i + 1}{"\n"}</span>
+                        <span class={`${wrong.has(i + 1) ? "wrong" : ""} ${one && i + 1 >= one.line && i + 1 <= one.last ? "chosen" : ""}`} title={wrong.get(i + 1)} ref={(line) => void (line && (line.style.borderRightColor = fills.get(i + 1) ?? "transparent"))}>{wrong.has(i + 1) ? `✕${i + 1}` : i + 1}</span>
                     ))}
                 </pre>
                 <textarea ref={area} spellcheck={false} readOnly={readOnly.value} aria-label={`text of ${file.value}`} wrap="off" defaultValue={value}
@@ -147,6 +150,7 @@ function Bar({ flows }: { flows: string[] }) {
             {file.value && views.some((v) => v.name === "run") ? <button type="button" class="main" onClick={() => goTo("run", { flow: file.value })}>Run …</button> : null}
             <TrialButton />
             {l ? <span class="sum">{l.tasks - l.run} of {l.tasks} up to date{l.run ? ` · would run ${l.run}` : ""}{l.run && l.seconds !== null ? ` · ${seconds(l.seconds)}` : ""}</span> : null}
+            {!l && unlit.value ? <span class="sum unlit" role="status">✕ it would not run: {unlit.value}</span> : null}
             {file.value ? <span class={`saving ${saving.value}`} role="status">{states[saving.value]}</span> : null}
             {saving.value === "conflict" ? (
                 <>

@@ -50,11 +50,11 @@ export function lightOf(task: Task): { state: string; sign: string; text: string
 /* As a run counts them: what is stated, else the name without its number. The server numbers kinds there, by how many tasks they have
  * and then in the file's order; here each box is one. */
 const kindOf = (task: Task) => keyOf(task, "kind") || task.name.replace(/[\d_.:# -]+$/, "") || task.name;
-function boxFill(task: Task, kinds: string[]): string {
+export function boxFill(task: Task, kinds: string[]): string {
     const at = kinds.indexOf(kindOf(task));
     return at < 8 ? kindFill(at) : otherFill;
 }
-function kindsOf(all: Task[]): string[] {
+export function kindsOf(all: Task[]): string[] {
     const tasks = new Map<string, number>();
     for (const t of all) tasks.set(kindOf(t), (tasks.get(kindOf(t)) ?? 0) + t.count);
     return [...tasks].sort((a, b) => b[1] - a[1]).map(([kind]) => kind);

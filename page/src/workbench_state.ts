@@ -57,6 +57,7 @@ export const port = signal<{ task: string; file: string } | null>(null); /* whos
 export const message = signal(""); /* why the last thing was refused */
 export const saving = signal<"saved" | "waits" | "away" | "conflict">("saved");
 export const lights = signal<Lights | null>(null);
+export const unlit = signal(""); /* why nothing is known of what a run would do */
 export const trial = signal<Trial | null>(null);
 export const past = signal<Moment[]>([]);
 export const future = signal<Moment[]>([]);
@@ -208,9 +209,12 @@ export async function light(): Promise<void> {
         const found = await ask<Lights>("/api/workbench/lights", { file: name });
         if (file.value !== name) return;
         lights.value = found;
+        unlit.value = "";
         if (found.going) lighting = window.setTimeout(light, Math.max(1000, 10 * (performance.now() - began)));
-    } catch {
-        if (file.value === name) lights.value = null; /* the workflow cannot be read: problems say why */
+    } catch (error) {
+        if (file.value !== name) return;
+        lights.value = null;
+        unlit.value = flow.value.problems.length ? "" : (error as Error).message; /* a workflow that cannot be read has problems */
     }
 }
 

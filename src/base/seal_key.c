@@ -18,7 +18,7 @@
 
 enum {
     NONCE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
-    PROOF = crypto_aead_xchacha20poly1305_ietf_ABYTES,
+    KEY_PROOF = crypto_aead_xchacha20poly1305_ietf_ABYTES,
 };
 
 static const char key_word[] = "weft-key-1 ";
@@ -186,7 +186,7 @@ void seal_piece(const struct seal_key *key, const struct seal_place *place, cons
                 size_t n, struct strbuf *out)
 {
     unsigned char nonce[NONCE], own[32];
-    static const char room[PROOF];
+    static const char room[KEY_PROOF];
     struct strbuf where = {0};
     place_bytes(place, &where);
     seal_random(nonce, sizeof nonce);
@@ -205,7 +205,7 @@ void seal_piece(const struct seal_key *key, const struct seal_place *place, cons
 bool seal_open_piece(const struct seal_key *key, const struct seal_place *place, const void *data,
                      size_t n, struct strbuf *out)
 {
-    if (n < NONCE + PROOF)
+    if (n < NONCE + KEY_PROOF)
         return false;
     unsigned char own[32];
     const unsigned char *nonce = data, *box = nonce + NONCE;
@@ -213,7 +213,7 @@ bool seal_open_piece(const struct seal_key *key, const struct seal_place *place,
     place_bytes(place, &where);
     seal_derive(key, "weft: pieces at rest", own, sizeof own);
     size_t at = out->n;
-    bytes_put(out, box, n - NONCE - PROOF);
+    bytes_put(out, box, n - NONCE - KEY_PROOF);
     /* never NULL, also for an empty piece */
     strbuf_add_char(out, 0);
     bool good = crypto_aead_xchacha20poly1305_ietf_decrypt(

@@ -83,7 +83,7 @@ static bool check_name(const char *key, const char *name, size_t length, struct 
                      key, (int)length, name);
 }
 
-static bool check_env(const char *text, struct error *err)
+static bool environment_check_names(const char *text, struct error *err)
 {
     struct strbuf name = {0}, value = {0};
     bool good = true;
@@ -115,7 +115,7 @@ static bool check_words(enum column_id id, const char *text, struct error *err)
 bool environment_check(enum column_id id, const char *text, struct error *err)
 {
     if (id == COLUMN_env)
-        return check_env(text, err);
+        return environment_check_names(text, err);
     if (id == COLUMN_pass || id == COLUMN_secret || id == COLUMN_modules)
         return check_words(id, text, err);
     if (!*text || *text == '-' || strpbrk(text, "\n\t") ||

@@ -30,7 +30,7 @@ struct figures {
     ARRAY(str_id) cell; /* rows of MOST_COLUMNS; 0: empty */
 };
 
-static void figures_free(struct figures *f)
+static void experiment_figures_free(struct figures *f)
 {
     if (f->cell.n) {
         intern_free(&f->names);
@@ -230,7 +230,7 @@ void experiment_results(const struct expansion *e, bool colour, struct strbuf *o
     }
     table_print(t, out, &(struct table_style){.colour = colour});
     table_free(t);
-    figures_free(&f);
+    experiment_figures_free(&f);
     strbuf_free(&files);
     free(object);
 }
@@ -385,7 +385,7 @@ static void list_json(struct json_writer *j, const struct expansion *e)
         json_write_end_object(j);
     }
     json_write_end_array(j);
-    figures_free(&f);
+    experiment_figures_free(&f);
     strbuf_free(&text);
     free(object);
 }

@@ -12,7 +12,7 @@
 
 /* ---- the graph, coloured by time ---- */
 
-enum { SHADES = 6, REUSED = 6, FAILED = 7, NOT_RUN = KINDS_SHOWN };
+enum { SHADES = 6, SHADE_REUSED = 6, SHADE_FAILED = 7, NOT_RUN = KINDS_SHOWN };
 
 /* From strong to pale, all light enough for dark text and apart from the red of failures. */
 static const char *const palette[KINDS_SHOWN + 1] = {"#CB8B2A", "#DDA84E", "#EBC57B",
@@ -39,8 +39,8 @@ static void name_shades(struct kinds *k, double longest)
                       human_seconds(a, i + 1 < SHADES ? from : 2 * from));
         k->name[i] = strbuf_steal(&text);
     }
-    k->name[REUSED] = mem_copy_string("reused");
-    k->name[FAILED] = mem_copy_string("failed");
+    k->name[SHADE_REUSED] = mem_copy_string("reused");
+    k->name[SHADE_FAILED] = mem_copy_string("failed");
     k->name[NOT_RUN] = mem_copy_string("did not run");
     k->shown = KINDS_SHOWN;
 }
@@ -112,16 +112,16 @@ void page_graph(struct page *p)
         if (outcome == TRACE_DONE)
             *c = shade_of(seconds[t], longest);
         else if (outcome == -1 || !trace_is_failure(outcome))
-            *c = p->f.reused[t] ? REUSED : NOT_RUN;
+            *c = p->f.reused[t] ? SHADE_REUSED : NOT_RUN;
         else
-            *c = FAILED;
+            *c = SHADE_FAILED;
         k.count[*c]++;
     }
     const char *packed[KINDS_SHOWN + 1] = {0};
     pack_shades(&k, w->ntasks, packed);
     uint8_t failed = 0;
     for (uint32_t i = 0; i < k.shown; i++)
-        failed = packed[i] == palette[FAILED] ? (uint8_t)(i + 1) : failed;
+        failed = packed[i] == palette[SHADE_FAILED] ? (uint8_t)(i + 1) : failed;
     struct graph_svg_options options = {.title = "The graph, coloured by time",
                                         .bare = true,
                                         .shades = &k,

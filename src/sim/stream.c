@@ -22,7 +22,7 @@
 #include "sim/network.h"
 #include "sim/pairmap.h"
 
-enum stream_event { EVENT_DONE, EVENT_DONE_BESIDE, EVENT_ARRIVES, EVENT_TASK_DUE, EVENT_SEND_DUE };
+enum stream_event { STREAM_DONE, STREAM_DONE_BESIDE, STREAM_ARRIVES, STREAM_TASK_DUE, STREAM_SEND_DUE };
 
 const char *const stream_feed_names[] = {"flood", "period", "window", NULL};
 
@@ -77,7 +77,7 @@ static void make_ready(struct stream *s, uint64_t item, uint32_t copy)
     if (costs_time(s->costs, s->map.copies[copy].task, node) == 0) { /* an event: no recursion */
         if (isnan(s->began[item]))
             s->began[item] = s->engine.now;
-        engine_at(&s->engine, s->engine.now, EVENT_DONE_BESIDE, item << 32 | copy);
+        engine_at(&s->engine, s->engine.now, STREAM_DONE_BESIDE, item << 32 | copy);
         return;
     }
     double key = s->copy_due ? s->base[item] + s->copy_due[copy] : (double)item;
@@ -91,7 +91,7 @@ static void has_inputs(struct stream *s, uint64_t item, uint32_t copy)
 {
     double due = s->copy_due ? s->base[item] + s->copy_due[copy] : 0;
     if (due > s->engine.now)
-        engine_at(&s->engine, due, EVENT_TASK_DUE, item * s->map.ncopies + copy);
+        engine_at(&s->engine, due, STREAM_TASK_DUE, item * s->map.ncopies + copy);
     else
         make_ready(s, item, copy);
 }
@@ -152,7 +152,7 @@ static void start_next(struct stream *s, uint32_t node)
     s->task_start[node] = s->engine.now;
     if (isnan(s->began[item]))
         s->began[item] = s->engine.now;
-    engine_at(&s->engine, s->engine.now + time, EVENT_DONE, node);
+    engine_at(&s->engine, s->engine.now + time, STREAM_DONE, node);
 }
 
 /* From the node of its producer. False: it has no way to travel. */
@@ -203,7 +203,7 @@ static bool task_done(struct stream *s, uint64_t value, uint32_t node, double st
     for (uint32_t k = c->feed_off; k < c[1].feed_off; k++) {
         double due = s->feed_due ? s->base[item] + s->feed_due[k] : 0;
         if (due > now)
-            engine_at(&s->engine, due, EVENT_SEND_DUE, item * s->map.nfeeds + k);
+            engine_at(&s->engine, due, STREAM_SEND_DUE, item * s->map.nfeeds + k);
         else if (!send_feed(s, item, k, node, err))
             return false;
     }
@@ -279,27 +279,27 @@ static uint32_t feed_source(const struct stream *s, uint64_t item, uint32_t feed
 static bool stream_happened(struct stream *s, const struct event *x, struct error *err)
 {
     switch ((enum stream_event)x->kind) {
-    case EVENT_DONE:
+    case STREAM_DONE:
         return node_done(s, (uint32_t)x->payload, err);
-    case EVENT_DONE_BESIDE: {
+    case STREAM_DONE_BESIDE: {
         uint32_t cluster = s->map.copies[(uint32_t)x->payload].cluster;
         return task_done(s, x->payload, mapping_node(&s->map, cluster, x->payload >> 32),
                          s->engine.now, err);
     }
-    case EVENT_TASK_DUE:
+    case STREAM_TASK_DUE:
         make_ready(s, x->payload / s->map.ncopies, (uint32_t)(x->payload % s->map.ncopies));
         return true;
-    case EVENT_SEND_DUE: {
+    case STREAM_SEND_DUE: {
         uint64_t item = x->payload / s->map.nfeeds;
         uint32_t feed = (uint32_t)(x->payload % s->map.nfeeds);
         return send_feed(s, item, feed, feed_source(s, item, feed), err);
     }
-    case EVENT_ARRIVES:
+    case STREAM_ARRIVES:
         break;
     }
     s->arrived++;
     if (s->arrived < s->o->items)
-        engine_at(&s->engine, s->arrived * s->period, EVENT_ARRIVES, 0);
+        engine_at(&s->engine, s->arrived * s->period, STREAM_ARRIVES, 0);
     release_items(s);
     return true;
 }
@@ -311,7 +311,7 @@ static bool stream_loop(struct stream *s, struct error *err)
     struct network *n = s->network;
     uint64_t next_report = 1 << 16;
     if (s->period > 0)
-        engine_at(e, 0, EVENT_ARRIVES, 0);
+        engine_at(e, 0, STREAM_ARRIVES, 0);
     else
         s->arrived = s->o->items;
     release_items(s);

@@ -42,7 +42,7 @@ char *folder_file(const struct laboratory *lab, const char *name, struct reply *
 
 /* ---- the list ---- */
 
-typedef ARRAY(char *) folder_names;
+typedef ARRAY(char *) folder_paths;
 
 /* Does some format that reads workflows or platforms have this suffix? */
 static bool folder_suffix_is_known(const char *name)
@@ -62,7 +62,7 @@ static bool folder_suffix_is_known(const char *name)
 }
 
 /* Breadth is bounded by FOLDER_FILES, depth by FOLDER_DEPTH; hidden folders (.weft, .git) are not looked into. */
-static void folder_walk(const char *path, const char *prefix, int depth, folder_names *names)
+static void folder_walk(const char *path, const char *prefix, int depth, folder_paths *names)
 {
     DIR *d = opendir(path);
     for (struct dirent *e; d && (e = readdir(d)) && names->n < FOLDER_FILES;) {
@@ -123,7 +123,7 @@ static int folder_by_name(const void *a, const void *b)
 static void answer_files(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
     (void)r;
-    folder_names names = {0};
+    folder_paths names = {0};
     struct json_writer j;
     folder_walk(lab->folder, "", 0, &names);
     if (names.n)

@@ -74,6 +74,72 @@ async function around(page, origin) {
     await shot(page, "around");
 }
 
+/* Own tasks in the palette, wires that do not fit, many boxes at once, the map, tables, the colour of a kind beside its lines. */
+async function bench(page, context, origin) {
+    lab.write("tasks/count-here.yaml", "# Of this folder.\nweft: 1\ntasks:\n  count-here: { run: 'wc -l < {in} > {out}', in: table.csv, out: lines.txt }\n");
+    lab.write("bench.yaml", `weft: 1
+tasks:
+  make: { run: "printf 'name,size\\na,1\\nb,2\\n' > {out}", out: table.csv }
+  note: { run: "echo > {out}", out: note.txt }
+  show: { run: "cp {in} {out}", in: picture.png, out: shown.png }
+  last: { run: "cp {in} {out}", in: note.txt, out: last.txt }
+`);
+    run("bench.yaml", "make");
+    await page.goto(`${origin}/#workbench?file=bench.yaml`);
+    await comes(box(page, "make"), "another workflow");
+    await page.reload();
+    await box(page, "make").waitFor();
+    await page.getByLabel("search tasks").fill("count-here");
+    await page.locator(".palette li button", { hasText: "count-here" }).click();
+    await until(() => lab.read("bench.yaml").includes("count-here:"), "a task of the folder's own library is in the palette");
+    await comes(page.locator(".unlit", { hasText: "picture.png" }), "a run that could not begin is told, with what is missing");
+    await box(page, "note").focus();
+    await page.keyboard.press("w");
+    await box(page, "show").focus();
+    await page.keyboard.press("w");
+    await until(async () => /\.txt.*\.png|\.png.*\.txt|text|picture/.test(await page.locator(".refused").innerText().catch(() => "")), "a text is not wired to where a picture belongs, and a word says why");
+    ok(lab.read("bench.yaml").includes("in: picture.png"), "and nothing is changed");
+    const stripe = (word) => page.evaluate((w) => {
+        const at = document.querySelector(".editor textarea").value.split("\n").findIndex((line) => line.includes(w));
+        return getComputedStyle(document.querySelectorAll(".editor pre span")[at]).borderRightColor;
+    }, word);
+    const fill = await box(page, "show").locator("rect").evaluateAll((all) => all.map((r) => getComputedStyle(r).fill));
+    ok(fill.includes(await stripe("show:")), "beside its lines stands the colour of its box", `${fill} ${await stripe("show:")}`);
+    await box(page, "make").locator(".port.out text").click();
+    await comes(page.locator("section.behind table tr", { hasText: "b" }).first(), "a table is behind the port as a table");
+    ok(/\d+ B · [0-9a-f]{12}/.test(await page.locator("section.behind").innerText()), "with its size and digest");
+    await box(page, "note").click({ position: { x: 60, y: 12 } });
+    await box(page, "last").click({ position: { x: 60, y: 12 }, modifiers: ["Shift"] });
+    await page.getByRole("button", { name: "Align left" }).click();
+    const left = async (name) => Math.round((await box(page, name).locator("rect").first().boundingBox()).x);
+    await until(async () => (await left("note")) === (await left("last")), "two boxes are aligned");
+    const before = await left("note");
+    await page.locator(".minimap").click({ position: { x: 3, y: 3 } });
+    await until(async () => (await left("note")) !== before, "a click on the map goes there");
+    await page.getByRole("button", { name: "Tidy" }).click();
+    await page.locator(".canvas").focus().catch(() => undefined);
+    await box(page, "note").focus();
+    await page.keyboard.press("Space");
+    await box(page, "last").focus();
+    await page.keyboard.press("Shift+Space");
+    await page.getByPlaceholder("name").last().fill("pair");
+    await page.getByRole("button", { name: "Group to a sub-workflow" }).click();
+    await until(() => fs.existsSync(path.join(lab.work, "pair.yaml")) && /note:/.test(lab.read("pair.yaml")) && !/\n  note:/.test(lab.read("bench.yaml")), "two boxes become a sub-workflow in a file of its own");
+    await comes(box(page, "pair"), "which is a box");
+    await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin });
+    await box(page, "show").focus();
+    await page.keyboard.press("Control+c");
+    const other = await context.newPage();
+    lab.write("empty.yaml", "weft: 1\ntasks:\n  one: { run: 'true > {out}', out: one.txt }\n");
+    await other.goto(`${origin}/#workbench?file=empty.yaml`);
+    await box(other, "one").focus();
+    await other.bringToFront();
+    await other.keyboard.press("Control+v");
+    await until(() => /show:/.test(lab.read("empty.yaml")), "what is copied in one window is pasted in another");
+    await other.close();
+    await shot(page, "bench");
+}
+
 /* Each task its own light, while a run goes on. */
 async function lights(page, origin) {
     lab.write("slow.yaml", 'weft: 1\ntasks:\n  first: { run: "echo 1 > {out}", out: one.txt }\n  wait: { run: "while [ ! -e {go} ]; do sleep 0.1; done; cp {in} {out}", in: one.txt, out: two.txt }\n  last: { run: "cp {in} {out}", in: two.txt, out: three.txt }\nparameters: { go: "' + path.join(lab.work, "go") + '" }\n');
@@ -101,6 +167,18 @@ async function plan(page, origin) {
     await until(async () => (await film.getByLabel("moment").inputValue()) === "1000", "Plan: the film is moved by keys");
     await accessible(page, "the Plan view");
     await shot(page, "plan");
+}
+
+/* Trees, streams and orders have pictures of their own. */
+async function plans(page, origin) {
+    lab.write("tree.yaml", `weft: 1\nname: tree\ntasks:\n${Array.from({ length: 15 }, (_, i) => `  t${i}: { work: ${1 + (i % 3)}, memory: 1M${i > 6 ? "" : `, in: [f${2 * i + 1}, f${2 * i + 2}]`}, out: { name: f${i}, size: 1M } }\n`).join("")}`);
+    lab.write("four.yaml", "weft: 1\nnodes:\n  - { name: n, count: 4, cores: 1, memory: 1G }\nnetwork: { bandwidth: 100M }\n");
+    for (const [planner, what, look] of [["hetpart2", "parts of a tree", ".plan canvas"], ["mos", "the front of throughput and latency", "section[aria-label*=front], .plan svg, .plan canvas"], ["ic", "eligible tasks after each step", ".plan svg, .plan canvas"]]) {
+        await page.goto(`${origin}/#plan?flow=tree.yaml&on=four.yaml&with=${planner}`);
+        await comes(page.locator(look).first(), `Plan: ${what}`);
+        ok((await page.getByRole("alert").count()) === 0, `Plan: without a mistake, by ${planner}`, (await page.getByRole("alert").allInnerTexts()).join());
+        await shot(page, `plan-${planner}`);
+    }
 }
 
 async function experiments(page, origin) {
@@ -138,6 +216,13 @@ async function database(page, origin) {
     await page.goto(`${origin}/#database?run=${number}`);
     await page.getByRole("region", { name: `run ${number}` }).waitFor();
     await accessible(page, "the Database with a run");
+    await page.locator("summary", { hasText: /files?$/ }).first().click();
+    await page.getByRole("link", { name: "three.txt" }).first().click();
+    await comes(page.locator("img.lineage"), "Database: where a file comes from, as a graph");
+    await until(() => page.evaluate(() => document.querySelector("img.lineage")?.naturalWidth > 0), "which is drawn");
+    await page.goto(`${origin}/#database?before=1&after=${number}`);
+    await comes(page.getByText("from start to end"), "Database: two runs are compared");
+    await accessible(page, "the Database with two runs");
 }
 
 /* 31 equal failures are one row. */
@@ -228,8 +313,10 @@ await test(lab, async ({ context }) => {
     const page = await context.newPage();
     await page.goto(url);
     await around(page, origin);
+    await bench(page, context, origin);
     await lights(page, origin);
     await plan(page, origin);
+    await plans(page, origin);
     await experiments(page, origin);
     await database(page, origin);
     await failures(page, origin);

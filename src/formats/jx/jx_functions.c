@@ -465,7 +465,7 @@ static jx_value call_error(const struct jx_arguments *a)
 /* ---- outside ---- */
 
 /* The path of the first argument; NULL: an error. */
-static const char *outside_path(const struct jx_arguments *a, struct strbuf *path)
+static const char *jx_outside_path(const struct jx_arguments *a, struct strbuf *path)
 {
     if (a->at[0]->type != JX_STRING)
         return (const char *)wrong_argument(a, 0, "a string");
@@ -487,7 +487,7 @@ static jx_value call_listdir(const struct jx_arguments *a)
     struct strbuf path = {0};
     folder_names names = {0};
     jx_items items = {0};
-    const char *folder = outside_path(a, &path);
+    const char *folder = jx_outside_path(a, &path);
     bool good = folder != NULL;
     if (good && !folder_list(folder, &names))
         good =
@@ -516,7 +516,7 @@ static jx_value call_fetch(const struct jx_arguments *a)
     struct text text;
     struct stat s;
     jx_value v = NULL;
-    const char *file = outside_path(a, &path);
+    const char *file = jx_outside_path(a, &path);
     struct error err = {0};
     if (file && (stat(file, &s) != 0 || !S_ISREG(s.st_mode) || !file_read(file, &text, &err))) {
         jx_error(a->e, a->call, "fetch(): %.200s is no file that can be read", file);

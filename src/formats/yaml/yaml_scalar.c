@@ -178,7 +178,7 @@ static bool find_head(const char *line, const char *stop, struct block_head *hea
 }
 
 /* Up to the break of this line; `*next` is where the next one begins. */
-static const char *line_end(const char *at, const char *end, const char **next)
+static const char *scalar_line_end(const char *at, const char *end, const char **next)
 {
     const char *stop = memchr(at, '\n', (size_t)(end - at));
     *next = stop ? stop + 1 : end;
@@ -202,7 +202,7 @@ static void copy_block(const char *at, const char *end, const struct block_head 
     size_t indent = 0, breaks = 0; /* breaks: empty lines since the last one with text */
     bool any = false, was_spaced = false, terminated = true;
     for (const char *next; at < end; at = next) {
-        const char *stop = line_end(at, end, &next), *text = at;
+        const char *stop = scalar_line_end(at, end, &next), *text = at;
         while (text < stop && *text == ' ' && (!indent || (size_t)(text - at) < indent))
             text++;
         size_t column = (size_t)(text - at);

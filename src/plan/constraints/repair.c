@@ -19,7 +19,7 @@
 
 /* Trials without a better schedule after which the walk begins again at the best one, and how often
  * it does before it gives up. */
-enum { PATIENCE = 400, RESTARTS = 12 };
+enum { PATIENCE = 400, REPAIR_RESTARTS = 12 };
 /* Trials without a better schedule once everything is fulfilled: for those who read the plan. */
 enum { POLISH = 300, HALVINGS = 40 };
 
@@ -257,7 +257,7 @@ uint64_t repair_candidate(struct space *s, struct schedule_found *best,
     rng_seed(&r.rng, s->request->seed);
     bool over = false;
     /* whether a requirement can be kept another search finds out; for wishes this is the last */
-    int walks = best->verdict.broken ? RESTARTS : 4 * RESTARTS;
+    int walks = best->verdict.broken ? REPAIR_RESTARTS : 4 * REPAIR_RESTARTS;
     for (int k = 0; k < walks && !over; k++) {
         bool polishing = is_fulfilled(&best->verdict);
         r.for_wishes = k % 2 && !polishing && !best->verdict.broken;

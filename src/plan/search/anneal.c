@@ -216,7 +216,7 @@ static void move_chain(struct anneal_search *s, uint32_t t)
 }
 
 /* One of seven kinds, by fixed shares; may turn out to change nothing. */
-static void make_move(struct anneal_search *s)
+static void anneal_make_move(struct anneal_search *s)
 {
     uint32_t t = pick_task(s), kind = anneal_below(s, 100);
     if (kind < 30) {
@@ -310,7 +310,7 @@ static bool run_round(struct anneal_search *s, const struct round *round, struct
             return true;
         pace->made++;
         /* the threshold is drawn first, so that decoding may stop at it */
-        make_move(s);
+        anneal_make_move(s);
         double limit = d->makespan - heat * log(1 - rng_unit(&s->rng));
         double makespan = decoder_run(d, limit);
         if (makespan > limit) {

@@ -385,7 +385,7 @@ static struct plan *plan_expert_extended(const struct plan_request *request, str
     return run_expert(request, true, err);
 }
 
-static const struct option options[] = {STREAM_OPTIONS, {0}};
+static const struct option expert_options[] = {STREAM_OPTIONS, {0}};
 
 const struct planner planner_expert = {
     .name = "expert",
@@ -394,7 +394,7 @@ const struct planner planner_expert = {
         "EXPERT: clusters along the longest paths, as large as the period allows; one replica each",
     .paper = "Guirado et al., Cluster 2005, as reconstructed from OSU-CISRC-4/08-TR17",
     .tie_rule = "longest path first, then bottom level; clusters by number",
-    .options = options,
+    .options = expert_options,
     .accepts = ACCEPTS_DAG | ACCEPTS_STREAM,
     .run = plan_expert_plain,
 };
@@ -405,7 +405,7 @@ const struct planner planner_expert_e = {
     .summary = "EXPERT, the processors left shared out among the clusters by weight",
     .paper = "OSU-CISRC-4/08-TR17, section 5",
     .tie_rule = "longest path first, then bottom level; clusters by number",
-    .options = options,
+    .options = expert_options,
     .accepts = ACCEPTS_DAG | ACCEPTS_STREAM,
     .run = plan_expert_extended,
 };

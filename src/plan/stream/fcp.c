@@ -272,7 +272,7 @@ static struct plan *plan_fcp_extended(const struct plan_request *request, struct
     return run_fcp(request, true, err);
 }
 
-static const struct option options[] = {STREAM_OPTIONS, {0}};
+static const struct option fcp_options[] = {STREAM_OPTIONS, {0}};
 
 const struct planner planner_fcp = {
     .name = "fcp",
@@ -281,7 +281,7 @@ const struct planner planner_fcp = {
         "Filter Copy Pipeline: copies of each task by its rate, each where it completes first",
     .paper = "Spencer et al., SC 2002, as reconstructed from OSU-CISRC-4/08-TR17",
     .tie_rule = "lowest processor",
-    .options = options,
+    .options = fcp_options,
     .accepts = ACCEPTS_DAG | ACCEPTS_STREAM,
     .run = plan_fcp_plain,
 };
@@ -292,7 +292,7 @@ const struct planner planner_fcp_e = {
     .summary = "Filter Copy Pipeline, again on the processors left until the throughput is met",
     .paper = "OSU-CISRC-4/08-TR17, section 5",
     .tie_rule = "lowest processor",
-    .options = options,
+    .options = fcp_options,
     .accepts = ACCEPTS_DAG | ACCEPTS_STREAM,
     .run = plan_fcp_extended,
 };

@@ -395,7 +395,7 @@ static struct plan *run_stream_planner(const struct plan_request *request, struc
     return plan;
 }
 
-static const struct option options[] = {
+static const struct option stream_options[] = {
     STREAM_OPTIONS,
     {"effort", OPTION_NUMBER, "1", NULL, 0, 1000,
      "how long to search: 1 is about 20,000 estimates"},
@@ -410,7 +410,7 @@ const struct planner planner_stream = {
     .guarantee = "never a longer latency than mos at the same throughput; the least of all "
                  "mappings up to 8 tasks, with duplicates where there are at most 2 million",
     .tie_rule = "latency, then processors; the seed decides the order of the search",
-    .options = options,
+    .options = stream_options,
     .accepts = ACCEPTS_DAG | ACCEPTS_STREAM,
     .run = run_stream_planner,
 };

@@ -32,15 +32,15 @@
 
 enum {
     RUNGS = 64,
-    MOST_KINDS = 8,
-    MOST_LOTS = 2000,
-    ROUNDS = 16,
+    LADDER_KINDS = 8,
+    LADDER_LOTS = 2000,
+    LADDER_ROUNDS = 16,
     PATIENCE = 5, /* rounds without a shorter mapping */
     DEAREST = 12,
-    MOST_PROCESSORS = 128
+    LADDER_PROCESSORS = 128
 };
 /* Subtrees with less than this share of a processor's work are never cut off. */
-static const double LIGHT = 1.0 / 12;
+static const double LADDER_LIGHT = 1.0 / 12;
 static const double CHEAPEST = 0.25;
 
 struct ladder_kind {
@@ -74,7 +74,7 @@ struct ladder_choice {
 
 struct ladder {
     const struct tree_setting *s;
-    struct ladder_kind kind[MOST_KINDS];
+    struct ladder_kind kind[LADDER_KINDS];
     uint32_t nkinds, *kind_of;
     struct ladder_lot *lot; /* parents before children */
     uint32_t nlots, budget;
@@ -105,7 +105,7 @@ static void ladder_kinds(struct ladder *l)
     for (uint32_t q = 0; q < s->nprocs; q++)
         if (!distinct || speed[distinct - 1] != speed[q])
             speed[distinct++] = speed[q];
-    l->nkinds = distinct < MOST_KINDS ? distinct : MOST_KINDS;
+    l->nkinds = distinct < LADDER_KINDS ? distinct : LADDER_KINDS;
     l->kind_of = mem_new(uint32_t, s->nprocs);
     for (uint32_t q = 0; q < s->nprocs; q++) {
         uint32_t place = 0;
@@ -132,13 +132,13 @@ static bool ladder_lots(struct ladder *l)
 {
     const struct tree_setting *s = l->s;
     const struct tree *t = s->t;
-    double light = LIGHT * s->work[0] / s->nprocs;
+    double light = LADDER_LIGHT * s->work[0] / s->nprocs;
     uint32_t heavy;
     for (;; light *= 1.25) {
         heavy = 1;
         for (uint32_t x = 1; x < t->n; x++)
             heavy += s->work[x] >= light;
-        if (heavy <= MOST_LOTS)
+        if (heavy <= LADDER_LOTS)
             break;
         if (!(light > 0 && light < s->work[0])) /* a thousand tasks in a row, and no work below */
             return false;
@@ -346,7 +346,7 @@ static int largest_choice_first(const void *a, const void *b)
     return x->task < y->task ? -1 : x->task > y->task;
 }
 
-static int heaviest_choice_first(const void *a, const void *b)
+static int ladder_heaviest_first(const void *a, const void *b)
 {
     const struct ladder_choice *x = a, *y = b;
     if (x->work != y->work)
@@ -397,7 +397,7 @@ static bool ladder_carry_out(struct ladder *l, struct partition *p)
             if (q != NONE)
                 partition_map(p, i, q);
         }
-        qsort(l->chosen.at, l->chosen.n, sizeof *l->chosen.at, heaviest_choice_first);
+        qsort(l->chosen.at, l->chosen.n, sizeof *l->chosen.at, ladder_heaviest_first);
     }
     if (!partition_mapped(p) && !merge_heterogeneous(p))
         return false;
@@ -454,8 +454,8 @@ void ladder_mappings(const struct tree_setting *s, double known, double deadline
                      struct snapshot *out, uint32_t *found, uint32_t most)
 {
     /* tables of every lot; processors by the hundred have no room for them */
-    uint32_t dearest = (uint32_t)(fmin(s->nprocs, MOST_PROCESSORS) * DEAREST);
-    if (s->nprocs < 2 || s->nprocs > MOST_PROCESSORS || s->t->n < 2 ||
+    uint32_t dearest = (uint32_t)(fmin(s->nprocs, LADDER_PROCESSORS) * DEAREST);
+    if (s->nprocs < 2 || s->nprocs > LADDER_PROCESSORS || s->t->n < 2 ||
         !(known > 0 && known < INFINITY))
         return;
     struct ladder l = {.s = s, .known = known};
@@ -469,7 +469,7 @@ void ladder_mappings(const struct tree_setting *s, double known, double deadline
     struct partition *p = partition_new(s, false);
     double best = known;
     for (uint32_t round = 0, since = 0;
-         round < ROUNDS && since < PATIENCE && clock_seconds() < deadline; round++, since++) {
+         round < LADDER_ROUNDS && since < PATIENCE && clock_seconds() < deadline; round++, since++) {
         ladder_round(&l, p, out, found, most);
         ladder_prices(&l, round);
         if (l.known < best * (1 - 1e-3))
