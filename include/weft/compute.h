@@ -54,6 +54,10 @@ struct weft_compute_options {
     const struct weft_plan
         *follow; /* an order, a part of a tree with its order, or a plan with times [none] */
     bool look;   /* nothing is called: only whether it could be, and `needed` */
+    /* Each thread stays on a core of its own, spread over those that the program may use (hwloc), and what it is the first to
+     * write lies in the memory beside that core [the system moves threads]. An error where that cannot be had, and where
+     * a function asks for it: the threads are not its own. */
+    bool pin;
 };
 #define WEFT_COMPUTE_INIT                                                                          \
     {                                                                                              \

@@ -41,7 +41,8 @@ static bool compute_do(const struct workflow *w, const struct weft_compute_optio
                                       .memory = o->memory,
                                       .folder = o->folder,
                                       .follow = o->follow ? o->follow->model : NULL,
-                                      .look = o->look};
+                                      .look = o->look,
+                                      .pin = o->pin};
     bool good = compute_workflow(&request, &f, err);
     if (out)
         *out = (struct weft_compute_figures){f.done,   f.seconds, f.busy,     f.peak,

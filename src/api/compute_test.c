@@ -4,6 +4,7 @@
 #include "weft/weft.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -295,6 +296,47 @@ static void test_nested(void)
     weft_workflow_free(w);
 }
 
+/* ---- pinned ---- */
+
+enum { PIN_TASKS = 64 };
+static _Atomic uint32_t pinned_calls, unpinned_calls;
+
+static int looks_where(const struct weft_task *t)
+{
+    cpu_set_t set;
+    (void)t;
+    CPU_ZERO(&set);
+    bool one = sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == 1;
+    atomic_fetch_add(one ? &pinned_calls : &unpinned_calls, 1);
+    return 0;
+}
+
+/* The work may be refused where hwloc is not; then it says so, and nothing was called. */
+static void test_pinned(void)
+{
+    struct weft_builder *b = weft_builder_new("pinned");
+    struct weft_error error;
+    struct weft_compute_options o = WEFT_COMPUTE_INIT;
+    char name[16];
+    cpu_set_t before, after;
+    for (uint32_t i = 0; i < PIN_TASKS; i++) {
+        snprintf(name, sizeof name, "t%u", i);
+        weft_builder_call(b, weft_builder_task(b, name), ":looks_where");
+    }
+    struct weft_workflow *w = weft_builder_finish(b, &error);
+    o.functions = (struct weft_function[]){{"looks_where", looks_where}, {NULL, NULL}};
+    o.threads = 3; /* more than some machines have */
+    o.pin = true;
+    sched_getaffinity(0, sizeof before, &before);
+    bool good = weft_compute(w, &o, NULL, &error);
+    sched_getaffinity(0, sizeof after, &after);
+    ok(good || strstr(error.text, "cannot be pinned"), "pinned, or told why not: %s", error.text);
+    is_int((long)atomic_load(&pinned_calls), good ? PIN_TASKS : 0, "every call on one processor");
+    is_int((long)atomic_load(&unpinned_calls), 0, "none elsewhere");
+    ok(CPU_EQUAL(&before, &after), "the program's own thread is left as it was");
+    weft_workflow_free(w);
+}
+
 int main(void)
 {
     TAP_DO(check_lent(true, "double_it", true, ""));
@@ -306,5 +348,6 @@ int main(void)
     TAP_DO(test_limits());
     TAP_DO(test_refused());
     TAP_DO(test_nested());
+    TAP_DO(test_pinned());
     return tap_done();
 }

@@ -26,6 +26,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "exec/pins.h"
 #include "exec/ration.h"
 
 #include <math.h>
@@ -443,6 +444,8 @@ static void *crew_work(void *context)
     pthread_mutex_unlock(&c->lock);
     me->since = me->woke = clock_seconds();
     crew_here = me;
+    if (c->o.pins)
+        pins_hold(c->o.pins, me->lane);
     for (uint32_t task; (task = crew_search(me)) != NONE;)
         while (task != NONE && !atomic_load_explicit(&c->stop, memory_order_relaxed))
             task = crew_run(me, task);

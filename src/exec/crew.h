@@ -19,6 +19,7 @@
 
 struct crew;
 struct data;
+struct pins;
 struct ration;
 
 /* What it points to must stay until the crew is freed. */
@@ -33,6 +34,7 @@ struct crew_config {
     bool quiet;             /* of ends that are well only their number and time are wanted */
     struct data *data;      /* objects in memory (exec/data.h); NULL: there are none */
     struct ration *ration;  /* memory to keep to (exec/ration.h), with `ordered`; NULL: none */
+    const struct pins *pins; /* thread i stays in place i (exec/pins.h); NULL: anywhere */
     void *given;            /* `context` of struct weft_task */
     /* From any thread: there may be something to take, or it is over. */
     void (*wake)(void *context);

@@ -16,6 +16,7 @@
 #include "exec/calls.h"
 #include "exec/crew.h"
 #include "exec/data.h"
+#include "exec/pins.h"
 #include "exec/ration.h"
 #include "plan/memory/traversal.h"
 
@@ -35,6 +36,7 @@ struct compute {
     weft_task_function *call;
     struct data *data;
     struct ration *ration;
+    struct pins *pins;
     uint32_t *order; /* NULL: none is to be kept */
     double *priority;
     char folder[PATH_MAX]; /* of objects that make room; "": none */
@@ -272,6 +274,16 @@ static uint32_t compute_threads(const struct compute_request *o, bool inside)
     return o->threads || inside ? o->threads : cores > 0 ? (uint32_t)cores : 1;
 }
 
+static bool compute_pin(struct compute *c, bool inside, uint32_t threads, struct error *err)
+{
+    if (inside)
+        return error_set(err, ERROR_INPUT,
+                         "the threads that carry out work inside work are those of the outer "
+                         "computation: ask there to pin them");
+    c->pins = pins_new(threads, err);
+    return c->pins != NULL;
+}
+
 /* From the first call to the last. The crew is gone when this returns, so that nobody touches what the caller frees. */
 static bool compute_call(struct compute *c, struct compute_figures *f, struct error *err)
 {
@@ -282,9 +294,12 @@ static bool compute_call(struct compute *c, struct compute_figures *f, struct er
     if (c->o->look)
         return true;
     bool inside = crew_is_inside();
+    uint32_t threads = compute_threads(c->o, inside);
+    if (c->o->pin && !compute_pin(c, inside, threads, err))
+        return false;
     struct crew_config config = {
         .workflow = c->w,
-        .threads = compute_threads(c->o, inside),
+        .threads = threads,
         .call = c->call,
         .folder = c->folder,
         .priority = c->priority,
@@ -292,6 +307,7 @@ static bool compute_call(struct compute *c, struct compute_figures *f, struct er
         .quiet = true,
         .data = c->data,
         .ration = c->ration,
+        .pins = c->pins,
         .given = c->o->given,
         .wake = compute_wake,
         .context = c,
@@ -324,6 +340,7 @@ static bool compute_call(struct compute *c, struct compute_figures *f, struct er
 static void compute_free(struct compute *c)
 {
     ration_free(c->ration);
+    pins_free(c->pins);
     data_free(c->data);
     calls_free(c->calls);
     free(c->call);

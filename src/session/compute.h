@@ -30,6 +30,7 @@ struct compute_request {
     const char *folder;        /* for objects that make room; NULL: $TMPDIR, else /tmp */
     const struct plan *follow; /* NULL: an order that suits */
     bool look;                 /* nothing is called */
+    bool pin;                  /* threads stay on cores of their own */
 };
 
 struct compute_figures {
