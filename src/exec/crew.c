@@ -245,13 +245,15 @@ static void crew_failed(struct crew_thread *me, uint32_t task)
     atomic_fetch_sub(&c->left, (int64_t)lost);
 }
 
-/* The best of those that became ready is this thread's next task. */
+/* The best of those that became ready is this thread's next task. Lines of the counters come at once, not one by one. */
 static uint32_t crew_release(struct crew_thread *me, uint32_t task)
 {
     struct crew *c = me->crew;
     const struct workflow *w = c->w;
     uint32_t next = NONE;
     bool offered = false;
+    for (uint32_t e = w->succ_off[task]; e < w->succ_off[task + 1]; e++)
+        __builtin_prefetch(crew_waits(c, w->succ_task[e]), 1);
     for (uint32_t e = w->succ_off[task]; e < w->succ_off[task + 1]; e++) {
         uint32_t ready = w->succ_task[e];
         if (atomic_fetch_sub_explicit(crew_waits(c, ready), 1, memory_order_acq_rel) != 1)

@@ -456,6 +456,9 @@ void data_begin(struct data_slot *s, struct weft_task *task, uint32_t number)
     s->in = w->in_object + w->in_off[number];
     s->out = w->out_object + w->object_off[number];
     task->data = &s->asks;
+    /* all of them are asked for soon, and counted down later: other threads give their lines up at once, not one by one */
+    for (uint32_t i = 0; i < s->nin; i++)
+        __builtin_prefetch(&s->data->object[s->in[i]], 1);
     for (uint32_t i = 0; s->data->limited && i < s->nin; i++)
         if (s->data->object[s->in[i]].evicted)
             data_bring_back(s, s->in[i]);
