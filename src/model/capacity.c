@@ -83,6 +83,16 @@ static bool capacity_is_asked(const struct workflow *w, const uint8_t *runs, uin
     return !(runs && !runs[task]) && !(w->command && !w->command[task]);
 }
 
+/* The same as capacity_fits() for a task on one node that asks for no things: nearly all, and a whole struct for each of
+ * a million tasks would be most of the work. */
+static bool capacity_fits_plainly(const struct capacity *there, const struct workflow *w,
+                                  uint32_t task)
+{
+    return w->cores[task] <= there->cores && w->memory[task] <= there->memory &&
+           !(w->needs && w->needs[task] & ~there->has) && !workflow_demand(w, task) &&
+           workflow_span(w, task) == 1;
+}
+
 /* What fits the least of all nodes fits each of them; only the rest is tried node by node. */
 struct capacity_misfits capacity_find_misfits(const struct workflow *w, uint32_t from,
                                               const uint8_t *runs, const struct capacity *nodes,
@@ -93,6 +103,8 @@ struct capacity_misfits capacity_find_misfits(const struct workflow *w, uint32_t
     for (size_t i = 1; i < n; i++)
         least = capacity_least(&least, &nodes[i]);
     for (uint32_t t = from; t < w->ntasks; t++) {
+        if (n && capacity_fits_plainly(&least, w, t))
+            continue;
         struct capacity asks = capacity_demand(w, t);
         uint32_t span = workflow_span(w, t), room = 0;
         if ((capacity_fits(&least, &asks) && span <= n) || !capacity_is_asked(w, runs, t))
