@@ -90,14 +90,11 @@ bool native_gate_task(struct native_reading *r, uint32_t task, yaml_ref call)
 {
     uint32_t own = r->places[0];
     strbuf_clear(&r->gate);
-    r->own_inputs = NONE;
     for (const struct native_reading *x = r; x->module; x = x->module->parent)
         if (x->module->when.n)
             gate_add(r, task, x->module);
-    if (r->places[0] == own)
-        return true;
-    r->own_inputs = own;
-    return call == YAML_NONE ||
+    r->hidden = r->places[0] - own;
+    return !r->hidden || call == YAML_NONE ||
            native_error(&r->file, call,
                         "call: a function gets all files that its task reads, and `when` of the "
                         "sub-workflow that it is in asks some that are not its own; ask values "
@@ -105,11 +102,10 @@ bool native_gate_task(struct native_reading *r, uint32_t task, yaml_ref call)
 }
 
 /* What `{in}` and `{in.list}` stand for where inputs follow that are not the command's. */
-bool native_fill_own_inputs(const struct native_reading *r, const char *text, size_t length,
-                            struct strbuf *out)
+const char *native_own_inputs(struct native_reading *r, const char *text, size_t *length)
 {
-    const char *end = text + length;
-    bool any = false;
+    const char *end = text + *length;
+    struct strbuf *out = &r->kept;
     strbuf_clear(out);
     for (const char *p = text; p < end; p++) {
         bool list = strncmp(p, "{in.list}", 9) == 0;
@@ -119,12 +115,12 @@ bool native_fill_own_inputs(const struct native_reading *r, const char *text, si
         } else if ((!list && strncmp(p, "{in}", 4) != 0) || command_behind_dollar(text, p)) {
             strbuf_add_char(out, *p);
         } else {
-            any = true;
-            strbuf_printf(out, list ? "{in[0:%u].list}" : "{in[0:%u]}", r->own_inputs);
+            strbuf_printf(out, list ? "{in[0:%u].list}" : "{in[0:%u]}", r->places[0] - r->hidden);
             p += list ? 8 : 3;
         }
     }
-    return any;
+    *length = out->n;
+    return strbuf_text(out);
 }
 
 /* --assume align=no: none of its tasks. */

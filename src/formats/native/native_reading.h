@@ -65,7 +65,7 @@ struct native_reading {
     bool naming;           /* places are noted */
     bool names_files;      /* {in.NAME}: any name of a file, not only what could be one of ours */
     struct strbuf gate;    /* what the sub-workflows around ask of the task; empty: nothing */
-    uint32_t own_inputs;   /* of its inputs the first ones; the others are asked. NONE: all */
+    uint32_t hidden;       /* of its inputs the last ones: only asked by these */
     struct strbuf command; /* scratch */
     struct strbuf kept;    /* scratch: a command whose {in} was filled in */
     /* of the task being read: a file that lies above the folder; YAML_NONE: none */
@@ -154,9 +154,8 @@ bool native_read_gate(struct native_reading *r, struct native_module *m, yaml_re
 /* What the sub-workflows around the task ask, into r->gate, and the files that they ask behind its own. After its
  * inputs were read. `call`: it runs a function; YAML_NONE: it does not. */
 bool native_gate_task(struct native_reading *r, uint32_t task, yaml_ref call);
-/* A command whose {in} is r->own_inputs. False: it names none, and stays. */
-bool native_fill_own_inputs(const struct native_reading *r, const char *text, size_t length,
-                            struct strbuf *out);
+/* A command whose {in} is its own inputs alone: in r->kept, with its length. */
+const char *native_own_inputs(struct native_reading *r, const char *text, size_t *length);
 bool native_assume_gate(struct native_reading *r, uint32_t task);
 
 /* native_decisions.c */

@@ -18,12 +18,11 @@
 #include "base/suggest.h"
 #include "base/plural.h"
 #include "formats/native/native_reading.h"
+#include "model/command.h"
 #include "model/shell.h"
 
 #include <math.h>
 #include <stdio.h>
-#include "model/command.h"
-
 #include <string.h>
 
 /* The keys of a task, by column number; the table ends where the columns have no key. */
@@ -71,10 +70,7 @@ static bool native_read_command(struct native_reading *r, uint32_t task, yaml_re
             text = r->command.at;
             length = r->command.n;
         }
-        if (r->own_inputs != NONE && native_fill_own_inputs(r, text, length, &r->kept)) {
-            text = r->kept.at;
-            length = r->kept.n;
-        }
+        text = r->hidden ? native_own_inputs(r, text, &length) : text;
     }
     if (call) {
         const char *colon = strrchr(text, ':');
@@ -616,7 +612,6 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
     r->places[0] = r->places[1] = 0;
     r->named.n = r->named_place.n = 0;
     r->outside = YAML_NONE;
-    r->own_inputs = NONE;
     strbuf_clear(&r->renamed);
     if (!apply_defaults(r, task, &answers))
         return false;
@@ -662,9 +657,8 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
             return false;
     }
     bool is_call = command != YAML_NONE && strcmp(yaml_text(y, command, NULL), "call") == 0;
-    if (r->module && !native_gate_task(r, task, is_call ? command : YAML_NONE))
-        return false;
-    if (command != YAML_NONE && !native_read_command(r, task, yaml_value(command), is_call))
+    if ((r->module && !native_gate_task(r, task, is_call ? command : YAML_NONE)) ||
+        (command != YAML_NONE && !native_read_command(r, task, yaml_value(command), is_call)))
         return false;
     if ((when != YAML_NONE || r->gate.n) && !native_read_when(r, task, when))
         return false;
