@@ -5,7 +5,13 @@
 #include "model/workflow.h"
 #include <stdint.h>
 
-enum { LANES_MOST = 256, LANES_BOXES = 6000, LANES_CURVE = 240, LANES_STACK = 300, LANES_LINES = 400 };
+enum {
+    LANES_MOST = 256,
+    LANES_BOXES = 6000,
+    LANES_CURVE = 240,
+    LANES_STACK = 300,
+    LANES_LINES = 400
+};
 
 struct lanes_attempt {
     double start, finish, memory;

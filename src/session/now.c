@@ -31,7 +31,8 @@ struct now_file {
     struct now_head head;
     struct now_kind kind[NOW_KINDS];
     _Atomic uint32_t wish[NOW_WISH_KINDS][NOW_WISHES]; /* a task plus 1; 0: none */
-    uint32_t heard[NOW_WISHES]; /* tasks plus 1 that were to be cancelled: a ring, of `nheard` so far */
+    uint32_t
+        heard[NOW_WISHES]; /* tasks plus 1 that were to be cancelled: a ring, of `nheard` so far */
     uint32_t nheard;
     struct now_task slot[NOW_SLOTS];
 };
@@ -39,9 +40,9 @@ struct now_file {
 struct now {
     struct now_file *file; /* mapped */
     const struct workflow *w;
-    uint8_t *kind;         /* per task; NULL: there are too many kinds, or the run has grown */
-    uint32_t tasks;        /* when it began */
-    uint32_t used;         /* slots that are not free, tombs included */
+    uint8_t *kind;  /* per task; NULL: there are too many kinds, or the run has grown */
+    uint32_t tasks; /* when it began */
+    uint32_t used;  /* slots that are not free, tombs included */
 };
 
 static void now_path(const char *state, struct strbuf *out)

@@ -53,8 +53,9 @@ typedef ARRAY(struct now_kind) now_kinds;
 
 struct now_task {
     uint32_t task, node, lane, attempt;
-    double since;     /* seconds since the run started */
-    uint32_t secrets; /* it is given some: its log is masked when it has ended, and not to be read before */
+    double since; /* seconds since the run started */
+    uint32_t
+        secrets; /* it is given some: its log is masked when it has ended, and not to be read before */
     uint32_t unused;
 };
 typedef ARRAY(struct now_task) now_tasks;

@@ -150,7 +150,8 @@ static void wishes(void)
     uint8_t *reasons = calloc(100, 1);
     struct now *n = now_begin(state, 4, w, reasons, false);
     ok(now_take_wish(n, NOW_CANCEL) == NONE, "nobody wants anything");
-    ok(now_ask(state, 4, NOW_CANCEL, 17) == NOW_ASKED && now_ask(state, 4, NOW_CANCEL, 0) == NOW_ASKED,
+    ok(now_ask(state, 4, NOW_CANCEL, 17) == NOW_ASKED &&
+           now_ask(state, 4, NOW_CANCEL, 0) == NOW_ASKED,
        "two tasks are to be cancelled");
     uint32_t one = now_take_wish(n, NOW_CANCEL), two = now_take_wish(n, NOW_CANCEL);
     ok(one + two == 17 && one != two && now_take_wish(n, NOW_CANCEL) == NONE, "each is told once");
@@ -160,9 +161,8 @@ static void wishes(void)
        "a task that is not there is none");
     uint32_t room = 0;
     ok(now_ask(state, 4, NOW_CANCEL, 3) == NOW_ASKED &&
-           now_ask(state, 4, NOW_CANCEL, 3) == NOW_ASKED &&
-           now_take_wish(n, NOW_SHOW) == NONE && now_take_wish(n, NOW_CANCEL) == 3 &&
-           now_take_wish(n, NOW_CANCEL) == NONE,
+           now_ask(state, 4, NOW_CANCEL, 3) == NOW_ASKED && now_take_wish(n, NOW_SHOW) == NONE &&
+           now_take_wish(n, NOW_CANCEL) == 3 && now_take_wish(n, NOW_CANCEL) == NONE,
        "who asks twice is heard once, and of one kind");
     now_numbers told = {0};
     ok(now_ask(state, 4, NOW_CANCEL, 5) == NOW_ASKED, "one more");

@@ -22,7 +22,13 @@
 #include "sim/network.h"
 #include "sim/pairmap.h"
 
-enum stream_event { STREAM_DONE, STREAM_DONE_BESIDE, STREAM_ARRIVES, STREAM_TASK_DUE, STREAM_SEND_DUE };
+enum stream_event {
+    STREAM_DONE,
+    STREAM_DONE_BESIDE,
+    STREAM_ARRIVES,
+    STREAM_TASK_DUE,
+    STREAM_SEND_DUE
+};
 
 const char *const stream_feed_names[] = {"flood", "period", "window", NULL};
 

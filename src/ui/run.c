@@ -33,12 +33,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-enum {
-    WATCHES = 3,
-    TASKS_AT_ONCE = 200,
-    LOG_AT_ONCE = 256 * 1024,
-    FAMILIES_AT_ONCE = 400
-};
+enum { WATCHES = 3, TASKS_AT_ONCE = 200, LOG_AT_ONCE = 256 * 1024, FAMILIES_AT_ONCE = 400 };
 
 /* One server a process, one thread: the watches are its own. */
 static struct {
@@ -263,8 +258,8 @@ static void put_cancelled(const struct watching *w, struct json_writer *j)
 static void put_room(const struct watching *w, struct json_writer *j)
 {
     struct statvfs disk;
-    bool known = w->head.outcome == RECORD_RUNNING && w->head.folder &&
-                 statvfs(w->head.folder, &disk) == 0;
+    bool known =
+        w->head.outcome == RECORD_RUNNING && w->head.folder && statvfs(w->head.folder, &disk) == 0;
     json_put_number(j, "disk", known ? (double)disk.f_bavail * (double)disk.f_frsize : NAN);
     json_put_bool(j, "away", w->away || w->transfers.n);
 }
@@ -486,14 +481,9 @@ static void answer_cancel(const struct laboratory *lab, const struct request *r,
 }
 
 const struct ui_route run_routes[] = {
-    {false, "/api/run/#/live", answer_live},
-    {false, "/api/run/#/gantt", answer_gantt},
-    {false, "/api/run/#/tasks", answer_tasks},
-    {false, "/api/run/#/log", answer_log},
-    {true, "/api/run/#/stop", answer_stop},
-    {true, "/api/run/#/cancel", answer_cancel},
-    {false, "/api/dry", answer_dry},
-    {false, "/api/started", answer_started},
-    {true, "/api/start", answer_start},
-    {0},
+    {false, "/api/run/#/live", answer_live},   {false, "/api/run/#/gantt", answer_gantt},
+    {false, "/api/run/#/tasks", answer_tasks}, {false, "/api/run/#/log", answer_log},
+    {true, "/api/run/#/stop", answer_stop},    {true, "/api/run/#/cancel", answer_cancel},
+    {false, "/api/dry", answer_dry},           {false, "/api/started", answer_started},
+    {true, "/api/start", answer_start},        {0},
 };

@@ -260,6 +260,19 @@ with open("gate1", "w") as f:
     f.write("x\n")
 ok(until(lambda: live(mine)["outcome"] == "cancelled") and live(mine)["done"] == 1, "to its end")
 
+with open("secret.yaml", "w") as f:
+    f.write(f'weft: 1\ntasks:\n  push: {{run: "echo with $TOKEN; touch {os.getcwd()}/told; until [ -e {os.getcwd()}/gate-secret ]; do sleep 0.1; done; echo > {{out}}", out: pushed.txt, secret: TOKEN, sandbox: false}}\n')
+pushing = subprocess.Popen([weft, "run", "secret.yaml", "-q"], env={**environment, "TOKEN": "opensesame"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+mine += 1
+ok(until(lambda: os.path.exists("told") and server.ask(f"/api/run/{mine}/live")[0] == 200 and live(mine)["running"] == 1), "a task that is given a secret, and has written it")
+hidden = json.loads(server.ask(f"/api/run/{mine}/log?task=0")[2])
+ok(hidden["text"] is None and hidden["masked"], "is not read while it runs")
+with open("gate-secret", "w") as f:
+    f.write("x\n")
+pushing.wait()
+shown = json.loads(server.ask(f"/api/run/{mine}/log?task=0")[2])
+ok(shown["text"].startswith("with ") and "opensesame" not in shown["text"] and "masked" not in shown, f"but when it has ended, with the secret masked: {shown}")
+
 with open("crowd.yaml", "w") as f:
     f.write('weft: 1\nlists: { i: { from: 1, to: 60000 } }\ntasks:\n  gate: { run: "until [ -e ' + os.getcwd() + '/gate3 ]; do sleep 0.1; done; echo > {out}", out: gate.txt }\n  crowd: { each: i, call: "libc.so.6:sched_yield", after: gate }\n')
 server.ask("/api/start", "POST", json.dumps({"flow": "crowd.yaml"}), Origin=server.address)

@@ -173,8 +173,10 @@ async function plan(page, origin) {
 async function plans(page, origin) {
     lab.write("tree.yaml", `weft: 1\nname: tree\ntasks:\n${Array.from({ length: 15 }, (_, i) => `  t${i}: { work: ${1 + (i % 3)}, memory: 1M${i > 6 ? "" : `, in: [f${2 * i + 1}, f${2 * i + 2}]`}, out: { name: f${i}, size: 1M } }\n`).join("")}`);
     lab.write("four.yaml", "weft: 1\nnodes:\n  - { name: n, count: 4, cores: 1, memory: 1G }\nnetwork: { bandwidth: 100M }\n");
-    for (const [planner, what, look] of [["hetpart2", "parts of a tree", ".plan canvas"], ["mos", "the front of throughput and latency", "section[aria-label*=front], .plan svg, .plan canvas"], ["ic", "eligible tasks after each step", ".plan svg, .plan canvas"]]) {
+    const pictures = { hetpart2: [".plan canvas", "parts of a tree"], mos: ["section svg", "the front of throughput and latency"], ic: ["section[aria-label='eligible tasks'] svg", "eligible tasks after each step"] };
+    for (const [planner, [look, what]] of Object.entries(pictures)) {
         await page.goto(`${origin}/#plan?flow=tree.yaml&on=four.yaml&with=${planner}`);
+        if (planner === "mos") await page.getByRole("button", { name: "Every trade-off of the two" }).click();
         await comes(page.locator(look).first(), `Plan: ${what}`);
         ok((await page.getByRole("alert").count()) === 0, `Plan: without a mistake, by ${planner}`, (await page.getByRole("alert").allInnerTexts()).join());
         await shot(page, `plan-${planner}`);

@@ -492,8 +492,8 @@ static void follow_fill_result(struct client_follow *f)
     /* tasks that did not run though none failed: somebody stopped or cancelled it, before we came or
      * while we followed; the board knows only that it has ended */
     follow_count_cancelled(f);
-    r->interrupted |= r->skipped > r->untaken &&
-                      (f->stopping > 1 || (r->failed == r->excused && !r->cancelled));
+    r->interrupted |=
+        r->skipped > r->untaken && (f->stopping > 1 || (r->failed == r->excused && !r->cancelled));
     run_result_count_kept(r);
     follow_remark_again(f);
     double end = isnan(f->ended_at) ? client_now(f->c) : f->ended_at;

@@ -139,9 +139,9 @@ struct client_follow {
     double ending_asked;       /* when we last asked for its end; 0: not, or it has grown since */
 
     /* what is wished of single tasks (follow_wishes.c) */
-    ARRAY(uint32_t) cancels; /* to be cancelled; an agent is asked for the first of them */
-    uint32_t cancel_node;    /* who was asked; NONE: nobody yet */
-    double cancel_since;     /* clock_seconds() of that */
+    ARRAY(uint32_t) cancels;      /* to be cancelled; an agent is asked for the first of them */
+    uint32_t cancel_node;         /* who was asked; NONE: nobody yet */
+    double cancel_since;          /* clock_seconds() of that */
     ARRAY(uint32_t) cancel_tried; /* nodes that could not, of the first */
     uint8_t *gone;                /* per task: enum follow_going; NULL: none was cancelled here */
     uint32_t going;               /* of them, those that have not gone, as far as is known */

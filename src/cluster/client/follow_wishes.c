@@ -153,15 +153,13 @@ bool follow_take_result(void *context, struct message_in *m)
 /* W2. It is told by who calls. */
 static void gone_told(struct client_follow *f, uint32_t task)
 {
-    f->gone[task] =
-        f->gone[task] == FOLLOW_GOES_ASKED ? FOLLOW_GONE_ASKED : FOLLOW_GONE_BELOW;
+    f->gone[task] = f->gone[task] == FOLLOW_GOES_ASKED ? FOLLOW_GONE_ASKED : FOLLOW_GONE_BELOW;
     f->going--;
 }
 
 static bool gone_is_open(const struct client_follow *f, uint32_t task)
 {
-    return f->gone &&
-           (f->gone[task] == FOLLOW_GOES_ASKED || f->gone[task] == FOLLOW_GOES_BELOW);
+    return f->gone && (f->gone[task] == FOLLOW_GOES_ASKED || f->gone[task] == FOLLOW_GOES_BELOW);
 }
 
 /* Its end may come before the agent's answer: then the wish itself tells. */
@@ -182,7 +180,8 @@ void follow_report_removed(struct client_follow *f, uint32_t task)
     const struct workflow *w = f->w;
     uint32_t because = NONE;
     bool asked = f->gone[task] == FOLLOW_GOES_ASKED;
-    for (uint32_t e = w->pred_off[task]; !asked && because == NONE && e < w->pred_off[task + 1]; e++)
+    for (uint32_t e = w->pred_off[task]; !asked && because == NONE && e < w->pred_off[task + 1];
+         e++)
         if (gone_is_marked(f, w->pred_task[e]))
             because = w->pred_task[e];
     gone_told(f, task);
@@ -215,8 +214,9 @@ void follow_read_removed(struct client_follow *f)
 void follow_count_cancelled(struct client_follow *f)
 {
     for (uint32_t t = 0; f->gone && t < f->w->ntasks; t++)
-        f->result.cancelled += (f->gone[t] == FOLLOW_GOES_ASKED || f->gone[t] == FOLLOW_GONE_ASKED) &&
-                               f->seen[t] < FOLLOW_SEEN_DONE && f->seen[t] != FOLLOW_SEEN_FAILED;
+        f->result.cancelled +=
+            (f->gone[t] == FOLLOW_GOES_ASKED || f->gone[t] == FOLLOW_GONE_ASKED) &&
+            f->seen[t] < FOLLOW_SEEN_DONE && f->seen[t] != FOLLOW_SEEN_FAILED;
 }
 
 /* ---- logs of what runs ---- */
@@ -325,8 +325,7 @@ void follow_wishes_tick(struct client_follow *f)
         f->cancels.n = 0;
         return;
     }
-    const struct client_peer *p =
-        f->cancel_node == NONE ? NULL : client_peer(f->c, f->cancel_node);
+    const struct client_peer *p = f->cancel_node == NONE ? NULL : client_peer(f->c, f->cancel_node);
     if (f->cancel_node == NONE)
         cancel_ask_next(f, NULL);
     else if (!p || !p->open)

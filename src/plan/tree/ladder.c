@@ -469,7 +469,8 @@ void ladder_mappings(const struct tree_setting *s, double known, double deadline
     struct partition *p = partition_new(s, false);
     double best = known;
     for (uint32_t round = 0, since = 0;
-         round < LADDER_ROUNDS && since < PATIENCE && clock_seconds() < deadline; round++, since++) {
+         round < LADDER_ROUNDS && since < PATIENCE && clock_seconds() < deadline;
+         round++, since++) {
         ladder_round(&l, p, out, found, most);
         ladder_prices(&l, round);
         if (l.known < best * (1 - 1e-3))
