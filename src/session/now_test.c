@@ -73,7 +73,6 @@ static void full(void)
     struct workflow *w = tasks_of_kinds(100000, 1);
     struct now *n = now_begin(state, 1, w, reasons, false);
     free(reasons);
-    workflow_free(w);
     struct trace_sink s = now_sink(n);
     for (uint32_t t = 0; t < 20000; t++) {
         tell(s, TRACE_BEGIN, t, 0);
@@ -96,6 +95,7 @@ static void full(void)
     ok(now_read(state, 1, &head, &tasks) && tasks.n == 0 && head.all.running == 0,
        "until all ended");
     now_end(n);
+    workflow_free(w);
     array_free(&tasks);
 }
 
