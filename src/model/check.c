@@ -165,7 +165,8 @@ bool check_one_rule(const struct plan *plan, const struct workflow *w, const str
                       .w = w,
                       .p = p,
                       .result = &result,
-                      .tolerance = 1e-9 * (makespan > 1 ? makespan : 1)};
+                      .tolerance = 1e-9 * (makespan > 1 ? makespan : 1),
+                      .first = true};
     if (plan->kind == PLAN_STATIC)
         rule(&c);
     bool good = !result.total;

@@ -89,7 +89,7 @@ void check_memory(struct check *c)
     if (levels.n)
         qsort(levels.at, levels.n, sizeof *levels.at, compare_levels);
     double used = 0;
-    for (size_t i = 0; i < levels.n; i++) {
+    for (size_t i = 0; i < levels.n && !(c->first && c->result->total); i++) {
         const struct level *x = &levels.at[i];
         if (i && levels.at[i - 1].node != x->node)
             used = 0;

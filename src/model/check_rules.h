@@ -9,6 +9,7 @@ struct check {
     const struct platform *p;
     struct check_result *result;
     double tolerance; /* absolute, from the plan's makespan */
+    bool first;       /* one violation is enough */
 };
 
 /* Note a violation; `task` may be NONE. */
