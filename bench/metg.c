@@ -178,7 +178,8 @@ static void measure_pattern(struct json_writer *j, int pattern, const char *of, 
 {
     printf("%-20s", metg_patterns[pattern]);
     for (enum contender who = 0; who < CONTENDERS; who++) {
-        bool there = (who <= WEFT_RECORDED || programs[who]) && (!of || strcmp(of, names[who]) == 0);
+        bool there =
+            (who <= WEFT_RECORDED || programs[who]) && (!of || strcmp(of, names[who]) == 0);
         double found = there ? metg(who, pattern, tries) : -1;
         if (found > 0)
             printf(" %17.2f", found * 1e6);
@@ -212,7 +213,8 @@ int main(int argc, char **argv)
                    metg_pattern(argv[i + 1]) >= 0) {
             only = argv[++i];
         } else {
-            fprintf(stderr, "usage: bench_metg [--json FILE] [--quick] [--only PATTERN] [--of CONTENDER] [--cpu]\n");
+            fprintf(stderr, "usage: bench_metg [--json FILE] [--quick] [--only PATTERN] [--of "
+                            "CONTENDER] [--cpu]\n");
             return 2;
         }
     }

@@ -331,8 +331,8 @@ uint32_t crew_run(struct crew_thread *me, uint32_t task)
         status = me->calling ? crew_call_above(me, task) : crew_call(me, &me->frame, task);
     else if (c->o.data)
         data_skip(&me->frame.slot, task);
-    atomic_store_explicit(crew_waits(c, task),
-                          WAITS_ENDED + (status ? CREW_FAILED : CREW_DONE), memory_order_relaxed);
+    atomic_store_explicit(crew_waits(c, task), WAITS_ENDED + (status ? CREW_FAILED : CREW_DONE),
+                          memory_order_relaxed);
     if (c->o.quiet && !status) {
         _Atomic uint64_t *count = call ? &me->well : &me->passed;
         uint64_t n = atomic_load_explicit(count, memory_order_relaxed);
@@ -527,7 +527,7 @@ static void crew_count_waits(struct crew *c)
 {
     const struct workflow *w = c->w;
     c->rows = w->ntasks / SPREAD + 1;
-    c->waits = mem_new_zero(_Atomic uint32_t, (size_t)c->rows * SPREAD);
+    c->waits = mem_new_zero(_Atomic uint32_t, (size_t)c->rows *SPREAD);
     for (uint32_t t = 0; t < w->ntasks; t++) {
         uint32_t n = w->pred_off[t + 1] - w->pred_off[t] + (c->o.ration != NULL); /* I8 */
         atomic_init(crew_waits(c, t), n);

@@ -28,14 +28,14 @@ struct crew_config {
     uint32_t threads;
     const weft_task_function *call; /* by task; NULL entries: nothing is called */
     const char *folder;             /* of struct weft_task */
-    const double *priority; /* by task, larger first; among those that become ready together */
-    bool ordered;           /* among all that are ready: one queue, slower */
-    bool keep_going;        /* after a failure what does not depend on it goes on */
-    bool quiet;             /* of ends that are well only their number and time are wanted */
-    struct data *data;      /* objects in memory (exec/data.h); NULL: there are none */
-    struct ration *ration;  /* memory to keep to (exec/ration.h), with `ordered`; NULL: none */
+    const double *priority;  /* by task, larger first; among those that become ready together */
+    bool ordered;            /* among all that are ready: one queue, slower */
+    bool keep_going;         /* after a failure what does not depend on it goes on */
+    bool quiet;              /* of ends that are well only their number and time are wanted */
+    struct data *data;       /* objects in memory (exec/data.h); NULL: there are none */
+    struct ration *ration;   /* memory to keep to (exec/ration.h), with `ordered`; NULL: none */
     const struct pins *pins; /* thread i stays in place i (exec/pins.h); NULL: anywhere */
-    void *given;            /* `context` of struct weft_task */
+    void *given;             /* `context` of struct weft_task */
     /* From any thread: there may be something to take, or it is over. */
     void (*wake)(void *context);
     void *context;

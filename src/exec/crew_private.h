@@ -43,7 +43,7 @@ struct crew {
     struct crew *root;       /* whose threads these are: itself, unless it is a guest */
     _Atomic uint32_t *waits; /* I1; by crew_waits() */
     uint32_t rows;
-    uint32_t *next;          /* by task: of a list that it is in */
+    uint32_t *next; /* by task: of a list that it is in */
     uint32_t *source, nsources;
     struct crew_thread **thread;
     uint32_t threads, ring;

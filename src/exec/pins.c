@@ -41,36 +41,25 @@ struct pins {
     uint32_t places;
 };
 
+#define PINS_FIND(field, name) ((c->field = (__typeof__(c->field))dlsym(library, #name)) != NULL)
+
 /* Never unloaded: threads may still be in it. */
 static bool pins_load(struct hwloc_calls *c, struct error *err)
 {
-    const struct {
-        const char *name;
-        void *at;
-    } wanted[] = {{"hwloc_topology_init", &c->init},
-                  {"hwloc_topology_load", &c->load},
-                  {"hwloc_topology_destroy", &c->destroy},
-                  {"hwloc_topology_restrict", &c->restrict_to},
-                  {"hwloc_get_obj_by_depth", &c->object},
-                  {"hwloc_get_cpubind", &c->get},
-                  {"hwloc_set_cpubind", &c->set},
-                  {"hwloc_bitmap_alloc", &c->make},
-                  {"hwloc_bitmap_copy", &c->copy},
-                  {"hwloc_bitmap_singlify", &c->single},
-                  {"hwloc_bitmap_free", &c->drop},
-                  {"hwloc_get_nbobjs_by_depth", &c->count},
-                  {"hwloc_get_type_depth", &c->depth}};
     void *library = dlopen(hwloc_file, RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted && library; i++) {
-        void *found = dlsym(library, wanted[i].name);
-        if (!found)
-            library = NULL;
-        memcpy(wanted[i].at, &found, sizeof found);
-    }
-    return library || error_set(err, ERROR_FAILED,
-                                "threads cannot be pinned: %s cannot be loaded (Debian's package "
-                                "libhwloc15 has it)",
-                                hwloc_file);
+    if (library && PINS_FIND(init, hwloc_topology_init) && PINS_FIND(load, hwloc_topology_load) &&
+        PINS_FIND(destroy, hwloc_topology_destroy) &&
+        PINS_FIND(restrict_to, hwloc_topology_restrict) &&
+        PINS_FIND(object, hwloc_get_obj_by_depth) && PINS_FIND(get, hwloc_get_cpubind) &&
+        PINS_FIND(set, hwloc_set_cpubind) && PINS_FIND(make, hwloc_bitmap_alloc) &&
+        PINS_FIND(copy, hwloc_bitmap_copy) && PINS_FIND(single, hwloc_bitmap_singlify) &&
+        PINS_FIND(drop, hwloc_bitmap_free) && PINS_FIND(count, hwloc_get_nbobjs_by_depth) &&
+        PINS_FIND(depth, hwloc_get_type_depth))
+        return true;
+    error_set(err, ERROR_FAILED,
+              "threads cannot be pinned: %s cannot be loaded (Debian's package libhwloc15 has it)",
+              hwloc_file);
+    return false;
 }
 
 /* What the process may use, which may be less than the machine has. */
@@ -84,8 +73,9 @@ static bool pins_see(struct pins *p, hwloc_bitmap_t allowed, struct error *err)
     }
     if (!good) {
         p->topology = NULL;
-        return error_set(err, ERROR_FAILED, "threads cannot be pinned: hwloc does not understand "
-                                            "this machine");
+        return error_set(err, ERROR_FAILED,
+                         "threads cannot be pinned: hwloc does not understand "
+                         "this machine");
     }
     return (c->get(p->topology, allowed, HWLOC_CPUBIND_THREAD) == 0 &&
             c->restrict_to(p->topology, allowed, 0) == 0) ||
@@ -114,8 +104,7 @@ static bool pins_choose(struct pins *p, hwloc_bitmap_t allowed, struct error *er
     }
     int reason = errno;
     c->set(p->topology, allowed, HWLOC_CPUBIND_THREAD);
-    return good ||
-           error_set(err, ERROR_FAILED, "threads cannot be pinned: %s", strerror(reason));
+    return good || error_set(err, ERROR_FAILED, "threads cannot be pinned: %s", strerror(reason));
 }
 
 struct pins *pins_new(uint32_t threads, struct error *err)

@@ -169,8 +169,8 @@ static bool need_record(struct needs *n, uint32_t task, struct need_hashes *h)
         outputs[k] = n->content[output_at(w, first + k)];
     for (uint32_t k = 0; k < inputs; k++) {
         uint32_t object = w->in_object[in + k];
-        read[k] = (struct memo_input){need_hash_name(n, object),
-                                      need_short_digest(&n->content[object])};
+        read[k] =
+            (struct memo_input){need_hash_name(n, object), need_short_digest(&n->content[object])};
     }
     memo_add(n->memo, &t, read, outputs);
     if (outputs != few)

@@ -38,8 +38,8 @@ struct needs {
     uint32_t *because;      /* the object or parent behind it; NONE: nothing to name */
     struct digest *content; /* of each object; zero: not known yet */
     double *bytes;          /* of each object that is there; as stated or 0 otherwise */
-    uint8_t *present;   /* of each object: a file is there; NEED_RESTORED: put back in this run */
-    uint8_t *absent;    /* of each object: whoever makes it does not, in this run; an input that is
+    uint8_t *present; /* of each object: a file is there; NEED_RESTORED: put back in this run */
+    uint8_t *absent;  /* of each object: whoever makes it does not, in this run; an input that is
                         optional and not there. NULL: nothing is (memo/decide.h) */
     /* Of tasks that have no files: nothing that happens changes them, so they are hashed once. NULL: there is none. */
     struct need_hashes *hashes;
