@@ -1,6 +1,6 @@
 # For tests that run containers by podman itself, sourced after `work` is made: an image of the tests' own, `weft-test:1` (busybox, no
 # registry), and a storage of its own, so that nothing of the machine's podman is touched. Ends the test, skipped, where podman cannot.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # work is whose test it is
 skip() {
     echo "ok 1 - containers by podman # SKIP $1"
     echo "1..1"
