@@ -14,7 +14,7 @@ function(room name)
     set(sources ${CMAKE_BINARY_DIR}/empty.c)
   endif()
   add_library(room_${name} STATIC ${sources})
-  # Ten files a translation unit: a first build takes a third less. Developers' builds have each file by itself, which tells what it
+  # Ten files a translation unit: a first build takes a third less. Other builds have each file by itself, which tells what it
   # forgot to include, and is quicker when one file changes.
   if(WEFT_UNITY AND NOT R_EACH_FILE)
     set_target_properties(room_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
