@@ -397,7 +397,7 @@ static bool crew_sleep(struct crew_thread *me)
 static uint32_t crew_look(struct crew_thread *me, struct crew **guest)
 {
     struct crew *c = me->crew;
-    uint32_t task;
+    uint32_t task = NONE;
     double until = clock_seconds() + search_most;
     *guest = crew_find_guest(me);
     for (uint32_t look = 1; !*guest && (task = crew_find(me)) == NONE; look++) {
