@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `container: IMAGE` together with what else a task may have: families, growth, `when`, secrets, retries, folders, limits of memory, here
-# and on agents, which see the folder or do not; and ends by timeout, failure of another, signal, `weft cancel`. Speaks TAP; skips where
+# and on agents, which see the folder or do not; and ends by timeout and signal. Speaks TAP; skips where
 # podman cannot run containers, and says why.
 # shellcheck disable=SC2016 # variables in single quotes are the tasks'
 weft=$WEFT

@@ -28,7 +28,13 @@ used() {
 }
 idle=0
 while lives; do
-    if used; then idle=0; else idle=$((idle + pause)); fi
+    if used; then
+        idle=0
+    elif [ -d "$folder" ]; then
+        idle=$((idle + pause))
+    else
+        idle=$((most + 1)) # somebody has removed it: nothing could be kept
+    fi
     if [ "$idle" -gt "$most" ]; then
         kill -TERM "$pid"
         while lives; do sleep 1; done
