@@ -7,10 +7,12 @@
 
 static void test_names(void)
 {
-    static const char *good[] = {"a", "a/b", "./a", "..a", "a..", ".hidden", "a b", ".wefty/x"};
-    static const char *bad[] = {
-        "",  "/a", "..",    "../a", "a/..",  "a/../b",  "a//b",         "a/",
-        ".", "./", "a/./b", "a/.",  ".weft", ".weft/x", "./.weft/memo", "./../a"};
+    static const char *good[] = {"a",       "a/b", "./a",      "..a", "a..",
+                                 ".hidden", "a b", ".wefty/x", "a/",  "a/b/"};
+    static const char *bad[] = {"",       "/a",    "..",      "../a",         "a/..",
+                                "a/../b", "a//b",  "a//",     ".weft/",       "../",
+                                "/",      "a/../", ".",       "./",           "a/./b",
+                                "a/.",    ".weft", ".weft/x", "./.weft/memo", "./../a"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         ok(depot_name_is_safe(good[i]), "'%s' is a name", good[i]);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
