@@ -150,7 +150,7 @@ function Bar({ flows }: { flows: string[] }) {
             {file.value && views.some((v) => v.name === "run") ? <button type="button" class="main" onClick={() => goTo("run", { flow: file.value })}>Run …</button> : null}
             <TrialButton />
             {l ? <span class="sum">{l.tasks - l.run} of {l.tasks} up to date{l.run ? ` · would run ${l.run}` : ""}{l.run && l.seconds !== null ? ` · ${seconds(l.seconds)}` : ""}</span> : null}
-            {!l && unlit.value ? <span class="sum unlit" role="status">✕ it would not run: {unlit.value}</span> : null}
+            {!l && unlit.value && tasks.value.length ? <span class="sum unlit" role="status">✕ it would not run: {unlit.value}</span> : null}
             {file.value ? <span class={`saving ${saving.value}`} role="status">{states[saving.value]}</span> : null}
             {saving.value === "conflict" ? (
                 <>
