@@ -27,7 +27,7 @@ tasks:
   split: { run: "printf 'x\ny\nx\n' > {out}", out: c.txt }
   use: { each: c, run: "echo {c} > {out}", out: "u/{c}" }
 F
-refused "makes 'u/y'; one must make another" <<'F'
+refused "one must make another" <<'F'
 weft: 1
 lists: { c: { lines: c.txt, after: one }, d: { lines: d.txt, after: two } }
 tasks:

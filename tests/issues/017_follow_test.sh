@@ -36,7 +36,7 @@ tasks:
 END
 # the same, but that one waits for the end of another: which only a run that does not keep to the plans below can give it
 for who in long:short middle:long; do
-    sed "s/  ${who%:*}: { run: sleep [0-9.]*/  ${who%:*}: { run: 'for i in {1..400}; do [ -e mark ] \&\& exit; sleep 0.05; done'/; s/  ${who#*:}: { run: \(sleep [0-9.]*\)/  ${who#*:}: { run: '\1; touch mark'/" flow.yaml >"${who%:*}.yaml"
+    sed "s/  ${who%:*}: { run: sleep [0-9.]*/  ${who%:*}: { run: 'for i in {1..400}; do [ -e mark ] \&\& sleep 0.4 \&\& exit; sleep 0.05; done'/; s/  ${who#*:}: { run: \(sleep [0-9.]*\)/  ${who#*:}: { run: '\1; touch mark'/" flow.yaml >"${who%:*}.yaml"
 done
 order='assert relationship requirement ((select task-finish-time from task where task-name = "long") < (select task-finish-time from task where task-name = "short"));'
 
