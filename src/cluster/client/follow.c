@@ -255,7 +255,7 @@ static void follow_each_second(struct client_follow *f, double now)
     if (f->phase != PHASE_FOLLOWING)
         return;
     follow_ask_count(f);
-    if (f->counted >= f->w->ntasks && f->reported_ended >= f->w->ntasks &&
+    if (follow_counted(f) >= f->w->ntasks && f->reported_ended >= f->w->ntasks &&
         f->state < BOARD_RUN_ENDED && !f->ending && f->known && follow_may_end(f)) {
         f->ending = !f->o.adds;
         follow_set_state(f, BOARD_RUN_ENDED);
@@ -264,7 +264,7 @@ static void follow_each_second(struct client_follow *f, double now)
     if (!f->reading)
         follow_heard_failures(f);
     follow_read_removed(f);
-    if (f->counted <= f->reported_ended)
+    if (follow_counted(f) <= f->reported_ended)
         f->behind = 0;
     else if (f->behind == 0)
         f->behind = now;
@@ -323,12 +323,10 @@ static void follow_seal_remains(const struct client_follow *f, struct strbuf *se
                             .tasks = f->w->ntasks,
                             .seconds = isnan(f->ended_at) ? 0 : fmax(f->ended_at - f->created, 0),
                             .shared = t->shared};
-    for (uint32_t i = 0; i < f->w->ntasks; i++) {
-        enum follow_seen seen = (enum follow_seen)f->seen[i];
-        r.failed += seen == FOLLOW_SEEN_FAILED || seen == FOLLOW_SEEN_EXCUSED;
-        r.done +=
-            seen == FOLLOW_SEEN_DONE || seen == FOLLOW_SEEN_REUSED || seen == FOLLOW_SEEN_SKIPPED;
-    }
+    uint32_t seen[FOLLOW_SEEN_KINDS];
+    follow_count_seen(f, seen);
+    r.failed = seen[FOLLOW_SEEN_FAILED] + seen[FOLLOW_SEEN_EXCUSED];
+    r.done = seen[FOLLOW_SEEN_DONE] + seen[FOLLOW_SEEN_REUSED] + seen[FOLLOW_SEEN_SKIPPED];
     r.removed = r.tasks - r.done - r.failed;
     run_remains_seal(&r, &f->c->charter, f->o.run, sealed);
 }
@@ -481,13 +479,13 @@ static void follow_report_beginning(struct client_follow *f)
 static void follow_fill_result(struct client_follow *f)
 {
     struct run_result *r = &f->result;
-    for (uint32_t t = 0; t < f->w->ntasks; t++) {
-        r->done += f->seen[t] == FOLLOW_SEEN_DONE;
-        r->reused += f->seen[t] == FOLLOW_SEEN_REUSED;
-        r->failed += f->seen[t] == FOLLOW_SEEN_FAILED || f->seen[t] == FOLLOW_SEEN_EXCUSED;
-        r->excused += f->seen[t] == FOLLOW_SEEN_EXCUSED;
-        r->untaken += f->seen[t] == FOLLOW_SEEN_SKIPPED;
-    }
+    uint32_t seen[FOLLOW_SEEN_KINDS];
+    follow_count_seen(f, seen);
+    r->done += seen[FOLLOW_SEEN_DONE];
+    r->reused += seen[FOLLOW_SEEN_REUSED];
+    r->failed += seen[FOLLOW_SEEN_FAILED] + seen[FOLLOW_SEEN_EXCUSED];
+    r->excused += seen[FOLLOW_SEEN_EXCUSED];
+    r->untaken += seen[FOLLOW_SEEN_SKIPPED];
     r->skipped = f->w->ntasks - r->done - r->reused - r->failed;
     /* tasks that did not run though none failed: somebody stopped or cancelled it, before we came or
      * while we followed; the board knows only that it has ended */

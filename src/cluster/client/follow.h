@@ -18,7 +18,8 @@ enum follow_seen {
     FOLLOW_SEEN_DONE,
     FOLLOW_SEEN_REUSED,
     FOLLOW_SEEN_SKIPPED, /* not taken */
-    FOLLOW_SEEN_EXCUSED  /* failed, and may */
+    FOLLOW_SEEN_EXCUSED, /* failed, and may */
+    FOLLOW_SEEN_KINDS
 };
 
 enum follow_mark {
@@ -91,11 +92,9 @@ struct client_follow {
     bool counters_changed, counter_known[FOLLOW_COUNTERS];
 
     bool counting;
-    struct client_progress progress; /* by the store; of the question asked at `asked_count` */
-    uint32_t counted;                /* tasks that have ended, by the store */
-    double last_count; /* the first question after the run's end (follow_tally.c); 0: none yet */
-    bool tallied;
-    double asked_count, behind; /* behind: since when we know of fewer; 0: we do not */
+    struct client_progress progress; /* by the store's last count */
+    bool counts_last, tallied;       /* asked after the run's end; and answered (follow_tally.c) */
+    double behind;                   /* since when we know of fewer than it; 0: we do not */
     double unheard; /* since when files of ended tasks are waited for; 0: they are not */
     uint32_t unheard_next,
         unheard_open; /* objects that the store was asked about; open: not answered */
@@ -166,6 +165,10 @@ void follow_ask_count(struct client_follow *f); /* how many have ended */
 /* When the run has ended and was read: what we were told is what the store has. False: it is being asked, or
  * read again. */
 bool follow_tally(struct client_follow *f);
+/* How many tasks were told as what. */
+void follow_count_seen(const struct client_follow *f, uint32_t count[static FOLLOW_SEEN_KINDS]);
+/* Tasks that have ended, by the store's last count. */
+uint32_t follow_counted(const struct client_follow *f);
 /* Has every failure been told by who knows why, or been waited for long enough? */
 bool follow_heard_failures(struct client_follow *f);
 /* What was decided, for a run that does not have the files that were asked about. */

@@ -655,7 +655,6 @@ void follow_ask_count(struct client_follow *f)
     if (f->counting)
         return;
     f->counting = true;
-    f->asked_count = clock_seconds();
     client_ask(f->c, &(struct meta_op){.kind = META_COUNT}, 1);
 }
 
@@ -679,10 +678,8 @@ void follow_answers(void *context, const struct meta_answers *answers)
         } else if (a->kind == META_WHERE) {
             collect_answer(f->collect, a, answers);
         } else if (a->kind == META_COUNT) {
-            struct client_progress p = client_progress_of(a);
             f->counting = false;
-            f->progress = p;
-            f->counted = p.done + p.failed + p.removed + p.skipped + p.excused;
+            f->progress = client_progress_of(a);
         }
     }
 }

@@ -5,21 +5,21 @@
  * million answers; its count costs one. Where that differs from ours, all that was told as done is read.
  *
  * I1. The count was asked for after the run's end: nothing ends later. */
-#include "base/clock.h"
 #include "cluster/client/follow.h"
 
-static struct client_progress follow_told(const struct client_follow *f)
+#include <string.h>
+
+void follow_count_seen(const struct client_follow *f, uint32_t count[static FOLLOW_SEEN_KINDS])
 {
-    struct client_progress told = {0};
-    for (uint32_t t = 0; t < f->w->ntasks; t++) {
-        enum follow_seen seen = (enum follow_seen)f->seen[t];
-        told.done += seen == FOLLOW_SEEN_DONE || seen == FOLLOW_SEEN_REUSED;
-        told.failed += seen == FOLLOW_SEEN_FAILED;
-        told.removed += seen == FOLLOW_SEEN_REMOVED;
-        told.skipped += seen == FOLLOW_SEEN_SKIPPED;
-        told.excused += seen == FOLLOW_SEEN_EXCUSED;
-    }
-    return told;
+    memset(count, 0, FOLLOW_SEEN_KINDS * sizeof *count);
+    for (uint32_t t = 0; t < f->w->ntasks; t++)
+        count[f->seen[t]]++;
+}
+
+uint32_t follow_counted(const struct client_follow *f)
+{
+    const struct client_progress *p = &f->progress;
+    return p->done + p->failed + p->removed + p->skipped + p->excused;
 }
 
 bool follow_tally(struct client_follow *f)
@@ -28,15 +28,18 @@ bool follow_tally(struct client_follow *f)
         return true;
     if (f->counting)
         return false;
-    if (f->last_count == 0) { /* I1 */
+    if (!f->counts_last) { /* I1 */
         follow_ask_count(f);
-        f->last_count = f->asked_count;
+        f->counts_last = true;
         return false;
     }
     f->tallied = true;
-    struct client_progress told = follow_told(f), has = f->progress;
-    if (told.done == has.done && told.failed == has.failed && told.removed == has.removed &&
-        told.skipped == has.skipped && told.excused == has.excused)
+    uint32_t told[FOLLOW_SEEN_KINDS];
+    const struct client_progress *has = &f->progress;
+    follow_count_seen(f, told);
+    if (told[FOLLOW_SEEN_DONE] + told[FOLLOW_SEEN_REUSED] == has->done &&
+        told[FOLLOW_SEEN_FAILED] == has->failed && told[FOLLOW_SEEN_REMOVED] == has->removed &&
+        told[FOLLOW_SEEN_SKIPPED] == has->skipped && told[FOLLOW_SEEN_EXCUSED] == has->excused)
         return true;
     f->doubts_ends = true;
     follow_read_store(f);
