@@ -200,9 +200,9 @@ async function cost(context, browser, origin, server, first, n) {
         page.off("response", hear);
         if (!last) throw new Error("the page did not see the run");
         pairs.push({ alone, watched, ...taken(last) });
+        if (process.env.BENCH_PAGE_EACH) console.log(JSON.stringify(pairs.at(-1)));
         number++;
     }
-    if (process.env.BENCH_PAGE_EACH) for (const p of pairs) console.log(JSON.stringify(p));
     const of = (act) => median(pairs.map(act));
     figure(`a run of ${n} calls without a page (median)`, of((p) => p.alone.wall), "s");
     figure("  with a page that watches it, slower by (median of pairs)", 100 * (of((p) => p.watched.wall / p.alone.wall) - 1), "%", 2);

@@ -1,5 +1,5 @@
 # The page (page/, TypeScript) becomes three files (the page, the Run view of a report, their style) and these become constants of weft-ui. esbuild comes from npm, into page/node_modules,
-# by `tools/deps page`; a build fetches nothing. Without it there is a weft-ui that says so.
+# by `tools/deps page`; a build fetches nothing. Without it the build says so (on stderr, which `make` shows), and there is a weft-ui that does.
 # Run as a script (-P), this file writes the constants: -DFROM=FOLDER -DTO=FILE.c.
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   set(text "/* Made by cmake/page.cmake. */\n#include \"ui/asset.h\"\n")
@@ -23,14 +23,17 @@ endif()
 
 pkg_check_modules(MICROHTTPD IMPORTED_TARGET libmicrohttpd)
 if(NOT MICROHTTPD_FOUND)
-  message(STATUS "libmicrohttpd is not there: weft is built without its page")
+  message(NOTICE "weft is built without its page: libmicrohttpd is not there (`make deps` installs it)")
   return()
 endif()
 # Each file by itself: its tests have a main() of their own, and take no file that needs the bundled page.
 room(ui EACH_FILE USES api LINKS PkgConfig::MICROHTTPD)
-set(esbuild ${CMAKE_SOURCE_DIR}/page/node_modules/.bin/esbuild)
+# The bundler is a program of its own, so that node is needed to fetch it and not to build; its wrapper in .bin is a script of node's.
+set(WEFT_PAGE_PACKAGES ${CMAKE_SOURCE_DIR}/page/node_modules CACHE PATH "the page's npm packages")
+file(GLOB esbuild ${WEFT_PAGE_PACKAGES}/@esbuild/*/bin/esbuild)
 set(assets ${CMAKE_BINARY_DIR}/page/assets.c)
-if(EXISTS ${esbuild})
+if(esbuild)
+  list(GET esbuild 0 esbuild)
   file(GLOB_RECURSE page_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/page/src/*)
   add_custom_command(
     OUTPUT ${assets}
@@ -41,7 +44,7 @@ if(EXISTS ${esbuild})
     COMMENT "Bundling the page"
     VERBATIM)
 else()
-  message(STATUS "page/node_modules is not there (tools/deps page): weft is built without its page")
+  message(NOTICE "weft is built without its page: its npm packages are not there. Install node and npm, then `make deps` and `make`")
   add_custom_command(
     OUTPUT ${assets}
     COMMAND ${CMAKE_COMMAND} -DFROM= -DTO=${assets} -P ${CMAKE_CURRENT_LIST_FILE}

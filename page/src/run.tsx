@@ -1,53 +1,23 @@
 /* The Run view: start, watch, stop; what ran, runs and waits, and one task with its log. */
 import { batch, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { address, go, goTo, link } from "./address";
+import { address, go, link } from "./address";
 import { kindFill } from "./colours";
 import { Failures } from "./failures";
+import { Alone } from "./followed";
 import { Gantt } from "./gantt";
 import { Graph, stateNames } from "./graph";
 import { type About, type Fact, type FolderFile, type RunHead, ask, changes, heard, tell } from "./server";
+import { startRun } from "./starting";
 import { StreamFigures, useStream } from "./stream";
 import { bytes, moment, nodeName, plural, seconds, signs } from "./words";
 
 type Family = { name: string; family: number; colour: number; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; seconds: number | null; predicted: number | null };
 export type Task = { task: number; name: string; state: string; colour: number; family: number; attempt: number; start: number | null; finish: number | null; node: number; core: number; status: number; cpu: number | null; memory: number | null; predicted: number | null; low: number | null; high: number | null; reason: string | null };
 type Live = { run: number; workflow: string | null; file: string | null; folder: string | null; outcome: string; started: number; seconds: number; expected: number | null; predicted: number | null; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; cores: number; families: Family[]; now: Task[]; /* names of tasks that are being cancelled */ cancelled: string[]; /* bytes that are free where it works */ disk?: number | null; /* it runs, or ran, on agents */ away?: boolean; /* seconds until single tasks are told (src/ui/thrift.h); null: they are */ later: number | null };
-type Started = { started: number; flow: string; over: boolean; status: number; said: string | null };
 type Dry = { tasks: number; to_run: number; done: number; seconds: number | null; memory: number | null; cores: number; needs: { name: string; reason: string | null; seconds: number | null }[] };
 
 /* ---- starting ---- */
-
-/* The newest run's number; 0: there is none, and no history yet. */
-async function newestRun(): Promise<number> {
-    try {
-        return (await ask<{ runs: RunHead[] }>("/api/runs", { limit: "1" })).runs[0]?.run ?? 0;
-    } catch {
-        return 0;
-    }
-}
-
-/* After a start: the run that appears is shown; a process that ended without one says why. */
-async function follow(number: number, before: number, say: (text: string) => void): Promise<void> {
-    for (let turn = 0; turn < 600; turn++) {
-        await new Promise((wake) => setTimeout(wake, turn < 10 ? 150 : 500));
-        const newest = await newestRun();
-        if (newest > before) return goTo("run", { run: String(newest) });
-        const mine = (await ask<Started[]>("/api/started")).find((s) => s.started === number);
-        if (mine?.over) return say(mine.said ?? (mine.status === 0 ? "Everything is up to date: nothing had to run." : `It ended with status ${mine.status}.`));
-    }
-}
-
-export async function startRun(options: Record<string, unknown>, say: (text: string) => void): Promise<void> {
-    try {
-        const before = await newestRun();
-        const { started } = await tell<{ started: number }>("/api/start", options);
-        say("Starting …");
-        await follow(started, before, say);
-    } catch (error) {
-        say((error as Error).message);
-    }
-}
 
 function DryRun({ dry }: { dry: Dry }) {
     return (
@@ -626,6 +596,7 @@ export function OneRun({ run, about }: { run: string; about: About }) {
                 </header>
                 <Counts live={live} stream={stream.length > 0} />
                 {problem ? <p role="alert" class="problem">{problem}</p> : null}
+                {!about.kept && (live.outcome === "lost" || live.outcome === "cancelled") && live.folder === about.folder ? <Alone about={about} workflow={live.workflow} /> : null}
                 {stream.length ? null : <Bars live={live} chosen={family} choose={chooseFamily} />}
                 <Later live={live} version={version} insist={insist} />
                 {failed.current ? <Failures run={run} failed={failed.current} find={(name) => go({ words: name, family: "", state: "", from: "" })} /> : null}
@@ -651,6 +622,7 @@ export function Run({ about }: { about: About }) {
                     )}
                     <section class="card" aria-label="runs">
                         <h2>Runs</h2>
+                        <Alone about={about} />
                         <Recent />
                     </section>
                 </>

@@ -1,6 +1,6 @@
 /* The Workbench: tasks from a palette, wired on a canvas, described in a form, and the YAML beside it; each of them changes the same
  * text (workbench_state.ts). */
-import { useSignal } from "@preact/signals";
+import { computed, effect, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { address, go, goTo } from "./address";
 import { type About, ask, changes } from "./server";
@@ -55,31 +55,43 @@ function Palette({ library, use }: { library: LibraryTask[]; use: (task: Library
 
 /* ---- the text ---- */
 
+/* Numbers of lines, mistakes, and beside the lines of a task the colour of its kind, as on its box. Drawn again when one of these changes
+ * and not with each letter: that would be too slow in a text of thousands of lines. */
+const lineCount = computed(() => text.value.split("\n").length);
+const lineLooks = computed(() => {
+    const kinds = kindsOf(tasks.value), fills = new Map<number, string>();
+    for (const t of tasks.value) for (let line = t.line; line <= t.last; line++) fills.set(line, boxFill(t, kinds));
+    return { fills, wrong: new Map(flow.value.problems.map((p) => [p.line, p.text])) };
+});
+function Lines() {
+    const { fills, wrong } = lineLooks.value, one = only.value;
+    return (
+        <>
+            {Array.from({ length: lineCount.value }, (_, i) => (
+                <span class={`${wrong.has(i + 1) ? "wrong" : ""} ${one && i + 1 >= one.line && i + 1 <= one.last ? "chosen" : ""}`} title={wrong.get(i + 1)} ref={(line) => void (line && (line.style.borderRightColor = fills.get(i + 1) ?? "transparent"))}>{wrong.has(i + 1) ? `✕${i + 1}` : i + 1}</span>
+            ))}
+        </>
+    );
+}
+
 function Editor() {
     const area = useRef<HTMLTextAreaElement>(null), gutter = useRef<HTMLPreElement>(null);
-    const value = text.value, one = only.value;
-    useEffect(() => {
-        if (area.current && area.current.value !== value) area.current.value = value;
-    }, [value]);
+    const one = only.value;
+    useEffect(() => effect(() => {
+        if (area.current && area.current.value !== text.value) area.current.value = text.value;
+    }), []);
     /* the lines of the box that is chosen come into sight */
     useEffect(() => {
         if (one && area.current && document.activeElement !== area.current) area.current.scrollTop = Math.max(0, (one.line - 2) * 18);
     }, [one?.name]);
-    const wrong = new Map(flow.value.problems.map((p) => [p.line, p.text]));
-    const lines = value.split("\n");
-    /* beside the lines of a task stands the colour of its kind, as on its box */
-    const kinds = kindsOf(tasks.value), fills = new Map<number, string>();
-    for (const t of tasks.value) for (let line = t.line; line <= t.last; line++) fills.set(line, boxFill(t, kinds));
     return (
         <section class="text card" aria-label="YAML">
             <h2>{file.value}</h2>
             <div class="editor">
                 <pre ref={gutter} aria-hidden="true">
-                    {lines.map((_, i) => (
-                        <span class={`${wrong.has(i + 1) ? "wrong" : ""} ${one && i + 1 >= one.line && i + 1 <= one.last ? "chosen" : ""}`} title={wrong.get(i + 1)} ref={(line) => void (line && (line.style.borderRightColor = fills.get(i + 1) ?? "transparent"))}>{wrong.has(i + 1) ? `✕${i + 1}` : i + 1}</span>
-                    ))}
+                    <Lines />
                 </pre>
-                <textarea ref={area} spellcheck={false} readOnly={readOnly.value} aria-label={`text of ${file.value}`} wrap="off" defaultValue={value}
+                <textarea ref={area} spellcheck={false} readOnly={readOnly.value} aria-label={`text of ${file.value}`} wrap="off"
                     onInput={(event) => typed((event.target as HTMLTextAreaElement).value)}
                     onScroll={() => gutter.current && (gutter.current.scrollTop = area.current!.scrollTop)} />
             </div>

@@ -4,11 +4,11 @@
  * Mouse: drag a box; drag from an output to an input; drag the ground to pan, with Shift to choose; the wheel zooms.
  * Keys on a box: arrows go to the next box, Alt and arrows move it, Enter opens the inspector, w takes a wire from it and, on another
  * box, lays it there. */
-import { useSignal } from "@preact/signals";
+import { computed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { kindFill, otherFill } from "./colours";
 import { Frames, Notes, aroundBoxes } from "./workbench_around";
-import { type Port, type Task, chosen, edit, flow, keyOf, lights, message, place, port, readOnly, tasks } from "./workbench_state";
+import { type Light, type Port, type Task, chosen, edit, flow, keyOf, lights, message, place, port, readOnly, tasks } from "./workbench_state";
 import { substitutionsOf } from "./workbench_trial";
 
 export type Grip = { task: string; port: Port }; /* a wire that is being laid, from this output */
@@ -36,8 +36,20 @@ const words: Record<string, [string, string]> = {
     skipped: ["–", "skipped"],
 };
 
+/* By the name of a box: a light is that of the task, of a member of the family (name@i=1) or of something inside (name/inner). Found once
+ * for all boxes, since each box would look through all lights. */
+const lightsByBox = computed(() => {
+    const found = new Map<string, Light[]>();
+    const add = (box: string, l: Light) => found.get(box)?.push(l) ?? found.set(box, [l]);
+    for (const l of lights.value?.lights ?? []) {
+        for (const { index } of l.task.matchAll(/[@/]/g)) add(l.task.slice(0, index), l);
+        add(l.task, l);
+    }
+    return found;
+});
+
 export function lightOf(task: Task): { state: string; sign: string; text: string; why: string } {
-    const mine = lights.value?.lights.filter((l) => l.task === task.name || l.task.startsWith(`${task.name}@`) || l.task.startsWith(`${task.name}/`)) ?? [];
+    const mine = lightsByBox.value.get(task.name) ?? [];
     if (!mine.length) return { state: "unknown", sign: "·", text: "not known yet", why: "" };
     const state = ["failed", "running", "waits", "stale", "skipped", "fresh"].find((s) => mine.some((l) => l.state === s)) ?? "fresh";
     const of = mine.filter((l) => l.state === state);
@@ -52,12 +64,13 @@ export function lightOf(task: Task): { state: string; sign: string; text: string
 const kindOf = (task: Task) => keyOf(task, "kind") || task.name.replace(/[\d_.:# -]+$/, "") || task.name;
 export function boxFill(task: Task, kinds: string[]): string {
     const at = kinds.indexOf(kindOf(task));
-    return at < 8 ? kindFill(at) : otherFill;
+    return at >= 0 ? kindFill(at) : otherFill;
 }
+/* Those that have a colour of their own. */
 export function kindsOf(all: Task[]): string[] {
     const tasks = new Map<string, number>();
     for (const t of all) tasks.set(kindOf(t), (tasks.get(kindOf(t)) ?? 0) + t.count);
-    return [...tasks].sort((a, b) => b[1] - a[1]).map(([kind]) => kind);
+    return [...tasks].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([kind]) => kind);
 }
 
 function short(name: string, most: number): string {

@@ -67,6 +67,7 @@ export const readOnly = signal(false);
 export const folder = signal(""); /* of the server: two of them may have files of one name */
 
 let digest = ""; /* of the file as we have read or written it */
+let unanswered: string | null = null; /* what was sent to be saved, and nobody has said whether it was */
 let clipboard = "";
 let timer = 0, looking = 0, asked = 0, busy = false, lighting = 0;
 
@@ -114,6 +115,7 @@ export async function open(name: string): Promise<void> {
     const found = await ask<Flow & { text: string; digest: string }>("/api/workbench/flow", { file: name });
     file.value = name;
     digest = found.digest;
+    unanswered = null;
     text.value = found.text;
     past.value = [];
     future.value = [];
@@ -134,12 +136,17 @@ export async function open(name: string): Promise<void> {
     loadTrial();
 }
 
-/* What was typed while the server was away, if the file is still the one that it was typed for. */
+/* What was typed while the server was away, if the file is still the one that it was typed for: as it was read, or as this page has sent
+ * it to a server that was killed before it said so. */
+type Draft = { digest: string; text: string; sent: string | null };
+function keepDraft(): void {
+    localStorage.setItem(draftName(), JSON.stringify({ digest, text: text.value, sent: unanswered } satisfies Draft));
+}
 function restoreDraft(): void {
     const kept = localStorage.getItem(draftName());
     if (!kept) return;
-    const draft = JSON.parse(kept) as { digest: string; text: string };
-    if (draft.digest === digest && draft.text !== text.value && !readOnly.value) {
+    const draft = JSON.parse(kept) as Draft;
+    if ((draft.digest === digest || draft.sent === text.value) && draft.text !== text.value && !readOnly.value) {
         typed(draft.text);
         message.value = "What was not saved when the server went away is here again.";
     } else localStorage.removeItem(draftName());
@@ -161,9 +168,13 @@ export async function save(): Promise<void> {
     const sent = text.value, name = file.value;
     busy = true;
     try {
+        if (unanswered !== null) await wasMine(name);
+        unanswered = sent;
+        keepDraft();
         const answer = await tell<{ digest: string }>("/api/workbench/save", { file: name, text: sent, digest });
         if (file.value !== name) return;
         digest = answer.digest;
+        unanswered = null;
         busy = false;
         if (text.value === sent) {
             saving.value = "saved";
@@ -184,10 +195,16 @@ export async function save(): Promise<void> {
     }
 }
 
+/* A server that was killed may have written what it was sent: then the file is ours, and nobody else's. */
+async function wasMine(name: string): Promise<void> {
+    const there = await ask<{ text: string; digest: string }>("/api/workbench/flow", { file: name });
+    if (file.value === name && there.text === unanswered) digest = there.digest;
+}
+
 /* Within a second: a third of one after the last change, so that typing is not a write a letter. */
 function later(): void {
     saving.value = "waits";
-    localStorage.setItem(draftName(), JSON.stringify({ digest, text: text.value }));
+    keepDraft();
     if (!timer) timer = window.setTimeout(save, 350);
 }
 
@@ -252,20 +269,26 @@ export async function edit(...steps: Step[]): Promise<Edited | null> {
     }
 }
 
+/* What a change of the text means for the boxes. Who types in a comment changes none: then nothing is drawn again. In a large workflow a
+ * look takes its time, on both sides, and is made less often, so that letters and saving do not wait for it. */
+let lookTook = 0, lookSaid = "";
 async function look(): Promise<void> {
-    const number = ++asked;
+    const number = ++asked, began = performance.now();
     try {
         const found = await tell<Flow>("/api/workbench/look", { file: file.value, text: text.value });
-        if (number === asked) show(found);
+        const said = `${file.value} ${JSON.stringify(found)}`;
+        if (number === asked && (said !== lookSaid || !flow.value.readable)) show(found);
+        lookSaid = said;
     } catch {
         /* away: it is asked again with the next change */
     }
+    requestAnimationFrame(() => (lookTook = performance.now() - began)); /* with what it took to draw */
 }
 
 export function typed(next: string): void {
     changed(next);
     clearTimeout(looking);
-    looking = window.setTimeout(look, 200);
+    looking = window.setTimeout(look, Math.max(200, 2 * lookTook));
 }
 
 function step(from: typeof past, to: typeof past): void {

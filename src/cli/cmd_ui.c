@@ -148,8 +148,8 @@ static void ui_become_server(const char *asked, const char *port, bool read_only
     char *program = cli_ui_program();
     if (!program) {
         error_set(err, ERROR_INPUT,
-                  "this weft was built without its page: install libmicrohttpd, node and npm, and "
-                  "`make` again");
+                  "this weft was built without its page (there is no weft-ui beside it): install "
+                  "libmicrohttpd, node and npm, then `make deps` and `make`");
         return;
     }
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);

@@ -61,7 +61,8 @@ int main(int argc, char **argv)
     }
     if (!ui_assets[0].path) {
         fputs(
-            "weft: this weft was built without its page: install node and npm, and `make` again\n",
+            "weft: this weft was built without its page: install node and npm, then `make deps` "
+            "and `make`\n",
             stderr);
         return 2;
     }

@@ -252,6 +252,21 @@ void starting_experiment(const struct laboratory *lab, char *file, struct reply 
     start_line_begin(lab, &w, file, "experiment", out);
 }
 
+/* {"attach": N}: whoever began run N of a cluster has left, and it is followed from here. `weft attach` finds it by the note in this
+ * folder, or says that there is none. */
+static void start_attach(const struct laboratory *lab, double run, struct reply *out)
+{
+    char number[24];
+    if (!(run >= 1 && run < UINT32_MAX)) {
+        reply_fail(out, 400, "which run? {\"attach\": its number on the cluster}");
+        return;
+    }
+    snprintf(number, sizeof number, "%.0f", run);
+    char *name = mem_copy_string(number);
+    struct start_line w = {{"weft", "attach", "--quiet", "--", name}, 5};
+    start_line_begin(lab, &w, name, "started", out);
+}
+
 void answer_start(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
     struct json j;
@@ -260,9 +275,14 @@ void answer_start(const struct laboratory *lab, const struct request *r, struct 
         reply_fail(out, 400, err.text);
         return;
     }
-    char *flow = starting_file(lab, start_text(&j, "flow"), out);
-    if (flow)
-        start_run(lab, &j, flow, out);
+    json_ref attach = json_get(&j, 0, "attach");
+    if (attach != JSON_NONE) {
+        start_attach(lab, json_type(&j, attach) == JSON_NUMBER ? json_number(&j, attach) : 0, out);
+    } else {
+        char *flow = starting_file(lab, start_text(&j, "flow"), out);
+        if (flow)
+            start_run(lab, &j, flow, out);
+    }
     json_free(&j);
 }
 

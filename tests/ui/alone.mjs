@@ -1,0 +1,54 @@
+/* A run on agents that nobody follows, in the Run view: whoever began it is killed, the run goes on, and the page says how far it is, follows
+ * it again and brings the results. Nothing is timed: tasks wait for files. Speaks TAP. */
+import { spawn } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { accessible, comes, laboratory, ok, shot, test, until, weft } from "./support.mjs";
+
+const lab = laboratory("alone");
+const at = (name) => path.join(lab.work, name);
+lab.write("flow.yaml", `weft: 1
+name: left
+lists: { i: [1, 2, 3, 4] }
+tasks:
+  wait: { each: i, run: "touch ${at("runs")}; until [ -e ${at("gate")}-{i} ]; do sleep 0.05; done; echo {i} > {out}", out: "{i}.txt" }
+  join: { run: "cat {in} > {out}", in: "{i}.txt", out: all.txt }
+`);
+const touch = (name) => fs.writeFileSync(at(name), "");
+const begin = () => spawn(weft, ["run", at("flow.yaml"), "--on", "local:2", "-j", "2", "--no-shared", "-q"], { env: lab.environment, stdio: "ignore" });
+
+await test(lab, async ({ context }) => {
+    const first = begin();
+    await until(() => fs.existsSync(at("runs")), "a run on agents");
+    const { url, origin } = await lab.serve();
+    const page = await context.newPage();
+    await page.goto(url);
+    await page.goto(`${origin}/#run`);
+    await page.getByRole("link", { name: /Run 1/ }).waitFor();
+    const alone = page.getByRole("region", { name: "runs that nobody follows" });
+    ok((await alone.count()) === 0, "while somebody follows it nothing is said");
+    const gone = new Promise((done) => first.once("exit", done));
+    first.kill("SIGKILL");
+    await gone;
+    await page.reload();
+    await comes(alone.getByText("goes on on its agents, and nobody follows it: 0 of 5 tasks done"), "who began it is killed: it is told that it goes on");
+    await page.getByRole("link", { name: /Run 1/ }).click();
+    await comes(page.locator(".counts .state.lost"), "its record was lost");
+    await comes(alone.getByText("0 of 5 tasks done"), "and there, too, it stands that it goes on");
+    touch("gate-1");
+    touch("gate-2");
+    await comes(alone.getByText("2 of 5 tasks done"), "how far it is follows by itself");
+    await accessible(page, "a run that nobody follows");
+    await shot(page, "alone");
+    await alone.getByRole("button", { name: "Follow it" }).click();
+    await until(() => page.url().endsWith("run=2"), "it is followed again, as a run of its own");
+    await comes(page.locator(".counts .state.running"), "which runs");
+    ok((await alone.count()) === 0, "then somebody follows it");
+    for (const i of [3, 4]) touch(`gate-${i}`);
+    await comes(page.locator(".counts .state.done"), "and ends well");
+    ok(lab.read("all.txt") === "1\n2\n3\n4\n", "its results are here", lab.read("all.txt"));
+    await page.goto(`${origin}/#run?run=1`);
+    await comes(page.locator(".counts .state.lost"), "the first record is what it was");
+    await until(async () => !fs.existsSync(at(".weft/cluster")) || fs.readdirSync(at(".weft/cluster")).length === 0, "and no note is left");
+    ok((await alone.count()) === 0, "so that nothing is said any more");
+});
