@@ -18,12 +18,15 @@ void data_memory_set_aside(const struct session *s, struct run_options *o)
 {
     const struct workflow *w = s->w;
     double all = 0, task = 0, command = 0, given = s->o.data_memory;
-    bool known = true;
+    bool any = false, known = true;
     if (s->o.elsewhere)
         return;
     for (uint32_t i = 0; i < w->nobjects; i++) {
-        all += workflow_object_is(w, i, OBJECT_IN_MEMORY) ? w->size[i] : 0;
-        known = known && (w->size[i] > 0 || !workflow_object_is(w, i, OBJECT_IN_MEMORY));
+        if (!workflow_object_is(w, i, OBJECT_IN_MEMORY))
+            continue;
+        any = true;
+        all += w->size[i];
+        known = known && w->size[i] > 0;
     }
     for (uint32_t t = 0; t < w->ntasks; t++) {
         double memory = need_runs(&s->needs, t) ? w->memory[t] : 0;
@@ -32,7 +35,7 @@ void data_memory_set_aside(const struct session *s, struct run_options *o)
     }
     bool fits = all + task <= s->memory;
     o->data_memory = given > 0 ? given : fits ? all : known ? s->memory - command : 0;
-    o->data_limited = all > 0 ? o->data_memory > 0 && (given > 0 || !fits) : given > 0;
+    o->data_limited = any && o->data_memory > 0 && (given > 0 || !fits);
 }
 
 /* A task is with all that it reads and makes in memory; what it writes to files is there until it returns. */
