@@ -57,3 +57,17 @@ bool factor_compute(struct factor *f, struct weft_error *error);
 bool factor_solve(struct factor *f, const double *b, double *x, struct weft_error *error);
 const struct factor_figures *factor_figures(const struct factor *f);
 void factor_free(struct factor *f); /* NULL is fine */
+
+/* ---- on several machines ----
+ * Subtrees of fronts as commands with files between them, which `weft run` plans and carries out where it likes:
+ *
+ *     factor_write_parts(f, folder, work, program, &error)     FOLDER/flow.yaml, FOLDER/analysis
+ *     factor_part("7")                                         one of its tasks, in its folder: c<children> -> c7, l7
+ *     factor_read_parts(folder, &common, &error)               with every l<N> there: ready for factor_solve() */
+bool factor_write_parts(const struct factor *f, const char *folder, double work,
+                        const char *program, struct weft_error *error);
+int factor_part(uint32_t part, struct weft_error *error);
+struct factor *factor_read_parts(const char *folder, cholmod_common *common,
+                                 struct weft_error *error);
+/* |A x - b| / (|A| |x| + |b|), all in the largest entry, with the matrix of the analysis. */
+double factor_residual(const struct factor *f, const double *x, const double *b);

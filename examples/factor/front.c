@@ -125,13 +125,9 @@ static bool front_write(const struct factor *f, const struct front *s, const dou
     return done == bytes;
 }
 
-static int front_run(struct factor *f, const struct weft_task *task)
+int front_compute(struct factor *f, const struct front *s, double *panel, double *rest,
+                  const struct front_source *source)
 {
-    const struct front *s = &f->front[task->number];
-    double *panel = f->l ? f->l + s->panel : weft_task_scratch(task, front_panel_bytes(s));
-    double *rest = front_border(s) ? weft_task_out(task, 0, front_left_bytes(s)) : NULL;
-    if (!panel || (front_border(s) && !rest))
-        return 2;
     bool gathered = s->child != UINT32_MAX;
     memset(panel, 0, front_panel_bytes(s));
     for (size_t j = 0, n = front_border(s); gathered && j < n; j++)
@@ -139,7 +135,7 @@ static int front_run(struct factor *f, const struct weft_task *task)
     front_scatter(f, s, panel);
     uint32_t input = 0;
     for (uint32_t c = s->child; c != UINT32_MAX; c = f->front[c].sibling) {
-        const double *left = weft_task_in(task, input++, NULL);
+        const double *left = source->left(source->context, c, input++);
         if (!left)
             return 2;
         front_add(f, s, &f->front[c], left, panel, rest);
@@ -148,7 +144,26 @@ static int front_run(struct factor *f, const struct weft_task *task)
         return 1;
     if (rest)
         front_update(f, s, panel, rest, gathered);
-    return f->l || front_write(f, s, panel) ? 0 : 3;
+    return 0;
+}
+
+/* Children are a task's inputs, in their order. */
+static const double *front_input(void *task, uint32_t child, uint32_t input)
+{
+    (void)child;
+    return weft_task_in(task, input, NULL);
+}
+
+static int front_run(struct factor *f, const struct weft_task *task)
+{
+    const struct front *s = &f->front[task->number];
+    double *panel = f->l ? f->l + s->panel : weft_task_scratch(task, front_panel_bytes(s));
+    double *rest = front_border(s) ? weft_task_out(task, 0, front_left_bytes(s)) : NULL;
+    if (!panel || (front_border(s) && !rest))
+        return 2;
+    struct front_source source = {front_input, (void *)task};
+    int status = front_compute(f, s, panel, rest, &source);
+    return status ? status : f->l || front_write(f, s, panel) ? 0 : 3;
 }
 
 int factor_front(const struct weft_task *task)

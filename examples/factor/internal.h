@@ -36,6 +36,14 @@ struct factor {
 /* The tree of fronts as a workflow, task i being front i; NULL: an error. `scratch`: fronts hold their columns while
  * they run. */
 struct weft_workflow *factor_tree(const struct factor *f, bool scratch, struct weft_error *error);
+/* Where a front finds what a child left for it; NULL: it cannot be had. `input`: the how manieth child it is. */
+struct front_source {
+    const double *(*left)(void *context, uint32_t child, uint32_t input);
+    void *context;
+};
+/* Gather, factor, leave the rest (NULL: there is none). 0; 1: not positive definite; 2: a child's part is missing. */
+int front_compute(struct factor *f, const struct front *s, double *panel, double *rest,
+                  const struct front_source *source);
 /* A front's task; the context is the factor. */
 int factor_front(const struct weft_task *task);
 bool factor_failed(struct weft_error *error, enum weft_status status, const char *text);

@@ -4,6 +4,9 @@
  *     weft-factor --grid 2d:500 -m 200M            a Laplacian on a grid instead of a file
  *     weft-factor A.mtx --plan                     what it would take, and nothing is computed
  *
+ *     weft-factor A.mtx --parts DIR [--part-work N]  DIR/flow.yaml: fronts as commands, for `weft run` here or on agents;
+ *     weft-factor --gather DIR -b rhs.txt -o x.txt  and, when it is done, the solution
+ *
  * Options: -m BYTES (k, M, G), -t THREADS, --folder DIR for files, --disk (columns of L always go to a file).
  * Ends with 0; 1: it failed, or the residual is not below 1e-10; 2: bad input; 3: it does not fit into memory. */
 #include "factor.h"
@@ -12,9 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct arguments {
-    const char *matrix, *grid, *rhs, *out;
+    const char *matrix, *grid, *rhs, *out, *parts, *gather, *part;
+    double part_work; /* operations of the subtrees that are one part */
     bool plan;
     struct factor_options o;
 };
@@ -22,7 +27,9 @@ struct arguments {
 static int usage(void)
 {
     fprintf(stderr, "usage: weft-factor A.mtx|--grid 2d:N|--grid 3d:N [-b RHS] [-o X] [-m BYTES] "
-                    "[-t THREADS] [--folder DIR] [--disk] [--plan]\n");
+                    "[-t THREADS] [--folder DIR] [--disk] [--plan]\n"
+                    "       weft-factor A.mtx|--grid ... --parts DIR [--part-work OPERATIONS]\n"
+                    "       weft-factor --gather DIR [-b RHS] [-o X]\n");
     return 2;
 }
 
@@ -66,12 +73,21 @@ static bool parse(int argc, char **argv, struct arguments *a)
                 a->o.folder = value;
             else if (strcmp(argv[i], "--grid") == 0)
                 a->grid = value;
+            else if (strcmp(argv[i], "--parts") == 0)
+                a->parts = value;
+            else if (strcmp(argv[i], "--part-work") == 0)
+                a->part_work = bytes_of(value);
+            else if (strcmp(argv[i], "--part") == 0)
+                a->part = value;
+            else if (strcmp(argv[i], "--gather") == 0)
+                a->gather = value;
             else
                 return false;
             i++;
         }
     }
-    return a->o.memory >= 0 && !a->matrix == !!a->grid;
+    bool one = !!a->matrix + !!a->grid + !!a->part + !!a->gather == 1;
+    return a->o.memory >= 0 && a->part_work >= 0 && one && (!a->parts || a->matrix || a->grid);
 }
 
 /* ---- matrices ---- */
@@ -146,36 +162,6 @@ static bool write_numbers(const char *path, const double *x, size_t n)
     return !bad;
 }
 
-/* |A x - b| / (|A| |x| + |b|), all in the largest entry. */
-static double residual(const cholmod_sparse *a, const double *x, const double *b)
-{
-    size_t n = a->nrow;
-    double *r = calloc(n + 1, sizeof *r), *row = calloc(n + 1, sizeof *row);
-    double worst = 0, norm = 0, x_most = 0, b_most = 0;
-    const int *p = a->p, *index = a->i;
-    const double *value = a->x;
-    for (size_t j = 0; r && row && j < n; j++)
-        for (int e = p[j]; e < p[j + 1]; e++) {
-            size_t i = (size_t)index[e];
-            r[i] += value[e] * x[j];
-            row[i] += fabs(value[e]);
-            if (i == j)
-                continue;
-            r[j] += value[e] * x[i];
-            row[j] += fabs(value[e]);
-        }
-    for (size_t i = 0; r && row && i < n; i++) {
-        worst = fmax(worst, fabs(r[i] - b[i]));
-        norm = fmax(norm, row[i]);
-        x_most = fmax(x_most, fabs(x[i]));
-        b_most = fmax(b_most, fabs(b[i]));
-    }
-    bool good = r && row;
-    free(r);
-    free(row);
-    return good ? worst / (norm * x_most + b_most) : INFINITY;
-}
-
 /* ---- what is said ---- */
 
 /* The most memory that this process had, as the system counts: matrix, analysis and all. */
@@ -223,21 +209,25 @@ static int failed(const struct weft_error *error)
     return error->status ? (int)error->status : 1;
 }
 
-static int solve(const struct arguments *a, cholmod_sparse *m, struct factor *f)
+/* `computed`: of L nothing is left to do. */
+static int solve(const struct arguments *a, struct factor *f, bool computed)
 {
     struct weft_error error;
-    size_t n = m->nrow;
-    double *b = malloc((n + 1) * sizeof *b), *x = malloc((n + 1) * sizeof *x), off = INFINITY;
+    size_t n = factor_figures(f)->rows;
+    double *b = malloc((n + 1) * sizeof *b), *x = malloc((n + 1) * sizeof *x);
     int status = 1;
     for (size_t i = 0; b && i < n; i++)
         b[i] = 1;
     if (!b || !x || (a->rhs && !read_numbers(a->rhs, b, n)))
         status = 2;
-    else if (!factor_compute(f, &error) || !factor_solve(f, b, x, &error))
+    else if ((!computed && !factor_compute(f, &error)) || !factor_solve(f, b, x, &error))
         status = failed(&error);
     else if (!a->out || write_numbers(a->out, x, n)) {
-        off = residual(m, x, b);
-        print_done(factor_figures(f), off);
+        double off = factor_residual(f, x, b);
+        if (computed)
+            printf("residual %.2e\n", off);
+        else
+            print_done(factor_figures(f), off);
         status = off < 1e-10 ? 0 : 1;
     }
     free(b);
@@ -245,28 +235,64 @@ static int solve(const struct arguments *a, cholmod_sparse *m, struct factor *f)
     return status;
 }
 
+/* Subtrees below a hundredth of all work, unless somebody says otherwise: some hundred parts. */
+static int write_parts(const struct arguments *a, const struct factor *f)
+{
+    struct weft_error error;
+    char program[4096];
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[n > 0 ? n : 0] = 0;
+    double work = a->part_work > 0 ? a->part_work : factor_figures(f)->operations / 100;
+    return factor_write_parts(f, a->parts, work, program, &error) ? 0 : failed(&error);
+}
+
+static int factor_matrix(const struct arguments *a, cholmod_common *common)
+{
+    struct weft_error error;
+    int status = 2;
+    cholmod_sparse *m = a->grid ? grid_matrix(a->grid, common) : file_matrix(a->matrix, common);
+    if (!m) {
+        fprintf(stderr, "weft-factor: %s is no real symmetric matrix\n",
+                a->grid ? a->grid : a->matrix);
+    } else {
+        struct factor *f = factor_analyze(m, &a->o, common, &error);
+        if (f)
+            print_plan(factor_figures(f));
+        status = !f         ? failed(&error)
+                 : a->plan  ? 0
+                 : a->parts ? write_parts(a, f)
+                            : solve(a, f, false);
+        factor_free(f);
+    }
+    cholmod_free_sparse(&m, common);
+    return status;
+}
+
+static int gather(const struct arguments *a, cholmod_common *common)
+{
+    struct weft_error error;
+    struct factor *f = factor_read_parts(a->gather, common, &error);
+    int status = f ? solve(a, f, true) : failed(&error);
+    factor_free(f);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct arguments a = {0};
-    struct weft_error error;
+    struct weft_error error = {0};
     cholmod_common common;
     if (!parse(argc, argv, &a))
         return usage();
+    if (a.part) {
+        int status = factor_part((uint32_t)strtoul(a.part, NULL, 10), &error);
+        if (status)
+            fprintf(stderr, "weft-factor: %s\n", error.text);
+        return status;
+    }
     cholmod_start(&common);
     common.print = 0;
-    cholmod_sparse *m = a.grid ? grid_matrix(a.grid, &common) : file_matrix(a.matrix, &common);
-    int status = 2;
-    if (!m) {
-        fprintf(stderr, "weft-factor: %s is no real symmetric matrix\n",
-                a.grid ? a.grid : a.matrix);
-    } else {
-        struct factor *f = factor_analyze(m, &a.o, &common, &error);
-        if (f)
-            print_plan(factor_figures(f));
-        status = !f ? failed(&error) : a.plan ? 0 : solve(&a, m, f);
-        factor_free(f);
-    }
-    cholmod_free_sparse(&m, &common);
+    int status = a.gather ? gather(&a, &common) : factor_matrix(&a, &common);
     cholmod_finish(&common);
     return status;
 }

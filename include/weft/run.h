@@ -185,6 +185,11 @@ struct weft_run_options {
     /* With in_memory: a folder on a disk. Files that the plan that is followed writes out of memory (a tree's,
      * "evictions") go there, and come back before they are read [such a plan is refused] */
     const char *spill;
+    /* Here: of `memory`, what data of functions have: objects in memory (weft_builder_in_memory()) and what functions take
+     * themselves, by the sizes and memories that the workflow states. Objects that are read last make room on the disk
+     * and come back, by the order of the plan that is followed, else one that needs little memory. Commands have the rest
+     * of `memory` [what they take together, where that fits; else all but what the largest command takes] */
+    double data_memory;
 };
 #define WEFT_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \

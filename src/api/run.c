@@ -189,6 +189,7 @@ struct session_options run_handle_session(struct weft_run *run, const struct wef
         .disk = mine.disk,
         .in_memory = mine.in_memory,
         .spill = run_keep_text(run, mine.spill),
+        .data_memory = mine.data_memory,
         .retry_first = mine.retry_delay,
         .force = mine.force,
         .resume = mine.resume,

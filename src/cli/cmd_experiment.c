@@ -33,7 +33,8 @@ static const struct cli_option experiment_options[] = {
 /* Those that run nothing have no use for how a run goes; a run that follows no plan makes none. */
 static const struct cli_rule experiment_rules[] = {
     {"in-memory", NULL, "disk"},
-    {"jobs memory disk in-memory directory keep-going force dry-run resume no-sandbox keep-failed "
+    {"jobs memory memory-for-data disk in-memory directory keep-going force dry-run resume "
+     "no-sandbox keep-failed "
      "keep-results overwrite "
      "no-limits "
      "retry-delay wait",

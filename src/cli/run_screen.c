@@ -51,6 +51,7 @@ static bool screen_machine_options(const struct arguments *a, struct weft_run_op
     if (!arguments_integer(a, "jobs", 0, 1, 4096, &jobs, err) ||
         !arguments_integer(a, "nodes", 0, 1, 1000000, &nodes, err) ||
         !screen_size_option(a, "memory", &o->memory, err) ||
+        !screen_size_option(a, "memory-for-data", &o->data_memory, err) ||
         !screen_size_option(a, "disk", &o->disk, err))
         return false;
     o->in_memory = arguments_flag(a, "in-memory");

@@ -51,6 +51,8 @@ struct run_screen {
         {"disk", 0, "SIZE", "most bytes of intermediate files alive at once"},                     \
         {"in-memory", 0, NULL,                                                                     \
          "the folder is in memory: files between tasks count in --memory, too"},                   \
+        {"memory-for-data", 0, "SIZE",                                                             \
+         "of --memory: what data of functions have; beyond it objects go to disk and come back"},  \
         {"directory", 'C', "DIR", "where the files are (default: where the workflow's file is)"},  \
         {"keep-going", 'k', NULL, "after a failure, run what does not depend on it"},              \
         {"force", 'f', NULL, "run the targets again, done or not; without targets, everything"},   \

@@ -117,11 +117,12 @@ static void executor_prepare_limits(struct executor *x)
     const struct workflow *w = x->w;
     bool memory = false;
     for (uint32_t t = 0; t < w->ntasks && !memory; t++)
-        memory = w->memory[t] > 0;
+        memory = w->memory[t] > 0 && !executor_is_rationed(x, t);
     if (memory) {
         x->memory = mem_new(double, w->ntasks);
         for (uint32_t t = 0; t < w->ntasks; t++)
-            x->memory[t] = executor_takes_room(x, t) ? w->memory[t] : 0;
+            x->memory[t] =
+                executor_takes_room(x, t) && !executor_is_rationed(x, t) ? w->memory[t] : 0;
         x->rung = mem_new_zero(uint8_t, w->ntasks);
     }
     if (!w->retries && !w->more_off)
@@ -164,7 +165,7 @@ struct sched_config executor_sched_config(struct executor *x)
     capacity_set_things(&here, x->w, o->resources);
     struct sched_config config = {
         .cores = !x->has_grown && has_only_calls(x->w) ? o->cores * AHEAD : o->cores,
-        .memory = o->memory,
+        .memory = run_memory_of_tasks(o),
         .has = o->has,
         .task_cores = x->cores ? x->cores : x->w->cores,
         .task_memory = x->memory,
@@ -323,7 +324,8 @@ void executor_open_calls(struct executor *x)
     if (!calls)
         return;
     x->calls = calls_new(o->cores, o->folder, executor_wake, x);
-    executor_prepare_data(x);
+    if (x->has_grown) /* these are the first; nothing of theirs is limited */
+        executor_prepare_data(x, &(struct error){0});
     if (x->has_grown || !executor_prepare_crew(x))
         executor_start_threads(x);
 }
@@ -358,7 +360,8 @@ struct executor *executor_new(const struct executor_config *config, struct error
     executor_prepare_cores(x);
     executor_prepare_limits(x);
     executor_prepare_things(x);
-    bool good = executor_open_spill(x, config->loop, err) && executor_name_logs(x, err);
+    bool good = executor_open_spill(x, config->loop, err) && executor_name_logs(x, err) &&
+                executor_prepare_data(x, err);
     executor_prepare_order(x); /* knows what leaves memory */
     executor_prepare_sequel(x);
     if (good) {
@@ -428,9 +431,7 @@ void executor_free(struct executor *x)
     free(x->active);
     if (!x->calls_lost) { /* else functions that still run may use what they were given */
         executor_free_calls(x);
-        if (x->data)
-            data_slot_free(&x->data_slot);
-        data_free(x->data);
+        executor_free_data(x);
     }
     array_free(&x->lanes);
     array_free(&x->waiting);

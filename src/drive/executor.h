@@ -136,6 +136,8 @@ uint32_t executor_sweep(struct executor *x);
 
 /* Are files on their way out of memory, or back? */
 bool executor_is_moving(const struct executor *x);
+/* What data took of their memory, into the result; when they could not keep to it, the run hears of it. */
+void executor_tell_data(struct executor *x);
 /* At the end, when none is: what is out comes back. False: some cannot. */
 bool executor_end_moves(struct executor *x, struct error *err);
 

@@ -64,25 +64,6 @@ static void call_fill_paths(struct executor *x, uint32_t task, struct call_argum
     a->task.out = (const char *const *)a->paths + nin;
 }
 
-static bool has_objects(const struct workflow *w, uint32_t task)
-{
-    return w->in_off[task] < w->in_off[task + 1] || w->object_off[task] < w->object_end[task];
-}
-
-/* A table for all calls that have files or objects in memory. $WEFT_CHECK_DATA: every call is watched. */
-void executor_prepare_data(struct executor *x)
-{
-    const struct workflow *w = x->w;
-    const char *check = getenv("WEFT_CHECK_DATA");
-    bool any = false;
-    for (uint32_t t = 0; t < w->ntasks && !any; t++)
-        any = w->flags[t] & TASK_CALL && has_objects(w, t);
-    if (!any)
-        return;
-    x->data = data_new(w, check && *check && strcmp(check, "0") != 0);
-    data_slot_init(&x->data_slot, x->data, false);
-}
-
 char *executor_explain_call(struct executor *x, uint32_t task, int *status)
 {
     struct strbuf text = {0};
@@ -130,7 +111,7 @@ void executor_start_call(struct executor *x, const struct sched_start *s, uint32
             return;
         }
     }
-    if (has_objects(w, s->task)) {
+    if (executor_has_objects(w, s->task)) {
         call_fill_paths(x, s->task, a);
         a->with_data = x->data != NULL;
     }
@@ -138,6 +119,8 @@ void executor_start_call(struct executor *x, const struct sched_start *s, uint32
         data_slot_init(&a->data, x->data, false);
         data_begin(&a->data, &a->task, s->task);
     }
+    if (x->ration)
+        ration_begun(x->ration, s->task);
     job.slot = number;
     job.with = &a->task;
     x->running++;
@@ -174,6 +157,8 @@ void executor_call_ended(struct executor *x, const struct call_result *c)
 {
     struct call_arguments *a = x->arguments.at[c->slot];
     struct call_result checked = *c;
+    if (x->ration)
+        ration_returned(x->ration, c->task);
     if (a->with_data) {
         checked.status = data_end(&a->data, &a->task, c->status);
         c = &checked;

@@ -89,17 +89,19 @@ bool executor_is_crewed(const struct executor *x)
 bool executor_crew_begin(struct executor *x)
 {
     x->crew_counted = (struct crew_counts){0};
-    x->crew = crew_new(&(struct crew_config){.workflow = x->w,
-                                             .threads = x->o->cores,
-                                             .call = x->crew_call,
-                                             .folder = x->o->folder,
-                                             .priority = x->priority,
-                                             .ordered = x->o->ordered || x->w->priority,
-                                             .keep_going = x->o->keep_going,
-                                             .quiet = !x->outbox->wanted && !x->o->needs,
-                                             .data = x->data,
-                                             .wake = executor_wake,
-                                             .context = x});
+    x->crew =
+        crew_new(&(struct crew_config){.workflow = x->w,
+                                       .threads = x->o->cores,
+                                       .call = x->crew_call,
+                                       .folder = x->o->folder,
+                                       .priority = x->priority,
+                                       .ordered = x->o->ordered || x->w->priority || x->ration,
+                                       .keep_going = x->o->keep_going,
+                                       .quiet = !x->outbox->wanted && !x->o->needs,
+                                       .data = x->data,
+                                       .ration = x->ration,
+                                       .wake = executor_wake,
+                                       .context = x});
     if (x->crew && x->stop != EXECUTOR_RUNS)
         crew_stop(x->crew);
     return x->crew != NULL;
@@ -177,6 +179,8 @@ struct executor_ends executor_crew_take(struct executor *x)
     out.done = (uint32_t)n - out.failed + crew_count_quiet(x);
     out.more = n == CREW_TAKEN;
     out.over = over && !out.more;
+    if (out.over)
+        executor_tell_data(x);
     return out;
 }
 

@@ -51,6 +51,8 @@ static void executor_without_outputs(struct executor *x, uint32_t task)
 static void executor_skip(struct executor *x, const struct sched_start *s, uint32_t because)
 {
     double now = driver_now(x->driver);
+    if (x->data)
+        data_skip(&x->data_slot, s->task);
     executor_without_outputs(x, s->task);
     outbox_event(
         x->outbox,

@@ -86,6 +86,8 @@ void executor_files_done(struct executor *x, uint32_t task, bool produced)
     spill_attempt_over(x->spill, task);
     if (x->sequel) /* before what it read is gone */
         sequel_ended(x->sequel, task, produced);
+    if (x->ration && !x->crewed) /* which tells of its own */
+        ration_ended(x->ration, task, produced);
     disk_task_done(x->disk, task, produced);
     spill_task_done(x->spill, task);
 }
@@ -102,6 +104,8 @@ void executor_task_lost(struct executor *x, uint32_t task)
 {
     if (x->sequel)
         sequel_lost(x->sequel, task);
+    if (x->ration)
+        ration_lost(x->ration, task);
 }
 
 /* ---- room for what follows ---- */
@@ -109,8 +113,8 @@ void executor_task_lost(struct executor *x, uint32_t task)
 /* The scheduler's gate, which stays when a workflow grows: nobody knows then what follows. */
 static bool executor_lets(void *context, uint32_t task, double left)
 {
-    const struct executor *x = context;
-    return !x->sequel || sequel_lets(x->sequel, task, left);
+    struct executor *x = context;
+    return (!x->sequel || sequel_lets(x->sequel, task, left)) && executor_data_lets(x, task);
 }
 
 static void executor_takes(void *context, uint32_t task)
@@ -122,8 +126,8 @@ static void executor_takes(void *context, uint32_t task)
 
 struct sched_gate executor_gate(struct executor *x)
 {
-    return x->sequel ? (struct sched_gate){executor_lets, executor_takes, x}
-                     : (struct sched_gate){0};
+    return x->sequel || x->ration ? (struct sched_gate){executor_lets, executor_takes, x}
+                                  : (struct sched_gate){0};
 }
 
 /* What a plan moves out of memory is there again when nobody here can tell. */

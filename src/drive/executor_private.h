@@ -21,6 +21,7 @@
 #include "exec/child.h"
 #include "exec/crew.h"
 #include "exec/data.h"
+#include "exec/ration.h"
 #include "exec/sandbox.h"
 #include "memo/inputs.h"
 #include "model/shell.h"
@@ -101,6 +102,10 @@ struct executor {
 
     struct data *data;               /* objects in memory; NULL: no call has an object */
     struct data_slot data_slot;      /* for tasks that need not run */
+    struct ration *ration;           /* memory that they keep to; NULL: no limit */
+    uint8_t *ration_called;          /* by task: a function that runs */
+    char *ration_folder;             /* of objects that make room */
+    bool ration_told;                /* of its trouble */
     bool crewed;                     /* a crew carries the workflow out, no scheduler */
     struct crew *crew;               /* NULL: not begun, or it has left */
     weft_task_function *crew_call;   /* by task; NULL: none is called */
@@ -319,4 +324,15 @@ void executor_give_arguments(struct executor *x, uint32_t number); /* its call i
 void executor_free_calls(struct executor *x);                      /* after the threads are gone */
 /* What weft has to say of a call that failed, and its status then; NULL: nothing. */
 char *executor_explain_call(struct executor *x, uint32_t task, int *status);
-void executor_prepare_data(struct executor *x);
+
+/* executor_data.c */
+static inline bool executor_has_objects(const struct workflow *w, uint32_t task)
+{
+    return w->in_off[task] < w->in_off[task + 1] || w->object_off[task] < w->object_end[task];
+}
+/* Before calls are opened. False: they cannot keep to their memory, and why. */
+bool executor_prepare_data(struct executor *x, struct error *err);
+/* Is its memory of what data are given, and not of what tasks are? */
+bool executor_is_rationed(const struct executor *x, uint32_t task);
+bool executor_data_lets(struct executor *x, uint32_t task);
+void executor_free_data(struct executor *x);

@@ -531,12 +531,14 @@ bool run_fits(const struct run_options *o, uint32_t from, struct error *err)
     static const struct capacity_words words = {
         .where = "this run", .before = "run with", .after = ""};
     struct capacity here = {.cores = o->cores ? o->cores : 1,
-                            .memory = o->memory > 0 ? o->memory : INFINITY,
+                            .memory = o->memory > 0 ? run_memory_of_tasks(o) : INFINITY,
                             .has = o->has};
     capacity_set_things(&here, o->workflow, o->resources);
-    uint8_t *runs = o->needs ? mem_new(uint8_t, o->workflow->ntasks) : NULL;
-    for (uint32_t t = from; runs && t < o->workflow->ntasks; t++)
-        runs[t] = need_runs(o->needs, t);
+    const struct workflow *w = o->workflow;
+    uint8_t *runs = o->needs || o->data_limited ? mem_new(uint8_t, w->ntasks) : NULL;
+    for (uint32_t t = from; runs && t < w->ntasks; t++) /* what functions take is of the data's */
+        runs[t] = (!o->needs || need_runs(o->needs, t)) &&
+                  !(o->data_limited && !from && w->flags[t] & TASK_CALL);
     struct capacity_misfits misfits = capacity_find_misfits(o->workflow, from, runs, &here, 1);
     free(runs);
     return !misfits.count || capacity_refuse(o->workflow, &misfits, &here, 1, &words, err);
@@ -584,6 +586,8 @@ static bool run_conclude(struct run *r, struct error *err)
     x->orphans = executor_sweep(r->executor);
     run_result_count_kept(x);
     run_result_tell_spilled(x);
+    executor_tell_data(r->executor);
+    run_result_tell_data(x);
     x->peak_disk = disk_peak(r->disk);
     if (r->error.kind != ERROR_NONE)
         return error_set(err, r->error.kind, "%s", r->error.text);

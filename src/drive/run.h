@@ -109,6 +109,11 @@ struct run_options {
     /* All tasks in an order that needs little room: with `disk` and needs nothing starts after which it would not fit any more
      * (drive/sequel.h) [nobody looks ahead] */
     const uint32_t *order;
+    /* Of `memory`, what data of functions are given: objects in memory and what functions take themselves. Commands have the
+     * rest [nothing is set aside] */
+    double data_memory;
+    bool
+        data_limited; /* they keep to it, by `order` and the sizes that the workflow states (exec/ration.h) */
     bool ordered; /* of functions, too: among all that are ready, not among a thread's own */
     const double *task_disk; /* expected bytes of a task's outputs [as stated in the workflow] */
     const struct predictor *predictor;
@@ -160,6 +165,9 @@ struct run_result {
     /* out of memory as planned: files, bytes written and read again, time of the copies */
     uint32_t spilled_files;
     double spilled, spilled_back, spill_seconds;
+    /* With data_limited: most bytes of data at once, what they had, what made room on a disk and came back */
+    double data_peak, data_limit, data_evicted;
+    uint32_t data_evictions;
     double log_bytes;
     ARRAY(struct run_failure) failures; /* at most RUN_FAILURES are kept */
     ARRAY(char *) remarks;              /* undeclared files and the like */
@@ -170,6 +178,12 @@ enum { RUN_FAILURES = 1000, RUN_REMARKS = 20 };
 
 struct run;
 
+/* What is left to commands, 0: no limit. At least a byte: nothing would mean no limit. */
+static inline double run_memory_of_tasks(const struct run_options *o)
+{
+    double left = o->memory - o->data_memory;
+    return o->memory > 0 && left < 1 ? 1 : o->memory > 0 ? left : 0;
+}
 /* Has this machine what each task that may run asks for? ERROR_INFEASIBLE: not, and why. run_open()
  * asks itself; this is for who wants to know before. `from`: the first task that is asked about. */
 bool run_fits(const struct run_options *o, uint32_t from, struct error *err);
@@ -214,5 +228,7 @@ bool run_result_judge(const struct run_result *r, struct error *err);
 void run_result_kept(struct run_result *r, const char *name, const char *kept);
 /* At the end: of those that had no remark of their own. */
 void run_result_count_kept(struct run_result *r);
+/* At the end: what data took of their memory, as a remark. */
+void run_result_tell_data(struct run_result *r);
 /* At the end: what was written out of memory, as a remark. */
 void run_result_tell_spilled(struct run_result *r);

@@ -71,3 +71,16 @@ void run_result_tell_spilled(struct run_result *r)
         r->spill_seconds);
     array_push(&r->remarks, strbuf_steal(&text));
 }
+
+void run_result_tell_data(struct run_result *r)
+{
+    struct strbuf text = {0};
+    if (!(r->data_limit > 0))
+        return;
+    strbuf_printf(&text, "data in memory took at most %.0f of %.0f bytes", r->data_peak,
+                  r->data_limit);
+    if (r->data_evictions)
+        strbuf_printf(&text, "; %u object%s (%.0f bytes) made room on the disk and came back",
+                      r->data_evictions, plural(r->data_evictions), r->data_evicted);
+    array_push(&r->remarks, strbuf_steal(&text));
+}

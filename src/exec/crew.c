@@ -227,6 +227,8 @@ static void crew_failed(struct crew_thread *me, uint32_t task)
         return;
     }
     uint32_t list = task, lost = 0;
+    if (c->o.ration)
+        ration_lost(c->o.ration, task);
     pthread_mutex_lock(&c->lock);
     for (c->next[task] = NONE; list != NONE;) {
         uint32_t t = list;
@@ -237,6 +239,8 @@ static void crew_failed(struct crew_thread *me, uint32_t task)
                 continue;
             c->lost[below] = 1;
             lost++;
+            if (c->o.ration)
+                ration_lost(c->o.ration, below);
             c->next[below] = list; /* it waits, and will: no other list has it */
             list = below;
         }
@@ -347,10 +351,12 @@ uint32_t crew_run(struct crew_thread *me, uint32_t task)
         crew_settle(me);
     if (status) {
         crew_failed(me, task);
+        if (c->o.ration && c->lost) /* what it would have taken is there for others */
+            crew_admit(me);
         return NONE;
     }
     if (c->o.ration) /* before a reader of what it made can end */
-        ration_ended(c->o.ration, task);
+        ration_ended(c->o.ration, task, call);
     uint32_t next = crew_release(me, task);
     if (c->o.ration)
         crew_admit(me);

@@ -154,6 +154,8 @@ bool data_evict(struct data *d, uint32_t object, const char *path, bool *written
 {
     struct data_object *o = &d->object[object];
     *written = !o->evicted;
+    if (!o->at && o->evicted) /* who was to bring it back never began */
+        return true;
     if (!o->at || o->borrowed)
         return false;
     int fd = *written ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
@@ -335,6 +337,10 @@ static void *data_ask_out(const struct weft_task *task, uint32_t i, size_t bytes
         for (size_t k = 0; k < s->files.n; k++)
             if (s->files.at[k].out && s->files.at[k].place == i)
                 return s->files.at[k].size == bytes ? s->files.at[k].at : NULL;
+        if (s->data->limited && (double)bytes > s->data->w->size[object]) {
+            data_blame(s, object, FAULT_SIZE);
+            return NULL;
+        }
         void *at = data_take_block(s, bytes);
         if (at)
             array_push(&s->files, ((struct data_file){at, bytes, i, true}));

@@ -113,7 +113,10 @@ static struct outcome compute(const struct workflow *w, double limit)
     }
     called = w;
     data_limit(data);
-    struct ration *ration = ration_new(w, data, limit, order, folder, &err);
+    struct ration *ration = ration_new(
+        &(struct ration_config){
+            .workflow = w, .data = data, .limit = limit, .order = order, .folder = folder},
+        &err);
     out.admitted = ration != NULL;
     if (ration) {
         struct crew_counts counts;

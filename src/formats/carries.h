@@ -29,6 +29,7 @@
 #define CARRIES_PARAMETERS (UINT64_C(1) << 58)
 #define CARRIES_ASSERTIONS (UINT64_C(1) << 59)
 #define CARRIES_HOOKS (UINT64_C(1) << 60)
+#define CARRIES_IN_MEMORY (UINT64_C(1) << 61) /* which objects have no file between functions */
 
 #define CARRIES_ALL_COLUMNS ((UINT64_C(1) << TASK_COLUMN_COUNT) - 1)
 /* The graph with all that belongs to objects. */

@@ -39,8 +39,10 @@ static void dropped_columns(const struct workflow *w, uint64_t carried, struct s
 static void dropped_objects(const struct workflow *w, uint64_t carried, struct strbuf *dropped)
 {
     size_t names = 0, shared = 0, empty = 0, inputs = 0, outputs = 0, sized = 0, temporary = 0;
+    size_t in_memory = 0;
     for (uint32_t o = 0; o < w->nobjects; o++) {
         temporary += workflow_is_temporary(w, o);
+        in_memory += workflow_object_is(w, o, OBJECT_IN_MEMORY);
         uint32_t consumers;
         workflow_consumers(w, o, &consumers);
         if (w->producer[o] == NONE) {
@@ -71,6 +73,8 @@ static void dropped_objects(const struct workflow *w, uint64_t carried, struct s
         dropped_count(dropped, outputs, "existence", "unread object");
     if (!(carried & CARRIES_TEMPORARY))
         dropped_count(dropped, temporary, "temporary marks", "object");
+    if (!(carried & CARRIES_IN_MEMORY))
+        dropped_count(dropped, in_memory, "place in memory", "object");
 }
 
 void dropped_report(const struct workflow *w, uint64_t carried, struct strbuf *dropped)

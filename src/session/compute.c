@@ -218,7 +218,12 @@ static bool compute_prepare_order(struct compute *c, const struct plan *follow, 
     if (!compute_make_folder(c, err))
         return false;
     data_limit(c->data);
-    c->ration = ration_new(w, c->data, c->o->memory, c->order, c->folder, err);
+    c->ration = ration_new(&(struct ration_config){.workflow = w,
+                                                   .data = c->data,
+                                                   .limit = c->o->memory,
+                                                   .order = c->order,
+                                                   .folder = c->folder},
+                           err);
     return c->ration != NULL;
 }
 

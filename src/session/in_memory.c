@@ -120,19 +120,11 @@ bool in_memory_fits(const struct session *s, struct error *err)
     return true;
 }
 
-/* What bounds files bounds them and the tasks together. Where no plan says otherwise, the order that needs little of it (plan/memory/traversal.h). Ranks
- * or depth would begin much at once, and fill all memory with files that wait. */
-void in_memory_begin(struct session *s, struct run_options *o)
+void in_memory_order(struct session *s, struct run_options *o)
 {
-    if (!s->o.in_memory)
-        return;
-    o->disk = s->memory;
-    o->in_memory = true;
-    if (s->following && s->following->spill.n)
-        o->spill = &s->following->spill;
+    double peak;
     if (s->priority || workflow_is_open(s->w))
         return;
-    double peak;
     struct plan *plan = plan_new(PLAN_ORDER);
     s->order = traversal_best(s->w, &peak);
     for (uint32_t i = 0; i < s->w->ntasks; i++)
@@ -142,6 +134,19 @@ void in_memory_begin(struct session *s, struct run_options *o)
     o->priority = s->priority;
     o->ordered = true;
     plan_free(plan);
+}
+
+/* What bounds files bounds them and the tasks together. Where no plan says otherwise, the order that needs little of it (plan/memory/traversal.h). Ranks
+ * or depth would begin much at once, and fill all memory with files that wait. */
+void in_memory_begin(struct session *s, struct run_options *o)
+{
+    if (!s->o.in_memory)
+        return;
+    o->disk = run_memory_of_tasks(o);
+    o->in_memory = true;
+    if (s->following && s->following->spill.n)
+        o->spill = &s->following->spill;
+    in_memory_order(s, o);
 }
 
 /* Where everything together fits, nothing can fill it. */

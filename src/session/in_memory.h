@@ -10,6 +10,8 @@ bool in_memory_fits(const struct session *s, struct error *err);
 /* What the rows of a plan write out of memory and read again, for a run that follows it strictly. False: it cannot be done so,
  * and why. */
 bool in_memory_spills(const struct session *s, struct following *f, struct error *err);
+/* Where no plan says otherwise: an order that needs little memory. */
+void in_memory_order(struct session *s, struct run_options *o);
 /* Before the start: what counts in memory, and where no plan is followed, an order that needs little of it. */
 void in_memory_begin(struct session *s, struct run_options *o);
 /* Then, with the edges of a plan that is followed, where files have a limit, in memory or on a disk: an order of which a run keeps

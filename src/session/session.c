@@ -28,6 +28,7 @@
 #include "session/growing.h"
 #include "session/hooks.h"
 #include "session/place.h"
+#include "session/data_memory.h"
 #include "session/in_memory.h"
 #include "session/kept_results.h"
 #include "session/machine.h"
@@ -470,21 +471,23 @@ void session_prepare(struct session *s)
 /* What a run on this machine is given of the session; the rest is added by session_go(). */
 struct run_options session_run_options(const struct session *s)
 {
-    return (struct run_options){.workflow = s->w,
-                                .folder = s->ws.folder,
-                                .state = s->ws.state,
-                                .needs = (struct needs *)&s->needs,
-                                .environment = &s->environment,
-                                .cores = s->cores,
-                                .memory = s->memory,
-                                .has = workflow_attribute_mask(s->w, s->o.has),
-                                .resources = s->o.resources};
+    struct run_options o = {.workflow = s->w,
+                            .folder = s->ws.folder,
+                            .state = s->ws.state,
+                            .needs = (struct needs *)&s->needs,
+                            .environment = &s->environment,
+                            .cores = s->cores,
+                            .memory = s->memory,
+                            .has = workflow_attribute_mask(s->w, s->o.has),
+                            .resources = s->o.resources};
+    data_memory_set_aside(s, &o);
+    return o;
 }
 
 bool session_fits(const struct session *s, struct error *err)
 {
     struct run_options o = session_run_options(s);
-    return run_fits(&o, 0, err) && in_memory_fits(s, err);
+    return data_memory_fits(s, &o, err) && run_fits(&o, 0, err) && in_memory_fits(s, err);
 }
 
 /* Of people who look from outside (session/now.h). */
@@ -529,6 +532,7 @@ bool session_go(struct session *s, struct error *err)
     o.disk = isfinite(s->disk) ? s->disk : 0;
     o.priority = s->priority, o.ordered = s->planner != NULL;
     in_memory_begin(s, &o);
+    data_memory_begin(s, &o);
     o.keep_going = s->o.keep_going;
     o.unlimited = s->o.unlimited;
     o.no_sandbox = s->o.no_sandbox;
@@ -547,6 +551,7 @@ bool session_go(struct session *s, struct error *err)
     } else {
         bool good = following_begin_here(s, &s->failure);
         in_memory_look_ahead(s, &o);
+        data_memory_look_ahead(s, &o);
         s->run = good ? run_open(&o, &s->failure) : NULL;
         if (!s->run)
             s->state = SESSION_OVER;

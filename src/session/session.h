@@ -47,6 +47,7 @@ struct session_options {
     const char *resources; /* things of this machine, "gpu=0,1 licence=4"; NULL: none */
     double disk;           /* most bytes of intermediate files alive at once; 0: no limit */
     bool in_memory;        /* intermediate files are in memory: they and the tasks share `memory` */
+    double data_memory;    /* of `memory`, for data of functions; 0: what they need at most */
     const char *spill;     /* with in_memory: folder on a disk for files that a plan writes out */
     double retry_first;    /* seconds before the second attempt; 0: 0.1; negative: at once */
     bool force;            /* every task runs, done or not */

@@ -127,6 +127,88 @@ static void test_faults(void)
     }
 }
 
+/* ---- limits ---- */
+
+enum { OBJECT = 8000, WIDTH = 12, TASKS = 2 * WIDTH + 3 }; /* bytes that every function makes */
+
+/* Much is made early and read late, last made first: m0 .. m11 make, x11 .. x0 add up. `command`: what a crew is not for. `broken`:
+ * a function at the end of a branch of its own, which takes much, fails. */
+static struct workflow *piled_workflow(bool command, bool broken)
+{
+    struct builder *b = builder_new("flow.yaml", "native");
+    char name[8], objects[32];
+    for (int i = 0; i < WIDTH; i++) {
+        snprintf(name, sizeof name, "m%d", i);
+        snprintf(objects, sizeof objects, "> a%d", i);
+        add_call(b, name, "make_numbers", objects);
+    }
+    for (int i = WIDTH; i--;) {
+        snprintf(name, sizeof name, "x%d", i);
+        snprintf(objects, sizeof objects, "a%d x%d > x%d", i, i + 1, i);
+        if (i == WIDTH - 1)
+            snprintf(objects, sizeof objects, "a%d > x%d", i, i);
+        add_call(b, name, "add_numbers", objects);
+    }
+    add_call(b, "s", "sum_to_folder", "x0");
+    add_call(b, "bad", broken ? "fails" : "make_numbers", "> z");
+    add_call(b, "after", "sum_to_folder", "z");
+    if (command)
+        add_task(b, "size", "echo done > {out}", "> size.txt");
+    for (uint32_t o = 0; o < 2 * WIDTH + 1; o++)
+        builder_size(b, o, OBJECT, 0);
+    return builder_finish(b, NULL);
+}
+
+static void check_limit(double limit, bool command, bool broken)
+{
+    struct workflow *w = piled_workflow(command, broken);
+    struct bench_folder f = folder_make();
+    struct run_result r = {0};
+    struct error err = {0};
+    uint32_t order[TASKS + 1];
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        order[t] = t;
+    struct run_options o = {
+        .data_memory = limit, .data_limited = true, .order = order, .keep_going = broken};
+    bool good = run_here(&f, w, o, &r, &err);
+    ok(good == !broken && r.failed == broken && r.done + 2 * broken == w->ntasks,
+       "%.0f bytes for data%s%s: %u done (%s %s)", limit, command ? ", a command beside them" : "",
+       broken ? ", one fails" : "", r.done, err.text,
+       r.failures.n && r.failures.at[0].text ? r.failures.at[0].text : "");
+    is_str(folder_read(&f, "s.sum"), "5994000", "the same numbers");
+    ok(r.data_peak > 0 && r.data_peak <= limit, "%.0f bytes at the peak", r.data_peak);
+    ok((r.data_evictions > 0) == (limit < WIDTH * OBJECT), "%u made room", r.data_evictions);
+    run_result_free(&r);
+    workflow_free(w);
+    tree_remove(f.path);
+}
+
+static void test_limits(void)
+{
+    static const double limits[] = {3 * OBJECT, 5 * OBJECT, 2 * WIDTH * OBJECT};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        for (int kind = 0; kind < 4; kind++)
+            check_limit(limits[i], kind & 1, kind & 2);
+}
+
+/* Where a task does not fit alone nothing begins. */
+static void test_no_room(void)
+{
+    struct workflow *w = piled_workflow(false, false);
+    struct bench_folder f = folder_make();
+    struct run_result r = {0};
+    struct error err = {0};
+    uint32_t order[TASKS + 1];
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        order[t] = t;
+    struct run_options o = {.data_memory = 3 * OBJECT - 1, .data_limited = true, .order = order};
+    ok(!run_here(&f, w, o, &r, &err) && err.kind == ERROR_INFEASIBLE && !r.attempts,
+       "too little for one: %s", err.text);
+    run_result_free(&r);
+    workflow_free(w);
+    tree_remove(f.path);
+}
+
 int main(void)
 {
     TAP_DO(test_crew());
@@ -135,5 +217,7 @@ int main(void)
     unsetenv("WEFT_CHECK_DATA");
     TAP_DO(test_files());
     TAP_DO(test_faults());
+    TAP_DO(test_limits());
+    TAP_DO(test_no_room());
     return tap_done();
 }

@@ -51,6 +51,7 @@ static const struct {
     {"gpus", "resources", NULL},
     {"optional", NULL, "it is said of an input: in: [{ name: FILE, optional: true }]"},
     {"temporary", NULL, "it is said of an output: out: [{ name: FILE, temporary: true }]"},
+    {"in_memory", NULL, "it is said of an output: out: [{ name: FILE, in_memory: true }]"},
     {"temp", NULL, "an output can be temporary: out: [{ name: FILE, temporary: true }]"},
     {"hooks", NULL, "it is the workflow's, and stands beside `tasks`"},
     {"lists", NULL, "they are the workflow's, and stand beside `tasks`"},
@@ -383,7 +384,7 @@ const struct format format_native = {
     .read_platform = native_read_platform,
     .write_workflow = native_write_workflow,
     .carries = (CARRIES_ALL_COLUMNS & ~CARRIES(done)) | CARRIES_GRAPH | CARRIES_TITLE |
-               CARRIES_PARAMETERS | CARRIES_ASSERTIONS | CARRIES_HOOKS,
+               CARRIES_PARAMETERS | CARRIES_ASSERTIONS | CARRIES_HOOKS | CARRIES_IN_MEMORY,
     .write_platform = native_write_platform,
     .holds = native_holds,
     .has_parameters = true,

@@ -106,7 +106,7 @@ struct native_object {
     uint32_t task;
     yaml_ref at;
     double size; /* NAN: not stated */
-    bool out, temporary, optional;
+    bool out, temporary, optional, in_memory;
 };
 
 /* What a name may not be, whatever its task does with it; what depends on the task is noted. */
@@ -175,6 +175,8 @@ static bool add_object(void *context, const char *name, size_t length)
         builder_size(r->b, object, o->size, line);
     if (r->round ? o->out && native_round_is_temporary(r) : o->temporary)
         builder_temporary(r->b, object);
+    if (o->in_memory)
+        builder_in_memory(r->b, object);
     if (o->out)
         builder_produces(r->b, o->task, object, line);
     else
@@ -184,10 +186,10 @@ static bool add_object(void *context, const char *name, size_t length)
     return true;
 }
 
-/* One entry of in or out: a name, or {name, size}; of in also optional, of out temporary. */
+/* One entry of in or out: a name, or {name, size}; of in also optional, of out temporary and in_memory. */
 static bool read_object(struct native_reading *r, uint32_t task, yaml_ref v, bool out)
 {
-    static const char *const keys[] = {"name", "size", "temporary", "optional", NULL};
+    static const char *const keys[] = {"name", "size", "temporary", "optional", "in_memory", NULL};
     const struct yaml *y = &r->file.y;
     const char *what = out ? "an entry of out" : "an entry of in", *name;
     size_t length;
@@ -198,14 +200,15 @@ static bool read_object(struct native_reading *r, uint32_t task, yaml_ref v, boo
             int key = native_key(&r->file, k, keys);
             if (key < 0 || (key == 1 && !native_bytes(&r->file, yaml_value(k), "size", &o.size)) ||
                 (key == 2 && !native_bool(&r->file, yaml_value(k), "temporary", &o.temporary)) ||
-                (key == 3 && !native_bool(&r->file, yaml_value(k), "optional", &o.optional)))
+                (key == 3 && !native_bool(&r->file, yaml_value(k), "optional", &o.optional)) ||
+                (key == 4 && !native_bool(&r->file, yaml_value(k), "in_memory", &o.in_memory)))
                 return false;
             if (key == 3 && out)
                 return native_error(&r->file, k,
                                     "optional belongs to the task that reads the file, in in");
-            if (key == 2 && !out)
-                return native_error(&r->file, k,
-                                    "temporary belongs to the task that makes the file, in out");
+            if ((key == 2 || key == 4) && !out)
+                return native_error(
+                    &r->file, k, "%s belongs to the task that makes the file, in out", keys[key]);
         }
         name_at = yaml_get(y, v, "name");
         if (name_at == YAML_NONE)

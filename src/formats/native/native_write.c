@@ -151,7 +151,8 @@ static void list_object(struct native_writing *s, struct native_list *l, uint32_
     const char *name = object_name(s, object);
     bool sized = with_size && s->w->size[object] > 0;
     bool temporary = with_size && workflow_is_temporary(s->w, object);
-    if (!sized && !temporary && !optional) {
+    bool in_memory = with_size && workflow_object_is(s->w, object, OBJECT_IN_MEMORY);
+    if (!sized && !temporary && !optional && !in_memory) {
         write_name(s, name, place);
         return;
     }
@@ -162,6 +163,7 @@ static void list_object(struct native_writing *s, struct native_list *l, uint32_
         strbuf_add_number(s->out, s->w->size[object]);
     }
     strbuf_add(s->out, temporary ? ", temporary: true" : "");
+    strbuf_add(s->out, in_memory ? ", in_memory: true" : "");
     strbuf_add(s->out, optional ? ", optional: true}" : "}");
 }
 
