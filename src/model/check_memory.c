@@ -1,5 +1,6 @@
 /* Static plans: what is in the memory of a node at once fits into it. Tasks count while they run; files
  * (residence.h) where the plan says that it counted them, or the platform that they count. */
+#include "base/mem.h"
 #include "base/strbuf.h"
 #include "model/check_rules.h"
 #include "model/residence.h"
@@ -68,19 +69,75 @@ static void say_overfull(struct check *c, const residence_list *all, const struc
     strbuf_free(&there);
 }
 
-/* A sweep over beginnings and ends, node by node: O(n log n). */
-void check_memory(struct check *c)
+/* Shrunk by the tolerance, so that a start at the very end of another task does not overlap it. */
+static bool memory_lasts(const struct check *c, const struct residence *x)
 {
-    bool files = plan_counts_files(c->plan, c->p);
-    residence_list all = {0};
-    ARRAY(struct level) levels = {0};
-    residence_collect(c->plan, c->w, c->p, files, &all);
-    for (size_t i = 0; i < all.n; i++) {
-        const struct residence *x = &all.at[i];
-        if (!(x->finish - x->start > 2 * c->tolerance))
+    return x->finish - x->start > 2 * c->tolerance;
+}
+
+/* A beginning or an end, of the node at hand. */
+struct memory_change {
+    double time, bytes;
+};
+
+static int compare_memory_changes(const void *a, const void *b)
+{
+    const struct memory_change *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->bytes < y->bytes ? -1 : x->bytes > y->bytes; /* what ends makes room first */
+}
+
+/* Is there never too much on the node? */
+static bool memory_fits_node(struct memory_change *at, size_t n, double memory)
+{
+    double used = 0;
+    if (n)
+        qsort(at, n, sizeof *at, compare_memory_changes);
+    for (size_t i = 0; i < n; i++) {
+        used += at[i].bytes;
+        if (at[i].bytes > 0 && used > memory * (1 + 1e-9))
+            return false;
+    }
+    return true;
+}
+
+/* Nearly every plan that is checked is valid, and planners check many: so what is found first is only whether there is
+ * anything to say, by a sort a node of nothing but times and bytes. Of what begins at one instant the sums grow, so that the last
+ * is the largest. */
+static bool memory_fits(const struct check *c, const residence_list *all)
+{
+    size_t *off = mem_new_zero(size_t, (size_t)c->p->nnodes + 2);
+    for (size_t i = 0; i < all->n; i++)
+        off[all->at[i].node + 2] += memory_lasts(c, &all->at[i]) ? 2 : 0;
+    for (uint32_t n = 0; n < c->p->nnodes; n++)
+        off[n + 2] += off[n + 1];
+    struct memory_change *changes = mem_new(struct memory_change, off[c->p->nnodes + 1] + 1);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct residence *x = &all->at[i];
+        if (!memory_lasts(c, x))
             continue;
-        /* Shrunk by the tolerance, so that a start at the very end of another task does not overlap
-         * it. */
+        size_t at = off[x->node + 1];
+        off[x->node + 1] = at + 2;
+        changes[at] = (struct memory_change){x->start + c->tolerance, x->bytes};
+        changes[at + 1] = (struct memory_change){x->finish - c->tolerance, -x->bytes};
+    }
+    bool fits = true;
+    for (uint32_t n = 0; n < c->p->nnodes && fits; n++)
+        fits = memory_fits_node(changes + off[n], off[n + 1] - off[n], c->p->memory[n]);
+    free(changes);
+    free(off);
+    return fits;
+}
+
+/* A sweep over beginnings and ends, node by node: O(n log n). */
+static void memory_say_all(struct check *c, const residence_list *all, bool files)
+{
+    ARRAY(struct level) levels = {0};
+    for (size_t i = 0; i < all->n; i++) {
+        const struct residence *x = &all->at[i];
+        if (!memory_lasts(c, x))
+            continue;
         array_push(&levels,
                    (struct level){x->node, (uint32_t)i, x->start + c->tolerance, x->bytes});
         array_push(&levels,
@@ -98,9 +155,20 @@ void check_memory(struct check *c)
         bool last = i + 1 == levels.n || levels.at[i + 1].node != x->node ||
                     levels.at[i + 1].time != x->time;
         if (x->change > 0 && (last || !files) && used > c->p->memory[x->node] * (1 + 1e-9))
-            say_overfull(c, &all, x, used, files);
+            say_overfull(c, all, x, used, files);
     }
     array_free(&levels);
+}
+
+void check_memory(struct check *c)
+{
+    bool files = plan_counts_files(c->plan, c->p);
+    residence_list all = {0};
+    residence_collect(c->plan, c->w, c->p, files, &all);
+    if (!memory_fits(c, &all)) {
+        residence_sort(&all);
+        memory_say_all(c, &all, files);
+    }
     array_free(&all);
 }
 

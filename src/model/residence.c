@@ -135,6 +135,10 @@ void residence_collect(const struct plan *plan, const struct workflow *w, const 
         free(c.transfer);
         array_free(&c.uses);
     }
-    if (out->n > 1)
-        qsort(out->at, out->n, sizeof *out->at, compare_residences);
+}
+
+void residence_sort(residence_list *all)
+{
+    if (all->n > 1)
+        qsort(all->at, all->n, sizeof *all->at, compare_residences);
 }

@@ -22,7 +22,9 @@ struct residence {
 };
 typedef ARRAY(struct residence) residence_list;
 
-/* All of a static plan by its own times, sorted by node and start. Nodes without a limit are left
- * out, and files, too, unless `files`. O(n log n) for n placements, reads and transfers. */
+/* All of a static plan by its own times, in no order. Nodes without a limit are left out, and files, too, unless
+ * `files`. O(n log n) for n placements, reads and transfers of one object. */
 void residence_collect(const struct plan *plan, const struct workflow *w, const struct platform *p,
                        bool files, residence_list *out);
+/* By node, start, tasks before files, number: so that the same plan is always spoken of in the same words. */
+void residence_sort(residence_list *all);

@@ -72,6 +72,16 @@ status 3 "a node of 0 bytes" "$weft" plan diamond.yaml --on zero.yaml
 grep -q "task 'a' needs" err
 ok $? "names the task"
 
+printf 'weft: 1\nnodes: [{ name: s, memory: 0 }, { name: l, memory: 100 }]\n' >half.yaml
+printf 'weft: 1\ntasks:\n  r: { out: [{name: a, size: 6}, {name: b, size: 5}], work: 1, memory: 1 }\n  x: { in: [a], work: 1, memory: 1 }\n  y: { in: [b], work: 1, memory: 2 }\n' >fork.yaml
+for with in tree hetpart1 hetpart2 heft-mem daghetmem daghetpart auto; do
+    status 0 "$with: passes over a node of 0 bytes" "$weft" plan fork.yaml --on half.yaml --with "$with" -o fork.json
+    status 0 "$with: valid" "$weft" check fork.json
+done
+status 3 "hompart counts all nodes as the smallest" "$weft" plan fork.yaml --on half.yaml --with hompart
+grep -q "task 'r' needs 12 with its files" err
+ok $? "hompart: names the task"
+
 # memory that some tasks state and others do not
 sed 's/, work: 10, memory: 10 }/, work: 10 }/;3,4s/work: 10 }/work: 10, memory: 10 }/' diamond.yaml >some.yaml
 for with in auto heft heft-mem daghetpart; do

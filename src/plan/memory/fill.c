@@ -109,6 +109,8 @@ static struct keep_slot choose_with_reserve(struct fill_state *s, uint32_t task)
 {
     struct keep_slot best = {NONE, 0, INFINITY, INFINITY}, any = best;
     for (uint32_t n = 0; n < s->p->nnodes; n++) {
+        if (!keep_can_beat(s->k, task, n, best.finish))
+            continue; /* `any` never ends later */
         struct keep_slot slot = keep_earliest(s->k, task, n);
         if (slot.finish < any.finish)
             any = slot;

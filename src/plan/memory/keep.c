@@ -52,7 +52,7 @@ double keep_used_within(const struct keep_schedule *k, uint32_t node, double fro
     size_t i = keep_steps_until(line, from);
     double most = i ? line->steps.at[i - 1].used : 0;
     for (; i < line->steps.n && line->steps.at[i].time < to; i++)
-        most = fmax(most, line->steps.at[i].used);
+        most = keep_max(most, line->steps.at[i].used);
     return most;
 }
 
@@ -80,6 +80,7 @@ struct keep_schedule *keep_new(const struct costs *costs)
         k->core_off[n + 1] = k->core_off[n] + p->cores[n];
     k->core = mem_new(struct core_timeline, k->core_off[p->nnodes]);
     k->row = mem_new(struct keep_row, p->nnodes);
+    k->soonest = mem_new(double, p->nnodes);
     keep_reset(k);
     return k;
 }
@@ -99,6 +100,7 @@ void keep_free(struct keep_schedule *k)
     free(k->core_off);
     free(k->core);
     free(k->row);
+    free(k->soonest);
     free(k);
 }
 
@@ -129,48 +131,73 @@ void keep_from(struct keep_schedule *k, double now)
 /* When a file can leave its owner. */
 static double keep_leaves(const struct keep_schedule *k, const struct kept_file *f)
 {
-    return fmax(f->ready, k->now);
+    return keep_max(f->ready, k->now);
 }
 
 /* ---- estimates ---- */
 
-/* What the inputs mean for every node: when they can be there, which of them must be brought, and how long
- * the longest of these travels. */
+/* What one input means for a node: when it can be there, whether it must be brought, and for how long it travels. */
+static void keep_row_input(const struct keep_schedule *k, struct keep_row *row, uint32_t node,
+                           uint32_t object)
+{
+    const struct kept_file *f = &k->file[object];
+    double bytes = keep_bytes(k, object);
+    if (node == f->owner) {
+        row->ready = keep_max(row->ready, f->ready);
+        if (f->left == 1) {
+            row->freed += bytes;
+            row->freed_at = keep_max(row->freed_at, f->last);
+        }
+        return;
+    }
+    double seconds = platform_transfer(k->p, f->owner, node, k->w->size[object]);
+    if (isnan(seconds))
+        seconds = INFINITY;
+    row->ready = keep_max(row->ready, keep_leaves(k, f) + seconds);
+    row->brought += bytes;
+    row->lead = keep_max(row->lead, seconds);
+}
+
+static struct keep_row keep_row_of(const struct keep_schedule *k, uint32_t task, uint32_t node)
+{
+    const struct workflow *w = k->w;
+    struct keep_row row = {.ready = k->now};
+    for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
+        uint32_t o = w->pred_object[e];
+        if (o == NONE)
+            row.ready = keep_max(row.ready, k->task[w->pred_task[e]].finish);
+        else
+            keep_row_input(k, &row, node, o);
+    }
+    return row;
+}
+
+/* Where all links are alike, a node that owns none of the inputs is like all others that own none: their row is made
+ * once. O(nodes + inputs x owners), not inputs x nodes. */
+static void keep_rows(struct keep_schedule *k, uint32_t task)
+{
+    const struct workflow *w = k->w;
+    bool uniform = platform_is_uniform(k->p);
+    struct keep_row elsewhere = {0};
+    if (uniform)
+        elsewhere = keep_row_of(k, task, NONE);
+    for (uint32_t n = 0; n < k->p->nnodes; n++)
+        k->row[n] = uniform ? elsewhere : keep_row_of(k, task, n);
+    for (uint32_t e = w->pred_off[task]; uniform && e < w->pred_off[task + 1]; e++) {
+        uint32_t owner = w->pred_object[e] == NONE ? NONE : k->file[w->pred_object[e]].owner;
+        if (owner == NONE || k->row[owner].owns)
+            continue;
+        k->row[owner] = keep_row_of(k, task, owner);
+        k->row[owner].owns = true;
+    }
+}
+
 static void keep_prepare(struct keep_schedule *k, uint32_t task)
 {
     const struct workflow *w = k->w;
-    uint32_t nnodes = k->p->nnodes;
-    for (uint32_t n = 0; n < nnodes; n++)
-        k->row[n] = (struct keep_row){.ready = k->now};
+    keep_rows(k, task);
     k->inside = w->memory[task];
     k->outputs = 0;
-    for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
-        uint32_t o = w->pred_object[e], before = w->pred_task[e];
-        if (o == NONE) {
-            for (uint32_t n = 0; n < nnodes; n++)
-                k->row[n].ready = fmax(k->row[n].ready, k->task[before].finish);
-            continue;
-        }
-        const struct kept_file *f = &k->file[o];
-        double bytes = keep_bytes(k, o);
-        for (uint32_t n = 0; n < nnodes; n++) {
-            struct keep_row *row = &k->row[n];
-            if (n == f->owner) {
-                row->ready = fmax(row->ready, f->ready);
-                if (f->left == 1) {
-                    row->freed += bytes;
-                    row->freed_at = fmax(row->freed_at, f->last);
-                }
-                continue;
-            }
-            double seconds = platform_transfer(k->p, f->owner, n, w->size[o]);
-            if (isnan(seconds))
-                seconds = INFINITY;
-            row->ready = fmax(row->ready, keep_leaves(k, f) + seconds);
-            row->brought += bytes;
-            row->lead = fmax(row->lead, seconds);
-        }
-    }
     for (uint32_t i = w->input_off ? w->input_off[task] : 0;
          w->input_off && i < w->input_off[task + 1]; i++)
         k->inside += keep_bytes(k, w->input_object[i]);
@@ -210,18 +237,18 @@ static double keep_find_memory(const struct keep_schedule *k, uint32_t node, dou
     for (bool again = true; again;) {
         again = false;
         /* b + lead - lead may be a rounding less than b: that is no overlap */
-        double from = fmax(start - row->lead, 0) + 1e-12 * fmax(1, start);
+        double from = keep_max(start - row->lead, 0) + 1e-12 * keep_max(1, start);
         size_t low = keep_steps_until(line, from);
         for (size_t i = line->steps.n; i-- > (low ? low - 1 : 0);) {
             /* within one step the demand differs by phase: it is asked at each that the step has */
-            double a = fmax(line->steps.at[i].time, from);
+            double a = keep_max(line->steps.at[i].time, from);
             double b = i + 1 < line->steps.n ? line->steps.at[i + 1].time : INFINITY;
             double finish = start + seconds, used = line->steps.at[i].used;
             double most = keep_demand(k, row, a, start, finish);
             if (start > a && start < b)
-                most = fmax(most, keep_demand(k, row, start, start, finish));
+                most = keep_max(most, keep_demand(k, row, start, start, finish));
             if (finish > a && finish < b)
-                most = fmax(most, keep_demand(k, row, finish, start, finish));
+                most = keep_max(most, keep_demand(k, row, finish, start, finish));
             if (used + most <= limit)
                 continue;
             if (isinf(b)) /* the tail is there for good */
@@ -275,16 +302,48 @@ struct keep_slot keep_earliest(struct keep_schedule *k, uint32_t task, uint32_t 
     return best;
 }
 
-/* A node whose data and cores alone end later than the best so far is not asked about its memory. */
+/* The soonest end by data, and by the core where there is only one; INFINITY: it never fits. Cheap, and never later than
+ * what keep_earliest() finds. */
+static double keep_soonest(const struct keep_schedule *k, uint32_t task, uint32_t node)
+{
+    double start = k->row[node].ready, seconds = costs_time(k->costs, task, node);
+    if (!(start + seconds < INFINITY) || !keep_fits_tail(k, node))
+        return INFINITY;
+    if (k->p->cores[node] == 1)
+        start = timeline_find(&k->store, &k->core[k->core_off[node]], start, seconds);
+    return start + seconds;
+}
+
+bool keep_can_beat(struct keep_schedule *k, uint32_t task, uint32_t node, double finish)
+{
+    if (k->prepared != task)
+        keep_prepare(k, task);
+    return keep_soonest(k, task, node) < finish;
+}
+
+/* Memory is what takes time to look at. So the node that would be best without it comes first, and of the others only
+ * those that could beat what was found. */
 struct keep_slot keep_best(struct keep_schedule *k, uint32_t task)
 {
     struct keep_slot best = {NONE, 0, INFINITY, INFINITY};
+    uint32_t first = 0;
     keep_prepare(k, task);
     for (uint32_t n = 0; n < k->p->nnodes; n++) {
-        if (!(k->row[n].ready + costs_time(k->costs, task, n) < best.finish))
+        k->soonest[n] = keep_soonest(k, task, n);
+        if (k->soonest[n] < k->soonest[first])
+            first = n;
+    }
+    if (k->soonest[first] < INFINITY)
+        best = keep_earliest(k, task, first);
+    if (!(best.finish < INFINITY))
+        best.node = NONE;
+    for (uint32_t n = 0; n < k->p->nnodes; n++) {
+        /* of equal ends the lowest node's counts */
+        bool lower = n < best.node && best.node != NONE;
+        if (n == first || k->soonest[n] > best.finish || (k->soonest[n] == best.finish && !lower))
             continue;
         struct keep_slot slot = keep_earliest(k, task, n);
-        if (slot.finish < best.finish)
+        if (slot.finish < best.finish || (slot.finish == best.finish && lower))
             best = slot;
     }
     return best;
@@ -297,7 +356,7 @@ struct keep_slot keep_best(struct keep_schedule *k, uint32_t task)
 static double keep_departure(const struct keep_schedule *k, const struct kept_file *f,
                              uint32_t node, double seconds, double start, double size)
 {
-    double early = keep_leaves(k, f), late = fmax(start - seconds, early);
+    double early = keep_leaves(k, f), late = keep_max(start - seconds, early);
     double limit = k->p->memory[node], sender = k->p->memory[f->owner];
     if (!(late > early) || isinf(sender))
         return late;
@@ -325,7 +384,7 @@ static void keep_bring(struct keep_schedule *k, uint32_t object, struct keep_slo
             break; /* for a task that starts later: this one must have it sooner */
         if (copy->until >= slot.finish)
             return;
-        double late = fmax(slot.start - seconds, keep_leaves(k, f));
+        double late = keep_max(slot.start - seconds, keep_leaves(k, f));
         bool room =
             copy->until >= late ||
             keep_used_within(k, slot.node, copy->until, late) + size <= k->p->memory[slot.node];
@@ -342,7 +401,7 @@ static void keep_bring(struct keep_schedule *k, uint32_t object, struct keep_slo
     keep_add(k, slot.node, leaves, slot.finish, size);
     array_push(&k->copies, (struct kept_copy){slot.node, f->copies, leaves + seconds, slot.finish});
     f->copies = (uint32_t)k->copies.n - 1;
-    f->last = fmax(f->last, leaves + seconds);
+    f->last = keep_max(f->last, leaves + seconds);
 }
 
 /* Outputs are booked for good and inputs end with their last use: who comes later only ever finds less room at
@@ -372,7 +431,7 @@ bool keep_place(struct keep_schedule *k, uint32_t task, struct keep_slot slot)
             continue;
         struct kept_file *f = &k->file[o];
         if (f->owner == slot.node)
-            f->last = fmax(f->last, slot.finish);
+            f->last = keep_max(f->last, slot.finish);
         else
             keep_bring(k, o, slot);
         if (--f->left == 0) {
@@ -384,7 +443,7 @@ bool keep_place(struct keep_schedule *k, uint32_t task, struct keep_slot slot)
         timeline_book(&k->store, &k->core[k->core_off[slot.node] + slot.core + i], slot.start,
                       slot.finish);
     k->task[task] = (struct kept_task){slot.node, slot.core, slot.start, slot.finish};
-    k->makespan = fmax(k->makespan, slot.finish);
+    k->makespan = keep_max(k->makespan, slot.finish);
     k->prepared = NONE;
     return freed;
 }

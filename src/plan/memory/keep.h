@@ -39,6 +39,8 @@ void keep_from(struct keep_schedule *k, double now);
  * the lowest). */
 struct keep_slot keep_earliest(struct keep_schedule *k, uint32_t task, uint32_t node);
 struct keep_slot keep_best(struct keep_schedule *k, uint32_t task);
+/* False: the slot of keep_earliest() ends at `finish` or later, as data and cores alone show. */
+bool keep_can_beat(struct keep_schedule *k, uint32_t task, uint32_t node, double finish);
 /* The slot must come from an estimate on the current state. Returns whether memory came free. */
 bool keep_place(struct keep_schedule *k, uint32_t task, struct keep_slot slot);
 /* Make room behind the tail of some node for a task that fits nowhere, by moving files that wait there to

@@ -40,6 +40,7 @@ struct keep_row {
     double lead;     /* the longest of these transfers */
     double freed;    /* bytes that nobody needs any more when the task is done */
     double freed_at; /* but not before this */
+    bool owns;       /* the node has some of them itself */
 };
 
 struct keep_schedule {
@@ -61,9 +62,16 @@ struct keep_schedule {
     /* the task at hand */
     uint32_t prepared; /* NONE: none */
     struct keep_row *row;
+    double *soonest;        /* per node: keep_best() */
     double inside, outputs; /* bytes while it runs; bytes that stay for consumers */
     uint32_t moves;         /* of files out of the way, so far */
 };
+
+/* fmax() is a call, and knows NAN, which there is none of here. */
+static inline double keep_max(double a, double b)
+{
+    return a > b ? a : b;
+}
 
 static inline double keep_bytes(const struct keep_schedule *k, uint32_t object)
 {

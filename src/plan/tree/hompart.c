@@ -7,6 +7,7 @@
 #include "plan/tree/bound.h"
 #include "plan/tree/pipeline.h"
 #include "base/plural.h"
+#include <stdio.h>
 #include <string.h>
 
 static const struct option options[] = {
@@ -56,6 +57,24 @@ static void try_hompart(const struct tree_job *job, const struct tree_setting *s
     partition_free(p);
 }
 
+/* Where one task alone is too large for what the nodes count as, it is named. */
+static void hompart_refuse(const struct tree_job *job, const char *scenario, double limit,
+                           struct error *err)
+{
+    uint32_t most = 0, nodes = job->setting->nprocs;
+    for (uint32_t i = 1; i < job->tree->n; i++)
+        most = tree_need(job->tree, i) > tree_need(job->tree, most) ? i : most;
+    char larger[256] = "";
+    if (limit < tree_need(job->tree, most))
+        snprintf(larger, sizeof larger, ", and task '%.150s' needs %.10g with its files",
+                 workflow_task_name(job->request->workflow, job->tree->task[most]),
+                 tree_need(job->tree, most));
+    error_set(err, ERROR_INFEASIBLE,
+              "hompart found no valid mapping in scenario %s: %u node%s counted as having %.10g "
+              "bytes each%s; other scenarios or hetpart1 may",
+              scenario, nodes, plural(nodes), limit, larger);
+}
+
 static struct plan *run_hompart(const struct plan_request *request, struct error *err)
 {
     struct tree_job job;
@@ -77,12 +96,7 @@ static struct plan *run_hompart(const struct plan_request *request, struct error
     if (best.n)
         plan = tree_job_plan(&job, &best, bound, err);
     else
-        error_set(
-            err, ERROR_INFEASIBLE,
-            "hompart found no valid mapping in scenario %s: %u node%s counted as having %.10g "
-            "bytes each%s; other scenarios or hetpart1 may",
-            scenario, job.setting->nprocs, plural(job.setting->nprocs), limit,
-            limit < tree_largest_need(job.tree) ? ", less than the most demanding task needs" : "");
+        hompart_refuse(&job, scenario, limit, err);
     snapshot_free(&best);
     tree_job_close(&job);
     return plan;
