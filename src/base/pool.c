@@ -68,15 +68,35 @@ str_id pool_add(struct pool *p, const char *text, size_t len)
 
 void name_index_init(struct name_index *x)
 {
-    x->mask = 15;
-    x->used = 0;
-    x->slot = mem_new_zero(struct name_slot, 16);
+    *x = (struct name_index){.mask = 15, .slot = mem_new_zero(struct name_slot, 16)};
 }
 
 void name_index_free(struct name_index *x)
 {
     free(x->slot);
+    free(x->tag);
     *x = (struct name_index){0};
+}
+
+void name_index_settle(struct name_index *x)
+{
+    free(x->tag);
+    x->tag = NULL;
+}
+
+/* From the end of the hash that does not choose the slot. */
+static inline uint8_t name_tag(uint32_t hash)
+{
+    return hash >> 24 ? (uint8_t)(hash >> 24) : 1;
+}
+
+static inline bool name_slot_is(const struct name_slot *s, const struct pool *p,
+                                const str_id *names, const char *text, size_t len, uint32_t hash)
+{
+    if (s->hash != hash)
+        return false;
+    const char *name = pool_text(p, names[s->entry - 1]);
+    return strncmp(name, text, len) == 0 && name[len] == 0;
 }
 
 /* The hash is kept in the slot, so that a miss seldom reads the text. */
@@ -91,14 +111,17 @@ uint32_t name_index_find_hashed(const struct name_index *x, const struct pool *p
 {
     if (!x->slot)
         return UINT32_MAX;
-    for (uint32_t i = hash & x->mask; x->slot[i].entry; i = (i + 1) & x->mask) {
-        if (x->slot[i].hash != hash)
-            continue;
-        uint32_t number = x->slot[i].entry - 1;
-        const char *name = pool_text(p, names[number]);
-        if (strncmp(name, text, len) == 0 && name[len] == 0)
-            return number;
+    uint32_t i = hash & x->mask;
+    uint8_t tag = name_tag(hash);
+    if (x->tag) {
+        for (; x->tag[i]; i = (i + 1) & x->mask)
+            if (x->tag[i] == tag && name_slot_is(&x->slot[i], p, names, text, len, hash))
+                return x->slot[i].entry - 1;
+        return UINT32_MAX;
     }
+    for (; x->slot[i].entry; i = (i + 1) & x->mask)
+        if (name_slot_is(&x->slot[i], p, names, text, len, hash))
+            return x->slot[i].entry - 1;
     return UINT32_MAX;
 }
 
@@ -106,8 +129,14 @@ uint32_t name_index_find_hashed(const struct name_index *x, const struct pool *p
 static void name_index_place(struct name_index *x, struct name_slot s)
 {
     uint32_t i = s.hash & x->mask;
-    while (x->slot[i].entry)
-        i = (i + 1) & x->mask;
+    if (x->tag) {
+        while (x->tag[i])
+            i = (i + 1) & x->mask;
+        x->tag[i] = name_tag(s.hash);
+    } else {
+        while (x->slot[i].entry)
+            i = (i + 1) & x->mask;
+    }
     x->slot[i] = s;
 }
 
@@ -121,13 +150,19 @@ static void wish_large_pages(void *at, size_t bytes)
         madvise((void *)first, end - first, MADV_HUGEPAGE);
 }
 
+enum { TAGGED_SLOTS = 1 << 16 }; /* 512 KiB of slots: a core's own cache holds fewer */
+
 static void name_index_grow(struct name_index *x, uint32_t mask)
 {
     struct name_slot *old = x->slot;
     uint32_t old_mask = x->mask;
     x->mask = mask;
+    free(x->tag);
+    x->tag = mask >= TAGGED_SLOTS ? mem_new_zero(uint8_t, (size_t)mask + 1) : NULL;
     x->slot = mem_new_zero(struct name_slot, (size_t)mask + 1);
     wish_large_pages(x->slot, ((size_t)mask + 1) * sizeof *x->slot);
+    if (x->tag)
+        wish_large_pages(x->tag, (size_t)mask + 1);
     for (size_t i = 0; old && i <= old_mask; i++)
         if (old[i].entry)
             name_index_place(x, old[i]);

@@ -32,9 +32,13 @@ struct name_slot {
                        their text */
 };
 
+/* Of a large table the tags are looked at first: a byte a slot stays in a cache that the slots have left
+ * long ago, and most names that are looked for while reading are not there yet. Only who adds has them: an
+ * index without tags (of an image, of a small table, name_index_settle()) is found by its slots. */
 struct name_index {
     struct name_slot *slot;
     uint32_t mask, used;
+    uint8_t *tag; /* 0 = free; NULL: none */
 };
 
 void name_index_init(struct name_index *x);
@@ -48,6 +52,8 @@ uint32_t name_index_find(const struct name_index *x, const struct pool *p, const
 uint32_t name_index_find_hashed(const struct name_index *x, const struct pool *p,
                                 const str_id *names, const char *text, size_t len, uint32_t hash);
 void name_index_add_hashed(struct name_index *x, uint32_t number, uint32_t hash);
+/* No more names will come: what only adding needs goes. */
+void name_index_settle(struct name_index *x);
 /* Every number has another one: number[old]. False: some have none (UINT32_MAX), and nothing is done. */
 bool name_index_renumber(struct name_index *x, const uint32_t *number);
 /* Enter `number`, whose name is already in names[number]. The name must not be in the index. */

@@ -480,7 +480,7 @@ void builder_assertion(struct builder *b, const char *text, size_t len, size_t l
 /* ---- objects and edges ---- */
 
 /* Size NAN: not stated, which a later mention may still state. */
-static uint32_t new_object(struct builder *b, str_id name)
+uint32_t builder_new_object(struct builder *b, str_id name)
 {
     uint32_t object = (uint32_t)b->object_name.n;
     if (object >= NONE - 1) {
@@ -503,61 +503,6 @@ void builder_home(struct builder *b, const char *folder)
 {
     if (folder)
         b->home = path_home_new(folder);
-}
-
-/* The one spelling of a name, without the slash of a folder; valid until the next call. Most names
- * have it: then they are scanned once and nothing else. */
-static const char *builder_canonical(struct builder *b, const char *name, size_t *len, bool *folder)
-{
-    *folder = *len > 1 && name[*len - 1] == '/';
-    if (*name != '/' && path_is_canonical(name, *len)) {
-        *len -= *folder;
-        return name;
-    }
-    strbuf_clear(&b->canonical);
-    path_add_canonical(name, *len, &b->canonical);
-    const char *text = b->canonical.at, *below = path_in_home(b->home, text);
-    text = below ? *below ? below : "." : text;
-    *len = strlen(text);
-    *folder = *len > 1 && text[*len - 1] == '/';
-    *len -= *folder;
-    return text;
-}
-
-uint32_t builder_find_object(struct builder *b, const char *name, size_t len)
-{
-    bool folder;
-    if (!len)
-        return NONE;
-    name = builder_canonical(b, name, &len, &folder);
-    return name_index_find(&b->w->object_index, &b->w->text, b->object_name.at, name, len);
-}
-
-/* Names are found by hash: O(1) a mention. */
-uint32_t builder_object(struct builder *b, const char *name, size_t len)
-{
-    if (!len || memchr(name, 0, len)) {
-        builder_error(b, 0, "a data object has an empty name");
-        return NONE;
-    }
-    bool folder;
-    name = builder_canonical(b, name, &len, &folder);
-    uint32_t hash = (uint32_t)hash_bytes(name, len);
-    uint32_t object = name_index_find_hashed(&b->w->object_index, &b->w->text, b->object_name.at,
-                                             name, len, hash);
-    if (object == NONE) {
-        object = new_object(b, pool_add(&b->w->text, name, len));
-        if (object != NONE)
-            name_index_add_hashed(&b->w->object_index, object, hash);
-    }
-    if (folder && object != NONE)
-        array_push(&b->folders, object);
-    return object;
-}
-
-const char *builder_object_name(const struct builder *b, uint32_t object)
-{
-    return pool_text(&b->w->text, b->object_name.at[object]);
 }
 
 void builder_temporary(struct builder *b, uint32_t object)
@@ -671,7 +616,7 @@ void builder_data_edge(struct builder *b, uint32_t from, uint32_t to, double byt
         builder_edge(b, from, to, line);
         return;
     }
-    uint32_t object = new_object(b, 0);
+    uint32_t object = builder_new_object(b, 0);
     if (object == NONE)
         return;
     b->size.at[object] = bytes;

@@ -133,6 +133,8 @@ static void move_objects(struct builder *b, struct workflow *w, const uint32_t *
     }
     for (uint32_t t = 0; t < w->ntasks; t++)
         w->object_off[t + 1] += w->object_off[t];
+    name_index_settle(&w->task_index);
+    name_index_settle(&w->object_index);
     /* folders have other names since they were entered */
     if (!b->folders.n && name_index_renumber(&w->object_index, number))
         return;

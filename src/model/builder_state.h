@@ -65,6 +65,12 @@ struct builder_demands {
     uint32_t last_demand;
 };
 
+/* Objects that were mentioned last, the latest first: builder_objects.c. */
+enum { MENTION_PERIODS = 2 };
+struct builder_mentions {
+    uint32_t last[2 * MENTION_PERIODS];
+};
+
 struct builder {
     char *file;
     ARRAY(struct builder_source) sources; /* by base, ascending; empty: one file */
@@ -124,8 +130,11 @@ struct builder {
     ARRAY(uint32_t) places;
     ARRAY(char *) variables; /* words that the reader fills in itself; for messages only */
     size_t warned;           /* all of them, also those not kept */
+    struct builder_mentions mentions;
 };
 
+/* A new number, of an object of this name (0: none). NONE: too many. */
+uint32_t builder_new_object(struct builder *b, str_id name);
 /* The file that a line number is of; *line becomes its line there. */
 const char *builder_place(const struct builder *b, size_t *line);
 /* builder_resources.c: rows of amounts. After the column of demands has moved in. */

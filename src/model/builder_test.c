@@ -1,4 +1,5 @@
 /* What the builder accepts, refuses and how it says so. */
+#include "base/rng.h"
 #include "model/builder.h"
 #include "model/graph.h"
 #include "tap.h"
@@ -169,13 +170,41 @@ static void test_consumers(void)
     workflow_free(w);
 }
 
+/* The number of a name does not depend on the order in which names are mentioned: walks with steps of
+ * their own, in turns, forwards and back, over names of which some are the beginning of others. */
+static void test_mentions(void)
+{
+    enum { NAMES = 400, WALKS = 3000 };
+    struct builder *b = builder_new("flow.yaml", "test");
+    uint32_t number[NAMES], seen = 0, wrong = 0;
+    struct rng rng;
+    rng_seed(&rng, 16);
+    for (int i = 0; i < NAMES; i++)
+        number[i] = NONE;
+    for (unsigned walk = 0; walk < WALKS; walk++) {
+        uint32_t at[2] = {(uint32_t)rng_below(&rng, NAMES), (uint32_t)rng_below(&rng, NAMES)};
+        uint32_t step[2] = {(uint32_t)rng_below(&rng, 5), NAMES - (uint32_t)rng_below(&rng, 5)};
+        uint32_t turns = 1 + (uint32_t)rng_below(&rng, 2), steps = (uint32_t)rng_below(&rng, 30);
+        for (uint32_t i = 0; i < steps; i++) {
+            uint32_t k = i % turns, name = at[k];
+            char text[20];
+            int length = snprintf(text, sizeof text, "x%u", name);
+            uint32_t object = builder_object(b, text, (size_t)length);
+            if (number[name] == NONE)
+                number[name] = seen++;
+            wrong += object != number[name] || strcmp(builder_object_name(b, object), text) != 0;
+            at[k] = (at[k] + step[k]) % NAMES;
+        }
+    }
+    is_int(wrong, 0, "%u names have their own numbers, however they are mentioned", seen);
+    builder_free(b);
+}
+
 int main(void)
 {
     static const struct tap_case cases[] = {
-        TAP_CASE(test_errors),
-        TAP_CASE(test_consumers),
-        TAP_CASE(test_structure),
-        TAP_CASE(test_empty),
+        TAP_CASE(test_errors), TAP_CASE(test_consumers), TAP_CASE(test_structure),
+        TAP_CASE(test_empty),  TAP_CASE(test_mentions),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -55,6 +55,7 @@ void workflow_image_write(const struct workflow *w, struct image_sink *to)
     head.text.at = NULL;
     head.task_index.slot = (void *)(uintptr_t)(w->task_index.slot != NULL);
     head.object_index.slot = (void *)(uintptr_t)(w->object_index.slot != NULL);
+    head.task_index.tag = head.object_index.tag = NULL;
     head.warnings = NULL;
     head.object_end = NULL;
     image_put(to, &head, sizeof head);
@@ -129,8 +130,10 @@ struct workflow *workflow_image_read(const void *data, size_t n)
     w->text = (struct pool){image_take(&from, head.text.n, 1), head.text.n, head.text.n};
     struct name_slot *tasks = image_take(&from, index_slots(&head.task_index), sizeof *tasks);
     struct name_slot *objects = image_take(&from, index_slots(&head.object_index), sizeof *objects);
-    w->task_index = (struct name_index){tasks, head.task_index.mask, head.task_index.used};
-    w->object_index = (struct name_index){objects, head.object_index.mask, head.object_index.used};
+    w->task_index = (struct name_index){
+        .slot = tasks, .mask = head.task_index.mask, .used = head.task_index.used};
+    w->object_index = (struct name_index){
+        .slot = objects, .mask = head.object_index.mask, .used = head.object_index.used};
     image_take_warnings(&from, w, head.nwarnings);
     if (from.good && !from.left)
         return w;

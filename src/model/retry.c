@@ -89,3 +89,14 @@ bool retry_has(const char *list, enum trace_outcome outcome, int status)
     }
     return false;
 }
+
+/* Every rung of memory is worth an attempt. */
+bool retry_is_last(const struct workflow *w, uint32_t task, uint32_t attempt,
+                   enum trace_outcome outcome, int status)
+{
+    uint32_t retries = w->retries ? w->retries[task] : 0;
+    uint32_t rungs = w->more_off ? w->more_off[task + 1] - w->more_off[task] : 0;
+    const char *list = w->retry_on ? workflow_text(w, w->retry_on[task]) : "";
+    return attempt > (retries > rungs ? retries : rungs) ||
+           (*list && !retry_has(list, outcome, status));
+}

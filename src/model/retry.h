@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "model/trace.h"
+#include "model/workflow.h"
 
 /* One word as it is kept, after a comma if `list` has some. False: it is none of these, and `err`
  * says what was expected. */
@@ -19,3 +20,6 @@ bool retry_add(struct strbuf *list, const char *word, struct error *err);
 bool retry_check(const char *list, struct error *err);
 /* Is this failure in the list? `status`: 128 and the signal's number of one that was killed. */
 bool retry_has(const char *list, enum trace_outcome outcome, int status);
+/* Does what the workflow says of the task let no attempt follow this failure? */
+bool retry_is_last(const struct workflow *w, uint32_t task, uint32_t attempt,
+                   enum trace_outcome outcome, int status);

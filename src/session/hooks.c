@@ -15,6 +15,7 @@
 #include "base/strbuf.h"
 #include "base/tree.h"
 #include "model/command.h"
+#include "model/retry.h"
 #include "report/failures.h"
 #include "report/summary.h"
 #include "session/log_tail.h"
@@ -46,9 +47,10 @@ struct hook_process {
 struct hooks {
     struct session *s;
     ARRAY(struct hook_process) running;
-    ARRAY(char *) waiting; /* JSON for task_failed, the first first */
-    uint32_t left_out;     /* failures beyond HOOKS_WAITING */
-    struct strbuf log;     /* path of what hooks write */
+    ARRAY(char *) waiting;          /* JSON for task_failed, the first first */
+    ARRAY(struct trace_event) open; /* failures that another attempt is to follow */
+    uint32_t left_out;              /* failures beyond HOOKS_WAITING */
+    struct strbuf log;              /* path of what hooks write */
 };
 
 /* ---- what happened ---- */
@@ -263,18 +265,41 @@ void hooks_poll(struct hooks *h)
 
 /* ---- beginning and end ---- */
 
-/* An attempt that no other follows. */
-static void hooks_on_event(void *context, const struct trace_event *e)
+static void hooks_task_failed(struct hooks *h, const struct trace_event *e)
 {
-    struct hooks *h = context;
-    const struct workflow *w = h->s->w;
-    if (e->kind != TRACE_TASK || !trace_is_failure(e->outcome) || e->id >= w->ntasks ||
-        e->attempt <= (w->retries ? w->retries[e->id] : 0))
-        return;
     if (h->waiting.n >= HOOKS_WAITING)
         h->left_out++;
     else
         array_push(&h->waiting, hook_task_json(h->s, e));
+}
+
+/* The attempt is there that was to follow a failure. */
+static void hooks_close(struct hooks *h, uint32_t task)
+{
+    for (size_t i = 0; i < h->open.n; i++)
+        if (h->open.at[i].id == task) {
+            h->open.at[i] = h->open.at[--h->open.n];
+            return;
+        }
+}
+
+/* An attempt that no other follows. What the workflow says of retries tells most of them at once; the
+ * others (no memory above the last, a run that ends before the next attempt) are known in the end. */
+static void hooks_on_event(void *context, const struct trace_event *e)
+{
+    struct hooks *h = context;
+    const struct workflow *w = h->s->w;
+    if (e->kind != TRACE_TASK || e->id >= w->ntasks)
+        return;
+    if (e->attempt > 1)
+        hooks_close(h, e->id);
+    if (!trace_is_failure(e->outcome))
+        return;
+    if (retry_is_last(w, e->id, e->attempt, (enum trace_outcome)e->outcome, e->status) ||
+        h->open.n >= HOOKS_WAITING)
+        hooks_task_failed(h, e);
+    else
+        array_push(&h->open, *e);
 }
 
 struct hooks *hooks_begin(struct session *s)
@@ -319,6 +344,8 @@ void hooks_end(struct hooks *h)
         return;
     const struct session *s = h->s;
     enum workflow_hook which = s->record.outcome == RECORD_DONE ? HOOK_DONE : HOOK_FAILED;
+    for (size_t i = 0; i < h->open.n && !s->detached; i++)
+        hooks_task_failed(h, &h->open.at[i]);
     hooks_wait(h);
     if (h->left_out)
         remark(&s->o.remarks, REMARK_WARNING,
@@ -339,6 +366,7 @@ void hooks_abandon(struct hooks *h)
     for (size_t i = 0; i < h->waiting.n; i++)
         free(h->waiting.at[i]);
     array_free(&h->waiting);
+    array_free(&h->open);
     array_free(&h->running);
     strbuf_free(&h->log);
     free(h);

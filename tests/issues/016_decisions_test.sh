@@ -191,6 +191,22 @@ Y
     grep -q 'retry_on: \[143,timeout\]' again.yaml && grep -q 'optional: true' again.yaml && "$weft" run again.yaml >out 2>err
 ok $? "written, read again and run"
 
+# ---- the hook of a failed task: once for each that no attempt follows, whatever says so ----
+cat >hooks.yaml <<'Y'
+weft: 1
+hooks: { task_failed: "cat >> failed.jsonl" }
+tasks:
+  plain: { run: "exit 3" }
+  again: { run: "exit 3", retries: 2 }
+  other: { run: "exit 3", retries: 2, retry_on: [137] }
+  late: { run: "test {attempt} = 1 && exit 137; exit 4", retries: 3, retry_on: [137] }
+  rungs: { run: "exit 3", memory: [10M, 20M] }
+  cured: { run: "test {attempt} = 2", retries: 2 }
+Y
+"$weft" run hooks.yaml --keep-going >out 2>err
+[ "$(python3 -c 'import json; print(*sorted(e["task"] + ":" + str(e["attempt"]) for e in map(json.loads, open("failed.jsonl"))))' 2>>err)" = "again:3 late:2 other:1 plain:1 rungs:2" ]
+ok $? "hook task_failed runs when no attempt follows: $(sed 's/.*"task":"\([a-z]*\)".*"attempt":\([0-9]*\).*/\1:\2/' failed.jsonl 2>/dev/null | sort | tr '\n' ' ')"
+
 # ---- an oracle ----
 python3 "$here/decisions_oracle.py" "$weft" 12 16 >out 2>err
 ok $? "12 random graphs, each run four times, decide as an oracle does"

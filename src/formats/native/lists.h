@@ -131,6 +131,9 @@ static inline uint32_t list_cell(const struct list *x, uint32_t row, uint32_t co
     return x->cell[(size_t)row * x->ncolumns + column];
 }
 
+/* Sets x->telling: the first columns that tell all rows apart. False: two rows are the same, the second
+ * of them *twice. */
+bool list_find_telling(struct list *x, uint32_t *twice);
 /* Expected O(rows) the first time, O(groupings) afterwards. Valid until another one is asked for:
  * an index, since the array of them may move. */
 uint32_t lists_group(struct lists *l, uint32_t list, column_set bound, column_set free);
