@@ -151,7 +151,7 @@ function Counts({ live, stream }: { live: Live; stream: boolean }) {
             {live.done ? `, ${live.done} done` : ""}
             {live.reused ? `, ${live.reused} reused` : ""}
             {live.failed ? <b class="bad">, {live.failed} failed</b> : ""}
-            {live.skipped && !stream ? `, ${live.skipped} ${live.outcome === "done" ? "not taken" : "not run"}` : ""}
+            {live.skipped && !stream ? `, ${live.skipped} ${live.outcome === "done" ? "not taken" : live.outcome === "lost" ? "of which nothing is on record" : "not run"}` : ""}
             {stream ? "" : ` · ${seconds(live.seconds)}`}
             {left !== null && !stream ? ` · about ${seconds(left)} left` : ""}
             {live.predicted !== null ? ` · predicted ${seconds(live.predicted)}` : ""}

@@ -45,3 +45,13 @@ export const signs: Record<string, string> = {
 export function nodeName(node: number | null): string {
     return node === null ? "who submitted it" : `node ${node}`;
 }
+
+/* At most so many letters: a longer name ends after a whole word, with an ellipsis (svg_shorten() in src/report/svg.c does the same). */
+export function shorten(name: string, most: number): string {
+    if (name.length <= most) return name;
+    for (let at = most - 1; at > most / 3; at--) {
+        const last = name[at - 1], next = name[at];
+        if (/[ _\-./@=,:;+]/.test(next) ? !/[ _\-./@=,:;+]/.test(last) : /[a-z]/.test(last) && /[A-Z]/.test(next)) return `${name.slice(0, at)}…`;
+    }
+    return `${name.slice(0, most - 1)}…`;
+}

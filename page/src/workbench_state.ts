@@ -78,6 +78,9 @@ export function keyOf(task: Task, name: string): string {
     return task.keys.find((k) => k.key === name)?.value ?? "";
 }
 
+/* A file that the workflow names, as the folder has it. */
+export const beside = (path: string) => file.value.replace(/[^/]*$/, "") + path;
+
 const draftName = () => `weft-draft:${folder.value}/${file.value}`;
 const movedName = () => `weft-boxes:${folder.value}/${file.value}`;
 
@@ -180,7 +183,8 @@ export async function save(): Promise<void> {
             saving.value = "saved";
             localStorage.removeItem(draftName());
         } else later();
-        light();
+        clearTimeout(lighting);
+        lighting = window.setTimeout(light, 3 * lightTook); /* the next letters are saved before it, where it takes long */
     } catch (error) {
         const said = (error as Error).message;
         if (said.includes("changed by somebody else")) {
@@ -218,16 +222,19 @@ export async function resolve(how: "theirs" | "mine"): Promise<void> {
 
 /* ---- lights ---- */
 
-/* While a run goes on they are asked again: after a second, or ten times as long as it took to answer. */
+/* While a run goes on they are asked again: after a second, or ten times as long as it took to answer. Lights that are as they were draw
+ * nothing anew. */
+let lightTook = 0;
 export async function light(): Promise<void> {
     const name = file.value, began = performance.now();
     clearTimeout(lighting);
     try {
         const found = await ask<Lights>("/api/workbench/lights", { file: name });
+        lightTook = performance.now() - began;
         if (file.value !== name) return;
-        lights.value = found;
+        if (JSON.stringify(found) !== JSON.stringify(lights.value)) lights.value = found;
         unlit.value = "";
-        if (found.going) lighting = window.setTimeout(light, Math.max(1000, 10 * (performance.now() - began)));
+        if (found.going) lighting = window.setTimeout(light, Math.max(1000, 10 * lightTook));
     } catch (error) {
         if (file.value !== name) return;
         lights.value = null;
