@@ -18,8 +18,13 @@ export function bytes(value: number | null): string {
     return `${Number(value.toPrecision(3))} ${units[unit]}`;
 }
 
+/* Digits in groups where there are many. */
+export function count(n: number): string {
+    return n >= 10000 ? n.toLocaleString("en") : String(n);
+}
+
 export function plural(n: number, noun: string): string {
-    return `${n} ${noun}${n === 1 ? "" : "s"}`;
+    return `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
 export function moment(since1970: number): string {

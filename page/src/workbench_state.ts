@@ -70,6 +70,7 @@ let digest = ""; /* of the file as we have read or written it */
 let unanswered: string | null = null; /* what was sent to be saved, and nobody has said whether it was */
 let clipboard = "";
 let timer = 0, looking = 0, asked = 0, busy = false, lighting = 0;
+let lookTook = 0, lookSaid = ""; /* milliseconds; what is shown, if a look said it */
 
 export const tasks = computed<Task[]>(() => (flow.value.tasks ?? []).map((task) => ({ ...task, ...moved.value[task.name] })));
 export const only = computed<Task | null>(() => (chosen.value.size === 1 ? (tasks.value.find((t) => chosen.value.has(t.name)) ?? null) : null));
@@ -108,6 +109,7 @@ export function align(how: "left" | "top"): void {
 /* ---- opening ---- */
 
 function show(found: Flow): void {
+    lookSaid = "";
     flow.value = found.readable ? found : { ...flow.value, problems: found.problems, readable: false };
     const names = new Set(found.tasks?.map((t) => t.name));
     if (found.readable && [...chosen.value].some((name) => !names.has(name))) chosen.value = new Set([...chosen.value].filter((n) => names.has(n)));
@@ -278,14 +280,15 @@ export async function edit(...steps: Step[]): Promise<Edited | null> {
 
 /* What a change of the text means for the boxes. Who types in a comment changes none: then nothing is drawn again. In a large workflow a
  * look takes its time, on both sides, and is made less often, so that letters and saving do not wait for it. */
-let lookTook = 0, lookSaid = "";
 async function look(): Promise<void> {
     const number = ++asked, began = performance.now();
     try {
         const found = await tell<Flow>("/api/workbench/look", { file: file.value, text: text.value });
         const said = `${file.value} ${JSON.stringify(found)}`;
-        if (number === asked && (said !== lookSaid || !flow.value.readable)) show(found);
-        lookSaid = said;
+        if (number === asked && said !== lookSaid) {
+            show(found);
+            lookSaid = said;
+        }
     } catch {
         /* away: it is asked again with the next change */
     }
