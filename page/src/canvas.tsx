@@ -282,7 +282,7 @@ export function Picture(props: PictureProps & { class?: string; tools?: boolean 
     const at = hint.value;
     const middle = () => [canvas.current!.clientWidth / 2, canvas.current!.clientHeight / 2] as const;
     return (
-        <div class={`picture ${props.class ?? ""}`}>
+        <div class={`picture ${props.axes === "x" ? "with-axis" : ""} ${props.class ?? ""}`}>
             <canvas ref={canvas} tabIndex={0} role="img" aria-label={`${props.label}. Arrows move, plus and minus zoom, 0 shows all.`} />
             {at ? (
                 <div

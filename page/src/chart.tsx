@@ -1,6 +1,7 @@
 /* Small charts as SVG elements: lines, steps and points over two axes with round numbers. Everything that is drawn is also in a
  * table below it, for those who do not see it (`table`). */
 import { roundStep } from "./canvas";
+import { shorten } from "./words";
 
 export type Series = { name: string; points: [number, number][]; as: "line" | "step" | "points"; marks?: string[] };
 export type ChartProps = {
@@ -70,7 +71,7 @@ export function Chart(props: ChartProps) {
                     </>
                 ))}
                 {names
-                    ? names.map((name, i) => (i % every ? null : <text class="tick middle" x={x(i)} y={height - bottom + 16}>{name.length > 14 ? `${name.slice(0, 13)}…` : name}</text>))
+                    ? names.map((name, i) => (i % every ? null : <text class="tick middle" x={x(i)} y={height - bottom + 16}>{shorten(name, 14)}</text>))
                     : xTicks.map((v) => <text class="tick middle" x={x(v)} y={height - bottom + 16}>{(props.x ?? number)(v)}</text>)}
                 <text class="tick middle" x={(left + width - right) / 2} y={height - 6}>{xTitle}</text>
                 <text class="tick middle" transform={`translate(12 ${(top + height - bottom) / 2}) rotate(-90)`}>{yTitle}</text>

@@ -10,7 +10,7 @@ import { Graph, stateNames } from "./graph";
 import { type About, type Fact, type FolderFile, type RunHead, ask, changes, heard, tell } from "./server";
 import { startRun } from "./starting";
 import { StreamFigures, useStream } from "./stream";
-import { bytes, moment, nodeName, plural, seconds, signs } from "./words";
+import { bytes, count, moment, nodeName, plural, seconds, signs } from "./words";
 
 type Family = { name: string; family: number; colour: number; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; seconds: number | null; predicted: number | null };
 export type Task = { task: number; name: string; state: string; colour: number; family: number; attempt: number; start: number | null; finish: number | null; node: number; core: number; status: number; cpu: number | null; memory: number | null; predicted: number | null; low: number | null; high: number | null; reason: string | null };
@@ -147,11 +147,11 @@ function Counts({ live, stream }: { live: Live; stream: boolean }) {
                 {signs[live.outcome]} {live.outcome}
             </span>{" "}
             {stream ? `${plural(live.tasks, "filter")} · ${seconds(live.seconds)}` : null}
-            {stream ? null : live.outcome === "running" ? `${live.running} at once, ${over} of ${plural(live.tasks, "task")} over` : plural(live.tasks, "task")}
-            {live.done ? `, ${live.done} done` : ""}
-            {live.reused ? `, ${live.reused} reused` : ""}
-            {live.failed ? <b class="bad">, {live.failed} failed</b> : ""}
-            {live.skipped && !stream ? `, ${live.skipped} ${live.outcome === "done" ? "not taken" : "not run"}` : ""}
+            {stream ? null : live.outcome === "running" ? `${live.running} at once, ${count(over)} of ${plural(live.tasks, "task")} over` : plural(live.tasks, "task")}
+            {live.done ? `, ${count(live.done)} done` : ""}
+            {live.reused ? `, ${count(live.reused)} reused` : ""}
+            {live.failed ? <b class="bad">, {count(live.failed)} failed</b> : ""}
+            {live.skipped && !stream ? `, ${count(live.skipped)} ${live.outcome === "done" ? "not taken" : live.outcome === "lost" ? "of which nothing is on record" : "not run"}` : ""}
             {stream ? "" : ` · ${seconds(live.seconds)}`}
             {left !== null && !stream ? ` · about ${seconds(left)} left` : ""}
             {live.predicted !== null ? ` · predicted ${seconds(live.predicted)}` : ""}
@@ -181,7 +181,7 @@ function Bars({ live, chosen, choose }: { live: Live; chosen: string; choose: (f
                         <span class="number">
                             {family.failed ? `✕ ${family.failed} ` : ""}
                             {family.running ? `◐ ${family.running} ` : ""}
-                            {family.done + family.reused}/{family.tasks}
+                            {count(family.done + family.reused)}/{count(family.tasks)}
                         </span>
                         <small title="in the mean, and as predicted">
                             {family.seconds !== null ? seconds(family.seconds) : ""}

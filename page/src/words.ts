@@ -18,8 +18,13 @@ export function bytes(value: number | null): string {
     return `${Number(value.toPrecision(3))} ${units[unit]}`;
 }
 
+/* Digits in groups where there are many. */
+export function count(n: number): string {
+    return n >= 10000 ? n.toLocaleString("en") : String(n);
+}
+
 export function plural(n: number, noun: string): string {
-    return `${n} ${noun}${n === 1 ? "" : "s"}`;
+    return `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
 export function moment(since1970: number): string {
@@ -44,4 +49,14 @@ export const signs: Record<string, string> = {
 /* A node of a run on agents; null: who submitted it. */
 export function nodeName(node: number | null): string {
     return node === null ? "who submitted it" : `node ${node}`;
+}
+
+/* At most so many letters: a longer name ends after a whole word, with an ellipsis (svg_shorten() in src/report/svg.c does the same). */
+export function shorten(name: string, most: number): string {
+    if (name.length <= most) return name;
+    for (let at = most - 1; at > most / 3; at--) {
+        const last = name[at - 1], next = name[at];
+        if (/[ _\-./@=,:;+]/.test(next) ? !/[ _\-./@=,:;+]/.test(last) : /[a-z]/.test(last) && /[A-Z]/.test(next)) return `${name.slice(0, at)}…`;
+    }
+    return `${name.slice(0, most - 1)}…`;
 }

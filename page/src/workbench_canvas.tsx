@@ -6,9 +6,11 @@
  * box, lays it there. */
 import { computed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { go } from "./address";
 import { kindFill, otherFill } from "./colours";
 import { Frames, Notes, aroundBoxes } from "./workbench_around";
-import { type Light, type Port, type Task, chosen, edit, flow, keyOf, lights, message, place, port, readOnly, tasks } from "./workbench_state";
+import { shorten } from "./words";
+import { type Light, type Port, type Task, beside, chosen, edit, flow, keyOf, lights, message, place, port, readOnly, tasks } from "./workbench_state";
 import { substitutionsOf } from "./workbench_trial";
 
 export type Grip = { task: string; port: Port }; /* a wire that is being laid, from this output */
@@ -73,10 +75,6 @@ export function kindsOf(all: Task[]): string[] {
     return [...tasks].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([kind]) => kind);
 }
 
-function short(name: string, most: number): string {
-    return name.length > most ? `${name.slice(0, most - 1)}…` : name;
-}
-
 function Ports({ task, grip, take }: { task: Task; grip: Grip | null; take: (p: Port, event: PointerEvent) => void }) {
     return (
         <>
@@ -92,7 +90,7 @@ function Ports({ task, grip, take }: { task: Task; grip: Grip | null; take: (p: 
                         <text x={at.x + (p.out ? -10 : 10)} y={at.y + 4} text-anchor={p.out ? "end" : "start"}
                             onClick={(event) => (event.stopPropagation(), (port.value = { task: task.name, file: p.file }))}>
                             <title>{`${name}: show the data`}</title>
-                            {short(name, 14)}
+                            {shorten(name, 14)}
                         </text>
                     </g>
                 );
@@ -116,7 +114,7 @@ function Box({ task, fill, grip, take, grab, key_ }: {
     const label = `${task.name}${chosen.value.has(task.name) ? ", chosen" : ""}${family ? `, a family of ${task.count}` : ""}${sub ? `, the ${task.include ? "included" : "sub-"}workflow ${sub}` : ""}${others.length ? `, tried as ${others.join(", ")}` : ""}: ${problem ? problem.text : light.text}`;
     return (
         <g class={`box ${chosen.value.has(task.name) ? "chosen" : ""} ${problem ? "wrong" : ""}`} tabindex={0} role="group"
-            aria-roledescription="task" aria-label={label} data-box={task.name} onPointerDown={grab} onKeyDown={key_}>
+            aria-roledescription="task" aria-label={label} data-box={task.name} onPointerDown={grab} onKeyDown={key_} onDblClick={() => sub && go({ file: beside(sub) })}>
             {family ? <rect class="behind" x={x + 8} y={y - 8} width={width} height={height} rx="7" /> : null}
             {family ? <rect class="behind" x={x + 4} y={y - 4} width={width} height={height} rx="7" /> : null}
             <rect class="card" x={x} y={y} width={width} height={height} rx="7" />
@@ -124,7 +122,7 @@ function Box({ task, fill, grip, take, grab, key_ }: {
             <rect x={x} y={y} width="7" height={height} rx="3" fill={fill} />
             <text class="name" x={x + 16} y={y + 20}>
                 <title>{task.name}</title>
-                {short(task.name, 18)}
+                {shorten(task.name, 18)}
                 {family ? <tspan class="count"> ×{task.count}</tspan> : null}
             </text>
             <text class={`light ${light.state}`} x={x + 16} y={y + height + 15}>
@@ -134,7 +132,7 @@ function Box({ task, fill, grip, take, grab, key_ }: {
             {others.length ? (
                 <text class="tried" x={x + 16} y={y + height + 31}>
                     <title>{others.join(", ")}</title>
-                    ⇄ {short(others.join(" · "), 28)}
+                    ⇄ {shorten(others.join(" · "), 28)}
                 </text>
             ) : null}
             <Ports task={task} grip={grip} take={take} />

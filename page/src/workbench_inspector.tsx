@@ -2,13 +2,14 @@
  * drag; and the data behind a port. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { go } from "./address";
 import { Choose } from "./choose";
 import { ask, changes } from "./server";
 import { bytes } from "./words";
 import { FrameForm, FrameList, NoteForm } from "./workbench_around";
 import { ParameterTrials, SubstituteForm } from "./workbench_trial";
 import {
-    type Key, type LibraryTask, type Task, type TaskKey, align, chosen, copy, edit, file, flow, group, keyOf, open, port, readOnly, removeChosen, rename, tasks, text,
+    type Key, type LibraryTask, type Task, type TaskKey, align, beside, chosen, copy, edit, file, flow, group, keyOf, port, readOnly, removeChosen, rename, tasks, text,
 } from "./workbench_state";
 import { lightOf } from "./workbench_canvas";
 
@@ -86,7 +87,7 @@ function OneTask({ task, keys, library }: { task: Task; keys: TaskKey[]; library
         <>
             <Field label="name" value={task.name} set={(to) => rename(task.name, to)} />
             <p class={`light ${light.state}`}>{light.sign} {light.text}{light.why ? `: ${light.why}` : ""}</p>
-            {sub ? <button type="button" onClick={() => open(file.value.replace(/[^/]*$/, "") + sub)}>Open {sub}</button> : null}
+            {sub ? <button type="button" onClick={() => go({ file: beside(sub) })}>Open {sub}</button> : null}
             {task.keys.map((k) => (
                 <Field key={`${task.name}/${k.key}`} label={k.key} value={k.value} yaml={k.yaml} lines={lines.has(k.key)} hint={row(k.key) ? `${row(k.key)!.summary} (${row(k.key)!.type})` : ""}
                     set={(value) => edit({ op: "set", place: ["tasks", task.name, k.key], value, yaml: k.yaml || /^\s*[[{]/.test(value) && !/^\s*\{\w+\}/.test(value) })}
@@ -117,7 +118,7 @@ function OneInclude({ task }: { task: Task }) {
         <>
             <p class="soft">{task.count} tasks of another workflow join this one as {task.name}/…</p>
             <p class={`light ${light.state}`}>{light.sign} {light.text}{light.why ? `: ${light.why}` : ""}</p>
-            <button type="button" onClick={() => open(file.value.replace(/[^/]*$/, "") + path)}>Open {path}</button>
+            <button type="button" onClick={() => go({ file: beside(path) })}>Open {path}</button>
             <Field label="file" value={path} set={(value) => set("file", value, false)} />
             <Field label="as" value={keyOf(task, "as")} yaml hint="what its files are called here: {raw.txt: all.bam}" set={(value) => set("as", value || "{}", true)} />
             <Field label="with" value={keyOf(task, "with")} yaml hint="its parameters and lists: {least: 1}" set={(value) => set("with", value || "{}", true)} />

@@ -70,6 +70,7 @@ let digest = ""; /* of the file as we have read or written it */
 let unanswered: string | null = null; /* what was sent to be saved, and nobody has said whether it was */
 let clipboard = "";
 let timer = 0, looking = 0, asked = 0, busy = false, lighting = 0;
+let lookTook = 0, lookSaid = ""; /* milliseconds; what is shown, if a look said it */
 
 export const tasks = computed<Task[]>(() => (flow.value.tasks ?? []).map((task) => ({ ...task, ...moved.value[task.name] })));
 export const only = computed<Task | null>(() => (chosen.value.size === 1 ? (tasks.value.find((t) => chosen.value.has(t.name)) ?? null) : null));
@@ -77,6 +78,9 @@ export const only = computed<Task | null>(() => (chosen.value.size === 1 ? (task
 export function keyOf(task: Task, name: string): string {
     return task.keys.find((k) => k.key === name)?.value ?? "";
 }
+
+/* A file that the workflow names, as the folder has it. */
+export const beside = (path: string) => file.value.replace(/[^/]*$/, "") + path;
 
 const draftName = () => `weft-draft:${folder.value}/${file.value}`;
 const movedName = () => `weft-boxes:${folder.value}/${file.value}`;
@@ -105,6 +109,7 @@ export function align(how: "left" | "top"): void {
 /* ---- opening ---- */
 
 function show(found: Flow): void {
+    lookSaid = "";
     flow.value = found.readable ? found : { ...flow.value, problems: found.problems, readable: false };
     const names = new Set(found.tasks?.map((t) => t.name));
     if (found.readable && [...chosen.value].some((name) => !names.has(name))) chosen.value = new Set([...chosen.value].filter((n) => names.has(n)));
@@ -180,7 +185,8 @@ export async function save(): Promise<void> {
             saving.value = "saved";
             localStorage.removeItem(draftName());
         } else later();
-        light();
+        clearTimeout(lighting);
+        lighting = window.setTimeout(light, 3 * lightTook); /* the next letters are saved before it, where it takes long */
     } catch (error) {
         const said = (error as Error).message;
         if (said.includes("changed by somebody else")) {
@@ -218,16 +224,19 @@ export async function resolve(how: "theirs" | "mine"): Promise<void> {
 
 /* ---- lights ---- */
 
-/* While a run goes on they are asked again: after a second, or ten times as long as it took to answer. */
+/* While a run goes on they are asked again: after a second, or ten times as long as it took to answer. Lights that are as they were draw
+ * nothing anew. */
+let lightTook = 0;
 export async function light(): Promise<void> {
     const name = file.value, began = performance.now();
     clearTimeout(lighting);
     try {
         const found = await ask<Lights>("/api/workbench/lights", { file: name });
+        lightTook = performance.now() - began;
         if (file.value !== name) return;
-        lights.value = found;
+        if (JSON.stringify(found) !== JSON.stringify(lights.value)) lights.value = found;
         unlit.value = "";
-        if (found.going) lighting = window.setTimeout(light, Math.max(1000, 10 * (performance.now() - began)));
+        if (found.going) lighting = window.setTimeout(light, Math.max(1000, 10 * lightTook));
     } catch (error) {
         if (file.value !== name) return;
         lights.value = null;
@@ -271,14 +280,15 @@ export async function edit(...steps: Step[]): Promise<Edited | null> {
 
 /* What a change of the text means for the boxes. Who types in a comment changes none: then nothing is drawn again. In a large workflow a
  * look takes its time, on both sides, and is made less often, so that letters and saving do not wait for it. */
-let lookTook = 0, lookSaid = "";
 async function look(): Promise<void> {
     const number = ++asked, began = performance.now();
     try {
         const found = await tell<Flow>("/api/workbench/look", { file: file.value, text: text.value });
         const said = `${file.value} ${JSON.stringify(found)}`;
-        if (number === asked && (said !== lookSaid || !flow.value.readable)) show(found);
-        lookSaid = said;
+        if (number === asked && said !== lookSaid) {
+            show(found);
+            lookSaid = said;
+        }
     } catch {
         /* away: it is asked again with the next change */
     }

@@ -139,8 +139,7 @@ static double legend_lay_out(const struct kinds *k, struct strbuf *out, double l
         if (i == KINDS_SHOWN ? k->count[i] == 0 : i >= k->shown)
             continue;
         struct strbuf text = {0};
-        const char *name = k->name[i] ? k->name[i] : "other";
-        strbuf_add_bytes(&text, name, human_prefix(name, 40));
+        svg_shorten(&text, k->name[i] ? k->name[i] : "other", 40);
         strbuf_printf(&text, " (%u)", k->count[i]);
         double entry = 32 + svg_text_width(strbuf_text(&text), 11);
         if (x > left && x + entry > left + width) {

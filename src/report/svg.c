@@ -177,6 +177,16 @@ static size_t svg_word_end(const char *text, size_t n)
     return n;
 }
 
+void svg_shorten(struct strbuf *out, const char *text, size_t columns)
+{
+    if (human_width(text) <= columns) {
+        strbuf_add(out, text);
+        return;
+    }
+    strbuf_add_bytes(out, text, svg_word_end(text, human_prefix(text, columns - 1)));
+    strbuf_add(out, "…");
+}
+
 /* False: not even two characters and an ellipsis fit; nothing is drawn. */
 bool svg_text_within(struct strbuf *out, double x, double y, const char *class, const char *text,
                      double size, double room)

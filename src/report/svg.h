@@ -28,6 +28,8 @@ void svg_text(struct strbuf *out, double x, double y, const char *class, const c
  * even two characters fit. */
 bool svg_text_within(struct strbuf *out, double x, double y, const char *class, const char *text,
                      double size, double room);
+/* Adds a text of at most so many columns: a longer one ends after a whole word, with an ellipsis. */
+void svg_shorten(struct strbuf *out, const char *text, size_t columns);
 /* Pixels that a text takes in a usual sans-serif font; an estimate on the safe side. */
 double svg_text_width(const char *text, double size);
 

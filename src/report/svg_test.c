@@ -27,6 +27,16 @@ int main(void)
        "a long text is shortened");
     has_str(strbuf_text(&out), "a very…", "with an ellipsis, after a whole word");
     ok(!svg_text_within(&out, 1, 2, "l", "long", 11, 8), "no room, no text");
+    static const char *const shortened[][2] = {{"call-of-a-family-name", "call-of-a-family…"},
+                                               {"alignReadsToReference", "alignReadsTo…"},
+                                               {"abcdefghijklmnopqrstuvwxyz", "abcdefghijklmnopq…"},
+                                               {"exactly-18-letters", "exactly-18-letters"}};
+    for (size_t i = 0; i < sizeof shortened / sizeof *shortened; i++) {
+        struct strbuf name = {0};
+        svg_shorten(&name, shortened[i][0], 18);
+        is_str(strbuf_text(&name), shortened[i][1], "no word is broken: %s", shortened[i][0]);
+        strbuf_free(&name);
+    }
     svg_printf(&out, "<rect x=\"%f\" class=\"%s\" y=\"%d\" width=\"%u\"/>", 1.5, "\"'", -3, 4u);
     svg_end(&out);
     ok(wellformed(strbuf_text(&out)), "well-formed");

@@ -60,10 +60,9 @@ int main(int argc, char **argv)
         return 2;
     }
     if (!ui_assets[0].path) {
-        fputs(
-            "weft: this weft was built without its page: install node and npm, then `make deps` "
-            "and `make`\n",
-            stderr);
+        fputs("weft: this weft was built without its page: install node and npm, then `make deps` "
+              "and `make`\n",
+              stderr);
         return 2;
     }
     struct error err = {0};

@@ -1,9 +1,8 @@
 /* A run on agents that nobody follows, in the Run view: whoever began it is killed, the run goes on, and the page says how far it is, follows
  * it again and brings the results. Nothing is timed: tasks wait for files. Speaks TAP. */
-import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { accessible, comes, laboratory, ok, shot, test, until, weft } from "./support.mjs";
+import { accessible, comes, laboratory, ok, shot, test, until } from "./support.mjs";
 
 const lab = laboratory("alone");
 const at = (name) => path.join(lab.work, name);
@@ -15,21 +14,25 @@ tasks:
   join: { run: "cat {in} > {out}", in: "{i}.txt", out: all.txt }
 `);
 const touch = (name) => fs.writeFileSync(at(name), "");
-const begin = () => spawn(weft, ["run", at("flow.yaml"), "--on", "local:2", "-j", "2", "--no-shared", "-q"], { env: lab.environment, stdio: "ignore" });
 
 await test(lab, async ({ context }) => {
-    const first = begin();
-    await until(() => fs.existsSync(at("runs")), "a run on agents");
-    const { url, origin } = await lab.serve();
+    const { url, origin, child } = await lab.serve();
     const page = await context.newPage();
     await page.goto(url);
+    await page.goto(`${origin}/#run`);
+    await page.getByLabel("Workflow").selectOption("flow.yaml");
+    await page.getByLabel("Where").fill("local:2");
+    await page.getByLabel("Cores").fill("2");
+    await page.getByRole("button", { name: "▶ Run" }).click();
+    await until(() => fs.existsSync(at("runs")), "the page starts a run on agents");
+    await comes(page.getByText(/[1-9] at once, 0 of 5 tasks over/), "and shows it");
     await page.goto(`${origin}/#run`);
     await page.getByRole("link", { name: /Run 1/ }).waitFor();
     const alone = page.getByRole("region", { name: "runs that nobody follows" });
     ok((await alone.count()) === 0, "while somebody follows it nothing is said");
-    const gone = new Promise((done) => first.once("exit", done));
-    first.kill("SIGKILL");
-    await gone;
+    const began = fs.readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim().split(" ").map(Number);
+    ok(began.length === 1, "by a process of its own", String(began));
+    process.kill(began[0], "SIGKILL");
     await page.reload();
     await comes(alone.getByText("goes on on its agents, and nobody follows it: 0 of 5 tasks done"), "who began it is killed: it is told that it goes on");
     await page.getByRole("link", { name: /Run 1/ }).click();

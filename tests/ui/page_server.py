@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,9 @@ import time
 import urllib.parse
 
 weft = os.path.abspath(os.environ["WEFT"])
+# every address that changes something, as the server's own tables have them; run 1 stands for any
+sources = "".join(open(f"src/ui/{name}").read() for name in sorted(os.listdir("src/ui")) if name.endswith(".c"))
+every_change = [path.replace("#", "1") for path in re.findall(r'\{true, "~?(/api/[^"]+)"', sources)]
 work = tempfile.TemporaryDirectory()
 os.chdir(work.name)
 environment = dict(os.environ, WEFT_HISTORY=os.path.join(work.name, "history.db"))
@@ -174,6 +178,8 @@ say = json.dumps({"sort": "note", "text": "<b>good</b>"})
 ok(server.ask("/api/run/1/say", "POST", say)[0] == 403, "a change must say that it is the page's own")
 ok(server.ask("/api/run/1/say", "POST", say, Origin="http://evil.example")[0] == 403, "another site changes nothing")
 ok("good" not in run("history", "1").stdout, "and nothing was changed")
+ok(len(every_change) >= 11 and all(server.ask(path, "POST", "{}", **who)[0] == 403 for path in every_change for who in ({}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site", "Origin": server.address})), "nor by any other address")
+ok(all(server.ask(path, "POST", "{}", Cookie="", Origin=server.address)[0] == 401 for path in every_change), "nor a stranger")
 ok(server.ask("/api/run/1/say", "POST", say, Origin=server.address)[0] == 200, "the page does")
 ok("<b>good</b>" in run("history", "1", "--json").stdout, "a note on a run")
 ok(any(f["value"] == "<b>good</b>" for f in json.loads(server.ask("/api/run/1/facts")[2])), "which the page shows")
@@ -221,6 +227,7 @@ for name in ("../x.yaml", "/etc/passwd", "out.yaml", "sub", "--help", "", "nothi
     ok(server.ask("/api/dry?flow=" + name)[0] == 404, f"'{name}' is no file of the folder")
     ok(server.ask("/api/start", "POST", json.dumps({"flow": name}), Origin=server.address)[0] == 404, "and is not run")
 ok(server.ask("/api/start", "POST", json.dumps({"flow": "slow.yaml"}))[0] == 403, "only the page itself starts something")
+ok(all(server.ask("/api/start", "POST", json.dumps({"attach": what}), Origin=server.address)[0] == 400 for what in ("--help", "1; ls", -1, 0, 1e300, None, [])), "a run is followed by its number alone")
 before = json.loads(server.ask("/api/runs?limit=1")[2])["runs"][0]["run"]
 mine = before + 1
 status, _, text = server.ask("/api/start", "POST", json.dumps({"flow": "slow.yaml", "jobs": "1"}), Origin=server.address)
@@ -328,6 +335,7 @@ watched.enter()
 ok(watched.ask("/api/run/1/say", "POST", say, Origin=watched.address)[0] == 403, "--read-only: nothing is changed")
 ok(watched.ask("/api/start", "POST", json.dumps({"flow": "flow.yaml"}), Origin=watched.address)[0] == 403, "nor started")
 ok(watched.ask("/api/run/1/cancel", "POST", json.dumps({"task": 0}), Origin=watched.address)[0] == 403, "nor cancelled")
+ok(all(watched.ask(path, "POST", "{}", Origin=watched.address)[0] == 403 for path in every_change), "by no address that changes something")
 ok(json.loads(watched.ask("/api/about")[2])["read_only"], "and the page knows")
 with open("bad.yaml", "w") as f:
     f.write("weft: 1\ntasks:\n" + "".join(f'  t{i}: {{run: "frobnicate {i} > {{out}}", out: x{i}}}\n' for i in range(9)))

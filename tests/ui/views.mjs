@@ -72,6 +72,11 @@ async function around(page, origin) {
     await comes(page.locator("section.behind pre", { hasText: "c words" }), "of whichever one chooses");
     await accessible(page, "the Workbench with frames, notes and an included workflow");
     await shot(page, "around");
+    await box(page, "qc").dblclick({ position: { x: 60, y: 12 } });
+    await comes(box(page, "count"), "a double click opens an included workflow");
+    ok(page.url().includes("qc.yaml"), "at an address of its own");
+    await page.goBack();
+    await comes(box(page, "gather"), "and the browser's way back leads back");
 }
 
 /* Own tasks in the palette, wires that do not fit, many boxes at once, the map, tables, the colour of a kind beside its lines. */
@@ -213,6 +218,13 @@ async function database(page, origin) {
     await page.getByLabel("Words").fill("waiting");
     await page.getByRole("button", { name: "Find" }).click();
     await until(async () => (await list.count()) === 1, "Database: found by words of the note");
+    await page.getByLabel("Words").fill("");
+    await page.getByLabel("Where").fill("total > 31");
+    await page.getByRole("button", { name: "Find" }).click();
+    await until(async () => (await list.count()) === 1 && /sums?/.test(await list.first().innerText()), "Database: found by a value that a result states");
+    await page.goto(`${origin}/#database?run=${number}`);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "CSV" }).click()]);
+    ok(/wait/.test(fs.readFileSync(await download.path(), "utf8")), "Database: a run is exported by a click");
     await page.getByRole("button", { name: "Its graph to the workbench" }).click();
     await comes(box(page, "wait"), "Database: an old graph is opened in the workbench again");
     await page.goto(`${origin}/#database?run=${number}`);
@@ -282,13 +294,14 @@ async function stream(page, origin) {
 async function phone(context, origin) {
     const small = await context.newPage();
     await small.setViewportSize({ width: 360, height: 740 });
-    await small.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
-    for (const view of ["#workbench?file=docs.yaml", "#run", "#run?run=1", "#plan?flow=docs.yaml", "#experiments", "#database?run=1", "#cluster"]) {
+    for (const colorScheme of ["dark", "light"])
+        for (const view of ["#workbench?file=docs.yaml", "#run", "#run?run=1", "#plan?flow=docs.yaml", "#experiments", "#database?run=1", "#cluster"]) {
+        await small.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         await small.goto(`${origin}/${view}`);
         await small.locator("main .card, main .workbench, main section").first().waitFor();
         await small.waitForTimeout(300);
-        ok(await small.evaluate(() => document.documentElement.scrollWidth <= 360), `on a phone ${view} is not wider than it`);
-        await accessible(small, `${view} on a phone, in the dark`);
+        if (colorScheme === "dark") ok(await small.evaluate(() => document.documentElement.scrollWidth <= 360), `on a phone ${view} is not wider than it`);
+        await accessible(small, `${view} on a phone, ${colorScheme}`);
     }
     await small.close();
 }
