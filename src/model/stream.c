@@ -124,6 +124,7 @@ void stream_work_fit(struct stream_work *work, uint32_t nclusters, uint32_t ncop
         work->dirty = mem_resize(work->dirty, nclusters);
         work->booked = mem_resize(work->booked, nclusters);
         work->unread = mem_resize(work->unread, nclusters);
+        work->unread_last = mem_resize(work->unread_last, nclusters);
         work->limit = mem_resize(work->limit, nclusters);
         work->parent = mem_resize(work->parent, nclusters);
         work->least_procs = mem_resize(work->least_procs, nclusters);
@@ -153,6 +154,7 @@ void stream_work_free(struct stream_work *work)
     free(work->dirty);
     free(work->booked);
     free(work->unread);
+    free(work->unread_last);
     free(work->limit);
     array_free(&work->pending);
     array_free(&work->renumber);
@@ -206,6 +208,7 @@ struct pass {
     size_t base_at;
     double limit, rate; /* most latency, least throughput */
     bool slow;          /* a channel's cycle is already too long for it */
+    bool bounded;       /* work->latest has the tails of the copies */
 };
 
 /* The end of the data that copy `at` of `task` in cluster b takes without a transfer: from copies
@@ -230,10 +233,12 @@ static double local_ready(const struct pass *s, uint32_t task, uint32_t b)
     return ready;
 }
 
-/* What must still follow the end of a copy. Of several copies one may feed only those that end early:
- * then nothing is known. */
-static double copy_tail(const struct pass *s, uint32_t task)
+/* What must still follow the end of copy `c`. Where nodes differ only the graph's tail is known, and of several copies not even
+ * that: one may feed only those that end early. */
+static double copy_tail(const struct pass *s, uint32_t task, uint32_t c)
 {
+    if (s->bounded)
+        return s->work->latest[c];
     return s->map->off[task + 1] - s->map->off[task] == 1 ? s->g->tail[task] : 0;
 }
 
@@ -257,7 +262,7 @@ static bool stream_take_task(struct pass *s, uint32_t task)
         s->out->begin.at[c] = start;
         if (end > s->out->latency)
             s->out->latency = end;
-        if (end + copy_tail(s, task) > s->limit)
+        if (end + copy_tail(s, task, c) > s->limit)
             return false;
     }
     return true;
@@ -317,21 +322,21 @@ static uint32_t stream_join_components(struct stream_work *work, uint32_t a, uin
     a = find_root(work->parent, a);
     b = find_root(work->parent, b);
     uint32_t root = a < b ? a : b, other = a < b ? b : a;
-    work->parent[other] = root;
-    if (work->least_procs[other] < work->least_procs[root])
-        work->least_procs[root] = work->least_procs[other];
+    if (root != other) {
+        work->parent[other] = root;
+        if (work->least_procs[other] < work->least_procs[root])
+            work->least_procs[root] = work->least_procs[other];
+    }
     if (procs < work->least_procs[root])
         work->least_procs[root] = procs;
     return work->least_procs[root];
 }
 
-/* Enter the messages of a cluster that were taken over from the base: from now on slots are
- * searched for on it. */
+/* Enter the messages of a cluster that were taken over from the base, in their order: from now on slots are searched for on it.
+ * Not twice. */
 static void enter_pending(struct pass *s, uint32_t cluster)
 {
     struct stream_work *work = s->work;
-    if (work->booked[cluster])
-        return;
     work->booked[cluster] = 1;
     stream_slots_clear_side(work, cluster);
     for (uint32_t i = work->unread[cluster]; i != NONE;) {
@@ -374,8 +379,13 @@ static void enter_kept(struct pass *s, const struct stream_message *m, uint32_t 
             stream_slot_book_side(work, end[k], channel[k], m->start, m->finish, number);
             p->linked = true;
         } else {
-            p->next[k] = work->unread[end[k]];
-            work->unread[end[k]] = number;
+            uint32_t last = work->unread_last[end[k]];
+            p->next[k] = NONE;
+            if (last == NONE)
+                work->unread[end[k]] = number;
+            else
+                work->pending.at[last].next[s->out->messages.at[last].from != end[k]] = number;
+            work->unread_last[end[k]] = number;
         }
     }
     if (p->linked) {
@@ -393,8 +403,10 @@ static void find_slot(struct pass *s, const struct stream_message *same, double 
     struct stream_work *work = s->work;
     uint32_t a = m->from, b = m->to;
     if (s->base) {
-        enter_pending(s, a);
-        enter_pending(s, b);
+        if (!work->booked[a])
+            enter_pending(s, a);
+        if (!work->booked[b])
+            enter_pending(s, b);
         array_add(&work->pending)->linked = true;
     }
     struct stream_slot slot = stream_slot_find(work, a, b, 0, duration);
@@ -493,7 +505,7 @@ static bool take_edge(struct pass *s, uint32_t edge)
             stream_deliver_object(s, edge, b, end);
         else if (end > s->work->ready[c])
             s->work->ready[c] = end;
-        if (end + (s->g->uniform ? s->g->time[j] : 0) + copy_tail(s, j) > s->limit)
+        if (end + (s->g->uniform ? s->g->time[j] : 0) + copy_tail(s, j, c) > s->limit)
             return false;
     }
     return true;
@@ -507,7 +519,7 @@ static void list_ports(struct pass *s, uint32_t cluster, size_t *base_port)
     if (s->base) {
         while (*base_port < s->base->ports.n && s->base->ports.at[*base_port].cluster < cluster)
             ++*base_port;
-        if (s->work->dirty[cluster])
+        if (s->work->dirty[cluster] && !s->work->booked[cluster])
             enter_pending(s, cluster);
     }
     if (s->base && !s->work->booked[cluster]) {
@@ -583,6 +595,14 @@ static void stream_compute_rates(struct pass *s)
 }
 
 /* What is refused early still says how many processors it has: searches compare them. */
+static bool stream_refuse(struct pass *s)
+{
+    s->out->processors = 0;
+    for (uint32_t c = 0; c < s->map->nclusters; c++)
+        s->out->processors += s->map->procs[c];
+    return false;
+}
+
 bool stream_estimate_above(struct stream_work *work, const struct stream_map *map, uint32_t ports,
                            double limit, double rate, const struct stream_estimate *base,
                            struct stream_estimate *out)
@@ -605,11 +625,14 @@ bool stream_estimate_above(struct stream_work *work, const struct stream_map *ma
     array_reserve(&out->begin, ncopies);
     array_reserve(&out->end, ncopies);
     out->begin.n = out->end.n = ncopies;
+    s.bounded = g->uniform && isfinite(limit);
+    if (s.bounded && stream_bound_tails(work, map, limit) > limit)
+        return stream_refuse(&s);
     for (uint32_t c = 0; c < m; c++) {
         work->last_copy[c] = NONE;
         work->dirty[c] = 0;
         work->booked[c] = !base;
-        work->unread[c] = NONE;
+        work->unread[c] = work->unread_last[c] = NONE;
         work->limit[c] = ports ? ports : stream_ports(g, map, c);
         work->parent[c] = c;
         work->least_procs[c] = UINT32_MAX;
@@ -625,11 +648,8 @@ bool stream_estimate_above(struct stream_work *work, const struct stream_map *ma
     memset(work->ready, 0, ncopies * sizeof *work->ready);
     for (uint32_t i = 0; i < g->norder; i++) {
         uint32_t x = g->order[i];
-        if (!(x < g->ntasks ? stream_take_task(&s, x) : take_edge(&s, x - g->ntasks))) {
-            for (uint32_t c = 0; c < m; c++)
-                out->processors += map->procs[c];
-            return false;
-        }
+        if (!(x < g->ntasks ? stream_take_task(&s, x) : take_edge(&s, x - g->ntasks)))
+            return stream_refuse(&s);
     }
     memcpy(out->end.at, work->end, ncopies * sizeof *work->end);
     stream_compute_rates(&s);

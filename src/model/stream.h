@@ -28,6 +28,7 @@ struct stream_graph {
     double *transfer; /* per edge (index into succ_*); 0: never a transfer */
     double *tail; /* per task: longest way from its end to an exit, edges free, at the best times: a
                      lower bound */
+    double *head; /* per task: longest way to its start, edges free, at the best times */
     double *bottom;     /* bottom level with all edges at full weight */
     uint32_t *position; /* of a task in the topological order (Kahn, smallest number first) */
     uint32_t *edge_from;
@@ -35,6 +36,7 @@ struct stream_graph {
     /* Tasks t and edges ntasks + e that can be transfers, by decreasing bottom level, position,
      * edge. Every dependence, also those that a mapping adds, points forward in it. */
     uint32_t *order, norder;
+    uint32_t *tasks;           /* the tasks of `order` alone */
     uint32_t *rank;            /* per edge: its place in `order` */
     double total;              /* sum of the times */
     double longest;            /* longest path with all edges free: no latency is below it */
@@ -123,6 +125,12 @@ bool stream_estimate_above(struct stream_work *work, const struct stream_map *ma
 /* At least the throughput that stream_estimate() would find, in a tenth of its time: what already
  * this refuses need not be estimated. On unequal nodes INFINITY. */
 double stream_rate_bound(struct stream_work *work, const struct stream_map *map, uint32_t ports);
+/* Is the latency above the limit, were there no contention? In a tenth of an estimate's time; false says nothing. */
+bool stream_bound_exceeds(struct stream_work *work, const struct stream_map *map, double limit);
+/* A latency that this mapping's is not below, nor that of one in which ancestors of the task have copies in this cluster, too: by
+ * the way through the task's copy there. 0 where nodes differ. */
+double stream_bound_through(struct stream_work *work, const struct stream_map *map, uint32_t task,
+                            uint32_t cluster);
 /* After stream_estimate() of the same map with the same work: fills message.latest. */
 void stream_slack(struct stream_work *work, const struct stream_map *map,
                   struct stream_estimate *e);

@@ -107,6 +107,18 @@ static void fill_levels(struct stream_graph *g, const uint32_t *topo)
     }
 }
 
+/* As tail, from the other end. */
+static void fill_heads(struct stream_graph *g, const uint32_t *topo)
+{
+    const struct workflow *w = g->w;
+    for (uint32_t i = 0; i < g->ntasks; i++) {
+        uint32_t t = topo[i];
+        double own = g->uniform ? g->time[t] : costs_least(g->costs, t, NULL);
+        for (uint32_t e = w->succ_off[t]; isfinite(own) && e < w->succ_off[t + 1]; e++)
+            g->head[w->succ_task[e]] = fmax(g->head[w->succ_task[e]], g->head[t] + own);
+    }
+}
+
 /* A task or an edge in the order; `element` is the edge's number plus ntasks. */
 struct element {
     double level;
@@ -128,6 +140,7 @@ static void fill_order(struct stream_graph *g)
 {
     const struct workflow *w = g->w;
     ARRAY(struct element) all = {0};
+    uint32_t ntasks = 0;
     for (uint32_t t = 0; t < g->ntasks; t++) {
         array_push(&all, (struct element){g->bottom[t], g->position[t], 0, t});
         for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++)
@@ -141,6 +154,8 @@ static void fill_order(struct stream_graph *g)
         g->order[i] = all.at[i].element;
         if (all.at[i].is_edge)
             g->rank[all.at[i].element - g->ntasks] = (uint32_t)i;
+        else
+            g->tasks[ntasks++] = all.at[i].element;
     }
     g->norder = (uint32_t)all.n;
     array_free(&all);
@@ -152,6 +167,7 @@ static void finish_graph(struct stream_graph *g)
     uint32_t *topo = mem_new(uint32_t, g->ntasks);
     fill_positions(g, topo);
     fill_levels(g, topo);
+    fill_heads(g, topo);
     fill_order(g);
     free(topo);
     g->all_fixed = g->ntasks > 0;
@@ -177,11 +193,13 @@ static struct stream_graph *new_graph(const struct workflow *w, const struct pla
     g->time = mem_new_zero(double, g->ntasks);
     g->transfer = mem_new_zero(double, g->nedges);
     g->tail = mem_new_zero(double, g->ntasks);
+    g->head = mem_new_zero(double, g->ntasks);
     g->bottom = mem_new_zero(double, g->ntasks);
     g->position = mem_new(uint32_t, g->ntasks);
     g->edge_from = mem_new(uint32_t, g->nedges);
     g->shared = mem_new_zero(uint8_t, g->nedges);
     g->order = mem_new(uint32_t, (size_t)g->ntasks + g->nedges);
+    g->tasks = mem_new(uint32_t, g->ntasks);
     g->rank = mem_new_zero(uint32_t, g->nedges);
     return g;
 }
@@ -233,6 +251,8 @@ void stream_graph_free(struct stream_graph *g)
     free(g->time);
     free(g->transfer);
     free(g->tail);
+    free(g->head);
+    free(g->tasks);
     free(g->bottom);
     free(g->position);
     free(g->edge_from);

@@ -13,6 +13,9 @@
 
 /* ---- links by pair ---- */
 
+/* Their pairs fit into the processor's second cache: 128 kB. */
+enum { NEAR_CLUSTERS = 128 };
+
 /* Doubles the table of pairs. Entries of an earlier epoch are dead: clearing the table is adding
  * one to the epoch. */
 static void grow_pairs(struct stream_work *work)
@@ -53,8 +56,8 @@ static uint32_t new_link(struct stream_work *work)
     return (uint32_t)work->links.n - 1;
 }
 
-/* The link of two clusters, made on first use. At most half of the table is full. */
-uint32_t stream_slots_link(struct stream_work *work, uint32_t a, uint32_t b)
+/* At most half of the table is full. */
+static uint32_t link_of_many(struct stream_work *work, uint32_t a, uint32_t b)
 {
     uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
     if ((work->links.n + 1) * 2 > work->mask)
@@ -68,6 +71,19 @@ uint32_t stream_slots_link(struct stream_work *work, uint32_t a, uint32_t b)
     work->pair[at] = key;
     work->pair_epoch[at] = work->epoch;
     return work->pair_link[at] = new_link(work);
+}
+
+uint32_t stream_slots_link(struct stream_work *work, uint32_t a, uint32_t b)
+{
+    uint32_t low = a < b ? a : b, high = a < b ? b : a;
+    if (high >= NEAR_CLUSTERS)
+        return link_of_many(work, a, b);
+    if (!work->near)
+        work->near = mem_new_zero(struct stream_near, (size_t)NEAR_CLUSTERS * NEAR_CLUSTERS);
+    struct stream_near *n = &work->near[low * NEAR_CLUSTERS + high];
+    if (n->epoch != work->epoch)
+        *n = (struct stream_near){work->epoch, new_link(work)};
+    return n->link;
 }
 
 void stream_slots_clear_side(struct stream_work *work, uint32_t cluster)
@@ -94,6 +110,8 @@ void stream_slots_clear_links(struct stream_work *work)
     if (++work->epoch == 0) {
         if (work->pair)
             memset(work->pair_epoch, 0, ((size_t)work->mask + 1) * sizeof(uint32_t));
+        if (work->near)
+            memset(work->near, 0, sizeof *work->near * NEAR_CLUSTERS * NEAR_CLUSTERS);
         work->epoch = 1;
     }
 }
@@ -112,6 +130,7 @@ void stream_slots_free(struct stream_work *work)
     }
     array_free(&work->links);
     array_free(&work->journal);
+    free(work->near);
     free(work->pair);
     free(work->pair_link);
     free(work->pair_epoch);
@@ -237,8 +256,8 @@ struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32
 
 /* Insert a block, joined with those it touches. The list was idle there. `undo` (may be NULL) gets
  * what taking it back needs. */
-static void slots_insert_block(stream_blocks *list, double start, double finish,
-                               struct stream_undo *undo)
+static void slots_insert_between(stream_blocks *list, double start, double finish,
+                                 struct stream_undo *undo)
 {
     size_t at = first_after(list, start);
     double hair = 1e-12 * finish;
@@ -268,6 +287,19 @@ static void slots_insert_block(stream_blocks *list, double start, double finish,
         list->n--;
     }
     list->at[first] = (struct stream_block){start, finish};
+}
+
+/* The same. Most blocks come behind all others: then there is nothing to search for. */
+static inline void slots_insert_block(stream_blocks *list, double start, double finish,
+                                      struct stream_undo *undo)
+{
+    size_t n = list->n;
+    if (undo || (n && list->at[n - 1].finish > start))
+        slots_insert_between(list, start, finish, undo);
+    else if (n && list->at[n - 1].finish >= start - 1e-12 * finish)
+        list->at[n - 1].finish = finish;
+    else
+        array_push(list, (struct stream_block){start, finish});
 }
 
 /* `message` is the last one by number, not by time: predecessors are asked in the order of

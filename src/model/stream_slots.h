@@ -53,7 +53,10 @@ struct stream_work {
     struct stream_side *sides;       /* per cluster */
     ARRAY(struct stream_link) links; /* links.n in use; those past it keep their memory */
     size_t links_made;
-    /* (a, b) -> link: open addressing, valid where the epoch is the current one */
+    /* (a, b) -> link, valid where the epoch is the current one: a table of all pairs of few clusters, open addressing for many */
+    struct stream_near {
+        uint32_t epoch, link;
+    } * near; /* NEAR_CLUSTERS^2 */
     uint64_t *pair;
     uint32_t *pair_link, *pair_epoch, epoch, mask;
     ARRAY(struct stream_undo) journal;
@@ -63,10 +66,10 @@ struct stream_work {
     uint32_t *chain, ncopies;
     /* per cluster */
     uint32_t *last_copy;
-    uint8_t *dirty;   /* its messages differ from those of the base */
-    uint8_t *booked;  /* its messages are on its lanes; else they wait in `pending` */
-    uint32_t *unread; /* the last message that waits; NONE */
-    uint32_t *limit;  /* channels it has; 0: any number */
+    uint8_t *dirty;                 /* its messages differ from those of the base */
+    uint8_t *booked;                /* its messages are on its lanes; else they wait in `pending` */
+    uint32_t *unread, *unread_last; /* messages that wait; NONE */
+    uint32_t *limit;                /* channels it has; 0: any number */
     /* per message */
     ARRAY(struct stream_pending) pending;
     ARRAY(uint32_t) renumber; /* of the base: the same message now */
@@ -76,12 +79,16 @@ struct stream_work {
 
 /* Room for so many clusters and copies. */
 void stream_work_fit(struct stream_work *work, uint32_t nclusters, uint32_t ncopies);
+/* stream_bound.c: a latency that the mapping's is not below; gives up once it exceeds `limit`. work->latest gets, per copy, what
+ * must follow its end at least. Equal nodes only. */
+double stream_bound_tails(struct stream_work *work, const struct stream_map *map, double limit);
 /* Nothing booked on these clusters. */
 void stream_slots_clear(struct stream_work *work, uint32_t nclusters);
 /* The same, but what is on the clusters' lanes stays until stream_slots_clear_side(). */
 void stream_slots_clear_links(struct stream_work *work);
 void stream_slots_clear_side(struct stream_work *work, uint32_t cluster);
 void stream_slots_free(struct stream_work *work);
+/* The link of two clusters, made on first use. */
 uint32_t stream_slots_link(struct stream_work *work, uint32_t a, uint32_t b);
 /* The earliest start, not before `ready`, at which the link and a channel at each end (of
  * work->limit there) are idle for `duration`. */

@@ -61,7 +61,7 @@ static bool lmh_is_better(const struct stream_state *a, const struct stream_stat
 /* After every move: slack on top of the estimate, which says which transfers are critical. */
 static void estimate_now(const struct stream_problem *q, struct mos_bench *x)
 {
-    state_perform(&x->current, q, &x->now, &x->look[0]);
+    state_perform(&x->current, q, &x->now, &x->look[0], false);
     struct stream_map map = state_map(&x->current);
     stream_slack(q->work, &map, &x->now);
 }
@@ -129,12 +129,19 @@ static bool step_is_admissible(const struct stream_problem *q, const struct mos_
            !seen_has(seen, state_hash(&x->trial));
 }
 
-/* The better of merging and duplicating at one critical transfer, into x->step. */
+/* Nothing is shorter than the longest path with free edges. */
+static bool lmh_is_least(const struct stream_problem *q, const struct stream_state *s)
+{
+    return s->latency * (1 - STREAM_TOLERANCE) <= q->g->longest;
+}
+
+/* The better of merging and duplicating at one critical transfer, into x->step. `chosen`: x->choice is to be beaten. */
 static bool mend_transfer(const struct stream_problem *q, struct mos_bench *x,
-                          const struct stream_message *m, bool try_merge,
+                          const struct stream_message *m, bool try_merge, bool chosen,
                           const struct lmh_seen *seen)
 {
-    double limit = x->current.latency * (1 + STREAM_TOLERANCE);
+    double limit = chosen ? x->choice.latency * (1 - STREAM_TOLERANCE)
+                          : x->current.latency * (1 + STREAM_TOLERANCE);
     bool found = false;
     x->tried += 2;
     if (try_merge) {
@@ -144,6 +151,8 @@ static bool mend_transfer(const struct stream_problem *q, struct mos_bench *x,
             mos_estimate_trial(q, x, limit, q->throughput) && step_is_admissible(q, x, seen)) {
             state_copy(&x->step, &x->trial);
             found = true;
+            if (lmh_is_least(q, &x->step))
+                return true;
         }
     }
     state_copy(&x->trial, &x->current);
@@ -173,7 +182,7 @@ static bool choose_move(const struct stream_problem *q, struct mos_bench *x,
     if (list.n)
         qsort(list.at, list.n, sizeof *list.at, compare_critical);
     for (size_t i = 0; i < list.n; i++) {
-        if (found && list.at[i].gain < list.at[i - 1].gain)
+        if (found && (list.at[i].gain < list.at[i - 1].gain || lmh_is_least(q, &x->choice)))
             break;
         const struct stream_message *m = &e->messages.at[list.at[i].message];
         bool first = true; /* one merge of this pair is enough */
@@ -182,7 +191,7 @@ static bool choose_move(const struct stream_problem *q, struct mos_bench *x,
             first =
                 !((o->from == m->from && o->to == m->to) || (o->from == m->to && o->to == m->from));
         }
-        if (mend_transfer(q, x, m, first, seen) &&
+        if (mend_transfer(q, x, m, first, found, seen) &&
             (!found || x->step.latency < x->choice.latency * (1 - STREAM_TOLERANCE))) {
             state_copy(&x->choice, &x->step);
             found = true;

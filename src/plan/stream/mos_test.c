@@ -208,7 +208,7 @@ static void test_incremental(void)
                        state_estimate_above(&t, &q, INFINITY, rate * (hair + 1e-8), &base, &quick);
             /* made, it is the next base, numbered without gaps, as if estimated anew */
             state_copy(&s, &t);
-            state_perform(&s, &q, &base, &quick);
+            state_perform(&s, &q, &base, &quick, false);
             state_estimate(&s, &q, INFINITY, NULL, &full);
             unlike += !same_estimates(&base, &full);
         }

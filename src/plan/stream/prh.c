@@ -16,25 +16,18 @@ struct reducer {
     const struct stream_problem *q;
     struct mos_bench x;
     struct stream_pairs pairs;
-    bool replicate, missed;
+    struct stream_estimate chosen; /* of x.choice, where `judged` */
+    bool replicate, missed, judged;
     uint32_t batch; /* merges at once at most; halved when they spoil each other */
     /* before the first merge that misses the throughput: up to it both ways are one */
     struct stream_state fork;
     uint32_t fork_batch;
 };
 
-/* x->trial with candidate c against x->choice with candidate d: meets T, least latency, connected,
- * not concurrent, waste. */
-static bool merge_is_better(const struct reducer *r, const struct pair_candidate *c,
-                            const struct pair_candidate *d, bool defragment)
+/* Candidates of the same latency: connected, not concurrent, waste. */
+static bool merge_wins_tie(const struct reducer *r, const struct pair_candidate *c,
+                           const struct pair_candidate *d, bool defragment)
 {
-    const struct stream_state *a = &r->x.trial, *b = &r->x.choice;
-    if (c->keeps != d->keeps && !defragment)
-        return c->keeps > d->keeps;
-    if (a->latency < b->latency * (1 - STREAM_TOLERANCE))
-        return true;
-    if (a->latency > b->latency * (1 + STREAM_TOLERANCE))
-        return false;
     if (defragment)
         return c->a != d->a ? c->a < d->a : c->b < d->b;
     if (c->connected != d->connected)
@@ -46,6 +39,29 @@ static bool merge_is_better(const struct reducer *r, const struct pair_candidate
     if (fabs(c->waste - d->waste) > 1e-9)
         return c->waste > d->waste;
     return c->a != d->a ? c->a < d->a : c->b < d->b;
+}
+
+/* x->trial with candidate c against x->choice with candidate d: meets T, least latency, tie. */
+static bool merge_is_better(const struct reducer *r, const struct pair_candidate *c,
+                            const struct pair_candidate *d, bool defragment)
+{
+    const struct stream_state *a = &r->x.trial, *b = &r->x.choice;
+    if (c->keeps != d->keeps && !defragment)
+        return c->keeps > d->keeps;
+    if (a->latency < b->latency * (1 - STREAM_TOLERANCE))
+        return true;
+    if (a->latency > b->latency * (1 + STREAM_TOLERANCE))
+        return false;
+    return merge_wins_tie(r, c, d, defragment);
+}
+
+/* The latency up to which candidate c may still win. Who loses a tie must be strictly better: most merges leave the critical
+ * path alone, and then a bound refuses them. */
+static double merge_limit(const struct reducer *r, const struct pair_candidate *c,
+                          const struct pair_candidate *best, bool defragment)
+{
+    double tie = merge_wins_tie(r, c, best, defragment) ? 2 * STREAM_TOLERANCE : -STREAM_TOLERANCE;
+    return r->x.choice.latency * (1 + tie);
 }
 
 /* The best pair alone, into x->choice. */
@@ -68,8 +84,8 @@ static bool merge_best(struct reducer *r, bool defragment, struct pair_candidate
         state_merge(&x->trial, r->q, c->a, c->b);
         /* then only one that keeps it, too, and is not longer, can still win */
         bool kept = found && best->keeps == KEEPS;
-        double limit = kept ? x->choice.latency * (1 + 2 * STREAM_TOLERANCE) : INFINITY;
-        if (!x->trial.possible ||
+        double limit = kept ? merge_limit(r, c, best, defragment) : INFINITY;
+        if (!x->trial.possible || state_exceeds(&x->trial, r->q, limit) ||
             (kept && !defragment && state_misses(&x->trial, r->q, r->q->throughput)) ||
             !state_estimate_above(&x->trial, r->q, limit,
                                   kept && !defragment ? r->q->throughput : 0, &x->now, x->look))
@@ -88,6 +104,10 @@ static bool merge_best(struct reducer *r, bool defragment, struct pair_candidate
             state_copy(&x->choice, &x->trial);
             *best = *c;
             found = true;
+            r->judged = c->keeps == KEEPS;
+            struct stream_estimate other = r->chosen;
+            r->chosen = x->look[0];
+            x->look[0] = other;
         }
     }
     if (found && best->keeps == MISSES && !r->missed) {
@@ -123,6 +143,7 @@ static void merge_more(struct reducer *r, const struct pair_candidate *best, uin
     if (x->trial.possible && state_estimate(&x->trial, r->q, INFINITY, &x->now, x->look) &&
         x->trial.rate >= wanted && x->trial.latency <= bound * SPOILT) {
         state_copy(&x->choice, &x->trial);
+        r->judged = false;
         r->batch = 2 * count;
     } else {
         r->batch = merged / 2;
@@ -185,6 +206,7 @@ static void reduce_one_way(struct reducer *r, struct stream_state *s)
     pairs_init(&r->pairs, q, &x->current, &x->now);
     for (;;) {
         bool found;
+        r->judged = false;
         if (x->current.processors > q->processors)
             found = merge_pairs(r);
         else if (x->current.rate < q->throughput * (1 - STREAM_TOLERANCE))
@@ -194,7 +216,7 @@ static void reduce_one_way(struct reducer *r, struct stream_state *s)
         if (!found)
             break; /* only tasks that may not be replicated can stop it */
         state_copy(&x->current, &x->choice);
-        state_perform(&x->current, q, &x->now, &x->look[0]);
+        state_perform(&x->current, q, &x->now, r->judged ? &r->chosen : &x->look[0], r->judged);
     }
     state_copy(s, &x->current);
     stream_pairs_free(&r->pairs);
@@ -213,6 +235,7 @@ static void reducer_free(struct reducer *r)
     struct stream_state *all[] = {&r->x.current, &r->x.trial, &r->x.choice, &r->x.step, &r->fork};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         state_free(all[i]);
+    stream_estimate_free(&r->chosen);
     stream_estimate_free(&r->x.now);
     stream_estimate_free(&r->x.look[0]);
     stream_estimate_free(&r->x.look[1]);

@@ -333,13 +333,20 @@ bool state_estimate(struct stream_state *s, const struct stream_problem *q, doub
 }
 
 void state_perform(struct stream_state *s, const struct stream_problem *q,
-                   struct stream_estimate *now, struct stream_estimate *spare)
+                   struct stream_estimate *now, struct stream_estimate *spare, bool judged)
 {
-    state_estimate(s, q, INFINITY, now, spare);
+    if (!judged)
+        state_estimate(s, q, INFINITY, now, spare);
     struct stream_estimate before = *now;
     *now = *spare;
     *spare = before;
     state_compact(s, now);
+}
+
+bool state_exceeds(const struct stream_state *s, const struct stream_problem *q, double limit)
+{
+    struct stream_map map = state_map(s);
+    return stream_bound_exceeds(q->work, &map, limit);
 }
 
 bool state_misses(const struct stream_state *s, const struct stream_problem *q, double rate)

@@ -86,13 +86,15 @@ bool state_estimate_above(struct stream_state *s, const struct stream_problem *q
                           double rate, const struct stream_estimate *base,
                           struct stream_estimate *out);
 /* A move was made: *now, the estimate of the mapping before it, becomes that of this one, without
- * empty clusters. `spare`: memory for an estimate. */
+ * empty clusters. `spare`: memory for an estimate; `judged`: it is in it already. */
 void state_perform(struct stream_state *s, const struct stream_problem *q,
-                   struct stream_estimate *now, struct stream_estimate *spare);
+                   struct stream_estimate *now, struct stream_estimate *spare, bool judged);
 /* The same set of clusters gives the same value, however they are numbered. */
 uint64_t state_hash(const struct stream_state *s);
 /* The same clusters in the same order, with the same replicas: their estimates are equal, too. */
 uint64_t state_fingerprint(const struct stream_state *s);
+/* Is the latency above the limit, were there no contention? Cheap; false says nothing. */
+bool state_exceeds(const struct stream_state *s, const struct stream_problem *q, double limit);
 /* Is the rate beyond what the ports can carry? Cheap; false says nothing. */
 bool state_misses(const struct stream_state *s, const struct stream_problem *q, double rate);
 /* Does it meet what is asked for? */

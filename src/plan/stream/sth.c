@@ -61,6 +61,14 @@ static uint32_t latest_input(const struct stream_problem *q, const struct stream
     return best;
 }
 
+/* Is the latency beyond the limit, however many ancestors of the task follow it? */
+static bool bound_exceeds(const struct stream_problem *q, const struct stream_state *s,
+                          uint32_t task, uint32_t cluster, double limit)
+{
+    struct stream_map map = state_map(s);
+    return isfinite(limit) && stream_bound_through(q->work, &map, task, cluster) > limit;
+}
+
 /* Duplicate `task` into `cluster`, and its ancestors after it while the rate is missed; see mos.h.
  */
 bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint32_t task,
@@ -68,25 +76,26 @@ bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint3
                    const struct stream_estimate *base, struct stream_estimate e[2])
 {
     ARRAY(uint32_t) added = {0};
-    double least = fmin(q->throughput, rate), wanted = least * (1 - STREAM_TOLERANCE);
+    double needed = fmin(q->throughput, rate), wanted = needed * (1 - STREAM_TOLERANCE);
     bool good = false;
     size_t most = q->g->ntasks <= PATIENT ? SIZE_MAX : FEW_ANCESTORS;
     uint32_t further = 0, turn = 0;
     if (!q->duplication)
         return false;
     /* Ancestors may bring back under the limit what the first copy put above it: worth the time on
-     * graphs of ordinary size. */
+     * graphs of ordinary size, unless already the way through the copy is too long. */
+    double bound = deeper ? limit : INFINITY;
     if (q->g->ntasks <= PATIENT)
         limit = INFINITY;
     while (task != NONE && added.n <= most) {
         array_push(&added, task);
         state_add(s, q, task, cluster);
-        if (!state_fits(q, s))
+        if (!state_fits(q, s) || bound_exceeds(q, s, task, cluster, bound))
             break;
         /* each copy changes what the one before it made: that is the nearest to start from */
         bool missed = state_misses(s, q, wanted);
         if (!missed && isinf(limit))
-            missed = !state_estimate_above(s, q, limit, least, base, &e[turn]);
+            missed = !state_estimate_above(s, q, limit, needed, base, &e[turn]);
         else if (!missed && !state_estimate(s, q, limit, base, &e[turn]))
             break;
         if (!missed) {
@@ -104,7 +113,12 @@ bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint3
         if (!good || s->latency < deeper->latency * (1 - STREAM_TOLERANCE))
             state_copy(deeper, s);
         good = true;
-        task = further++ < FEW_ANCESTORS ? latest_input(q, base, added.at, added.n, cluster) : NONE;
+        bound = fmin(bound, deeper->latency * (1 - STREAM_TOLERANCE));
+        /* what is as short as the longest path with free edges cannot be had shorter */
+        bool least = deeper->latency * (1 - STREAM_TOLERANCE) <= q->g->longest;
+        task = !least && further++ < FEW_ANCESTORS
+                   ? latest_input(q, base, added.at, added.n, cluster)
+                   : NONE;
     }
     if (deeper && good)
         state_copy(s, deeper);
@@ -135,7 +149,7 @@ static void sth_offer(struct mos_bench *x, bool *found)
 static void perform_merge(const struct stream_problem *q, struct mos_bench *x)
 {
     state_copy(&x->current, &x->choice);
-    state_perform(&x->current, q, &x->now, &x->look[0]);
+    state_perform(&x->current, q, &x->now, &x->look[0], false);
 }
 
 static void try_merge(const struct stream_problem *q, struct mos_bench *x, uint32_t a, uint32_t b,
