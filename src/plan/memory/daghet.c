@@ -31,7 +31,10 @@ struct dag_blocks {
     const struct platform *p;
     const struct costs *costs;
     const uint32_t *order;
-    uint32_t *block;            /* per task */
+    uint32_t *place;  /* per task: in the order */
+    uint32_t *block;  /* per task */
+    uint32_t *member; /* tasks by block, each block's in the order: blocks_list() */
+    uint32_t from[MOST_BLOCKS + 2];
     uint32_t n;                 /* blocks, some of them empty after merges */
     uint32_t node[MOST_BLOCKS]; /* NONE: not given */
     double work[MOST_BLOCKS];   /* 0: empty */
@@ -41,15 +44,36 @@ struct dag_blocks {
     uint32_t *left; /* per object, scratch */
 };
 
-/* The memory of the tasks of block a (and of b, taken for the same block; NONE: no other) in their order. */
+/* The tasks of each block, after changes of block[]: O(tasks). */
+static void blocks_list(struct dag_blocks *s)
+{
+    memset(s->from, 0, (s->n + 2) * sizeof *s->from);
+    for (uint32_t t = 0; t < s->w->ntasks; t++)
+        s->from[s->block[t] + 2]++;
+    for (uint32_t b = 0; b < s->n; b++)
+        s->from[b + 2] += s->from[b + 1];
+    for (uint32_t i = 0; i < s->w->ntasks; i++)
+        s->member[s->from[s->block[s->order[i]] + 1]++] = s->order[i];
+}
+
+/* The task of two rows that comes first in the order; it is passed. */
+static uint32_t block_next(const struct dag_blocks *s, uint32_t at[2], const uint32_t end[2])
+{
+    int row = at[0] == end[0];
+    if (at[0] < end[0] && at[1] < end[1])
+        row = s->place[s->member[at[1]]] < s->place[s->member[at[0]]];
+    return s->member[at[row]++];
+}
+
+/* The memory of the tasks of block a (and of b, taken for the same block; NONE: no other) in their order. O(their edges). */
 static double block_peak(const struct dag_blocks *s, uint32_t a, uint32_t b)
 {
     const struct workflow *w = s->w;
     double waiting = 0, peak = 0;
-    for (uint32_t i = 0; i < w->ntasks; i++) {
-        uint32_t t = s->order[i];
-        if (s->block[t] != a && s->block[t] != b)
-            continue;
+    uint32_t at[2] = {s->from[a], b == NONE ? 0 : s->from[b]};
+    const uint32_t end[2] = {s->from[a + 1], b == NONE ? 0 : s->from[b + 1]};
+    while (at[0] < end[0] || at[1] < end[1]) {
+        uint32_t t = block_next(s, at, end);
         double now = waiting + keep_task_bytes(w, t), freed = 0;
         for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++) {
             uint32_t o = w->pred_object[e], from = s->block[w->pred_task[e]];
@@ -72,10 +96,11 @@ static double block_peak(const struct dag_blocks *s, uint32_t a, uint32_t b)
     return peak;
 }
 
-/* Work, tasks and traffic of all blocks anew: O(edges + n^2). */
+/* Members, work, tasks and traffic of all blocks anew: O(edges + n^2). */
 static void blocks_measure(struct dag_blocks *s)
 {
     const struct workflow *w = s->w;
+    blocks_list(s);
     for (uint32_t b = 0; b < s->n; b++)
         s->work[b] = s->tasks[b] = 0;
     for (size_t i = 0; i < (size_t)s->n * s->n; i++)
@@ -149,19 +174,11 @@ static void blocks_halve(struct dag_blocks *s, uint32_t b)
 {
     uint32_t keep = s->tasks[b] / 2, added = s->n++;
     s->node[added] = NONE;
-    s->tasks[added] = 0;
-    for (uint32_t i = 0; i < s->w->ntasks; i++) {
-        uint32_t t = s->order[i];
-        if (s->block[t] != b)
-            continue;
-        if (keep) {
-            keep--;
-            continue;
-        }
-        s->block[t] = added;
-        s->tasks[added]++;
-    }
-    s->tasks[b] -= s->tasks[added];
+    for (uint32_t i = s->from[b] + keep; i < s->from[b + 1]; i++)
+        s->block[s->member[i]] = added;
+    s->tasks[added] = s->tasks[b] - keep;
+    s->tasks[b] = keep;
+    blocks_list(s);
 }
 
 static uint32_t largest_free_node(const struct dag_blocks *s)
@@ -223,8 +240,8 @@ static bool blocks_merge(struct dag_blocks *s)
         }
         if (best == NONE)
             return false;
-        for (uint32_t t = 0; t < s->w->ntasks; t++)
-            s->block[t] = s->block[t] == u ? best : s->block[t];
+        for (uint32_t i = s->from[u]; i < s->from[u + 1]; i++)
+            s->block[s->member[i]] = best;
         s->peak[best] = best_peak;
         blocks_measure(s);
     }
@@ -396,11 +413,17 @@ static struct plan *daghet_run(const struct plan_request *request, bool partitio
         struct dag_blocks *s = mem_new_zero(struct dag_blocks, 1);
         *s = (struct dag_blocks){.w = w, .p = request->platform, .costs = costs, .order = order};
         s->block = mem_new_zero(uint32_t, w->ntasks);
+        s->member = mem_new(uint32_t, w->ntasks);
+        s->place = mem_new(uint32_t, w->ntasks);
+        for (uint32_t i = 0; i < w->ntasks; i++)
+            s->place[order[i]] = i;
         s->left = mem_new_zero(uint32_t, w->nobjects);
         s->bytes = mem_new(double, (size_t)MOST_BLOCKS *MOST_BLOCKS);
         const char *measure = request_text(request, &planner_daghetpart, "measure");
         plan = partition_best(s, key, plan, strcmp(measure, "blocks") == 0);
         free(s->block);
+        free(s->member);
+        free(s->place);
         free(s->left);
         free(s->bytes);
         free(s);

@@ -20,7 +20,8 @@
 
 extern const struct planner planner_heft_mem, planner_minmin_mem;
 
-/* Larger graphs have one way, heft-mem, which tries several orders itself: 100,000 tasks in a few seconds. */
+/* Larger graphs have heft-mem, which tries several orders itself, and a repair that is given up when it is longer: 100,000 tasks
+ * in a few seconds. */
 enum { REPAIR_TASKS = 20000 };
 
 struct improvement {
@@ -135,6 +136,7 @@ static bool improve_by_proof(struct improvement *m, double share, double bound)
 /* Options, progress and budget are the search's, not theirs. */
 static void improve_start(struct improvement *m, struct plan *plan)
 {
+    static const char repaired[] = "the plan without memory, repaired";
     struct plan_request own = *m->request;
     own.options = NULL;
     own.noptions = 0;
@@ -142,11 +144,15 @@ static void improve_start(struct improvement *m, struct plan *plan)
     improve_with(m, planner_heft_mem.run(&own, NULL), "heft-mem");
     if (m->request->workflow->ntasks <= REPAIR_TASKS)
         improve_with(m, planner_minmin_mem.run(&own, NULL), "minmin-mem");
-    /* a large plan that was made without memory is rarely worth its repair: it begins too much at once */
-    if (plan && (!m->best || m->request->workflow->ntasks <= REPAIR_TASKS))
-        improve_with(m, within_memory(&own, plan, NULL), "the plan without memory, repaired");
-    else
+    if (!plan)
+        return;
+    bool plain = !own.workflow->asks && !platform_limits_ports(own.platform);
+    if (m->best && plain && own.workflow->ntasks > REPAIR_TASKS) {
+        improve_with(m, within_shorter(m->costs, plan, plan_makespan(m->best)), repaired);
         plan_free(plan);
+    } else {
+        improve_with(m, within_memory(&own, plan, NULL), repaired);
+    }
 }
 
 /* Notes of the planner that it came from would speak of other figures. */

@@ -206,6 +206,20 @@ static void test_oracle(void)
     ok(feasible > 60 && dearer > 15, "in many memory matters");
 }
 
+/* A few need more states: from the plan that was found, as `auto` goes on. The shorter plan of both stays. */
+static bool proven_in_the_end(const struct costs *costs, struct prove_result *exact)
+{
+    double upper = exact->plan ? plan_makespan(exact->plan) : INFINITY;
+    struct prove_limits limits = {.seconds = INFINITY, .upper = upper, .states = 30000000};
+    struct prove_result more = prove_shortest(costs, &limits);
+    printf("# %llu states more\n", (unsigned long long)more.states);
+    if (more.plan) {
+        plan_free(exact->plan);
+        exact->plan = more.plan;
+    }
+    return more.complete;
+}
+
 /* The goal: valid wherever the exact search finds a plan, and within 1.25 of it on average. */
 static void test_lists(void)
 {
@@ -225,7 +239,7 @@ static void test_lists(void)
             made[i] = planner_run(planner_find(names[i]), &r, NULL);
         struct prove_limits limits = {.seconds = INFINITY, .upper = INFINITY, .states = 300000};
         struct prove_result exact = prove_shortest(costs, &limits);
-        proven += exact.complete;
+        proven += exact.complete || proven_in_the_end(costs, &exact);
         cases += exact.plan != NULL;
         for (int i = 0; i < 2; i++) {
             none[i] += exact.plan && !made[i];
@@ -238,7 +252,8 @@ static void test_lists(void)
         platform_free(p);
         workflow_free(w);
     }
-    printf("# exact: %u with a plan, %u proven\n", cases, proven);
+    printf("# exact: %u with a plan\n", cases);
+    is_int(proven, 200, "the exact search comes to its end in all");
     for (int i = 0; i < 2; i++) {
         double mean = ratio[i] / (cases - none[i]);
         printf("# %s: %u without a plan, %.3f of the exact\n", names[i], none[i], mean);

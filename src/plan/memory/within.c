@@ -36,10 +36,11 @@ bool within_possible(const struct workflow *w, const struct costs *costs, struct
     return true;
 }
 
-/* The starts of the first copies as keys, and their nodes. */
-static struct plan *retime(const struct workflow *w, const struct costs *costs,
-                           const struct plan *plan, bool move)
+/* The starts of the first copies as keys, and their nodes. NULL: it comes to a standstill, or ends after `longest` (0: any end). */
+static struct plan *retime(const struct costs *costs, const struct plan *plan, bool move,
+                           double longest)
 {
+    const struct workflow *w = costs->workflow;
     double *key = mem_new_zero(double, w->ntasks);
     uint32_t *node = mem_new(uint32_t, w->ntasks), stuck;
     for (uint32_t t = 0; t < w->ntasks; t++)
@@ -52,8 +53,11 @@ static struct plan *retime(const struct workflow *w, const struct costs *costs,
         }
     }
     struct keep_schedule *k = keep_new(costs);
-    struct fill f = {
-        .key = key, .choice = move ? FILL_RESERVE : FILL_EARLIEST, .node = node, .prefer = move};
+    struct fill f = {.key = key,
+                     .choice = move ? FILL_RESERVE : FILL_EARLIEST,
+                     .node = node,
+                     .prefer = move,
+                     .longest = longest};
     struct plan *made = fill_schedule(k, &f, &stuck) ? keep_plan(k) : NULL;
     keep_free(k);
     free(key);
@@ -81,7 +85,7 @@ static struct plan *repair(const struct plan_request *request, const struct plan
     struct plan *made = NULL;
     if (within_possible(request->workflow, costs, err) && !plan->pins.n && !plan->constraints.n)
         for (int move = 0; move < 2 && !made; move++) {
-            made = retime(request->workflow, costs, plan, move);
+            made = retime(costs, plan, move, 0);
             if (made && !within_valid(made, request)) {
                 plan_free(made);
                 made = NULL;
@@ -89,6 +93,12 @@ static struct plan *repair(const struct plan_request *request, const struct plan
         }
     costs_free(costs);
     return made;
+}
+
+struct plan *within_shorter(const struct costs *costs, const struct plan *plan, double longest)
+{
+    struct plan *made = retime(costs, plan, false, longest);
+    return made ? made : retime(costs, plan, true, longest);
 }
 
 /* Bounds of the planner still hold: memory only takes plans away. */

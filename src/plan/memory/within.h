@@ -16,6 +16,9 @@ bool within_asked(const struct plan_request *request);
  * nodes, delayed and moved until it does. Takes `plan`; NULL with an error when none was found. */
 struct plan *within_memory(const struct plan_request *request, struct plan *plan,
                            struct error *err);
+/* The repair alone, given up as soon as it ends after `longest`, so that it costs little where it is in vain. NULL: none. Knows no
+ * ports and no things; nobody has judged it. */
+struct plan *within_shorter(const struct costs *costs, const struct plan *plan, double longest);
 /* False (infeasible), naming the task, when some task with its files fits into no node. */
 bool within_possible(const struct workflow *w, const struct costs *costs, struct error *err);
 /* heft's or minmin's plan, for platforms with ports and workflows with resources, which only the list planners
