@@ -27,6 +27,7 @@ static const struct option cluster_options[] = {
     ROW("spread", NUMBER, 0, 1, "of run times; 1: from 0 to twice the mean"),
     ROW("size", BYTES, 0, 1e15, "mean bytes of an output"),
     ROW("file-size", BYTES, 0, 1e15, "bytes of a file"),
+    ROW("drawn-files", COUNT, 0, 1, "1: files stand on nodes drawn at random, not evenly"),
     ROW("memory", BYTES, 1, 1e18, "bytes of each node; tasks run only where theirs fits"),
     ROW("large", COUNT, 0, 1u << 24, "nodes that have more than the others: the first so many"),
     ROW("factor", COUNT, 1, 1024, "how many times the cores and memory a large node has"),
@@ -47,7 +48,7 @@ static const struct option cluster_options[] = {
 #undef ROW
     {0},
 };
-enum { BENCHMARK_OPTIONS = 7 }; /* the first rows, down to file-size */
+enum { BENCHMARK_OPTIONS = 8 }; /* the first rows, down to drawn-files */
 
 /* Settings of graphs that have no use for them would be ignored: an error instead. */
 static bool cluster_setting_counts(const struct workload *d, const struct option *o,
@@ -181,14 +182,31 @@ static bool cluster_settings(struct cluster_problem *s, struct error *err)
     uint32_t rigid = 0, prefetch = 2;
     double cache = 8e9;
     void *const field[] = {
-        &d->ntasks,           &d->degree,  &d->files,
-        &d->length,           &d->spread,  &d->size,
-        &d->file_size,        &c->memory,  &c->large,
-        &c->factor,           &c->t,       &c->tt,
-        &c->steal_bound,      &rigid,      &c->latency,
-        &c->bandwidth,        &c->servers, &c->store_service,
-        &c->dispatch,         &cache,      &prefetch,
-        &s->bound.task_bytes, NULL,        NULL,
+        &d->ntasks,
+        &d->degree,
+        &d->files,
+        &d->length,
+        &d->spread,
+        &d->size,
+        &d->file_size,
+        &d->drawn_files,
+        &c->memory,
+        &c->large,
+        &c->factor,
+        &c->t,
+        &c->tt,
+        &c->steal_bound,
+        &rigid,
+        &c->latency,
+        &c->bandwidth,
+        &c->servers,
+        &c->store_service,
+        &c->dispatch,
+        &cache,
+        &prefetch,
+        &s->bound.task_bytes,
+        NULL,
+        NULL,
     };
     _Static_assert(sizeof field / sizeof *field + 1 ==
                        sizeof cluster_options / sizeof *cluster_options,

@@ -68,8 +68,9 @@ static void bound_text(const char *name, const struct weft_bound *r, struct strb
 /* Settings of the simulated schedulers, which the bound knows nothing of. */
 static bool bound_settings_good(const struct arguments *a, struct error *err)
 {
-    static const char *const theirs[] = {"t",       "tt",      "steal-bound", "rigid", "latency",
-                                         "servers", "service", "dispatch",    "cache", "prefetch"};
+    static const char *const theirs[] = {"t",       "tt",       "steal-bound", "rigid",
+                                         "latency", "servers",  "service",     "dispatch",
+                                         "cache",   "prefetch", "drawn-files"};
     size_t at = 0;
     for (const char *text; (text = arguments_next(a, "set", &at));)
         for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++)

@@ -256,6 +256,8 @@ uint32_t workload_file_node(const struct workload *d, uint32_t object, uint32_t 
     if (d->workflow)
         return object % nodes;
     uint32_t file = object - d->ntasks;
+    if (d->drawn_files)
+        return (uint32_t)(hash_unit(d, object, 2) * nodes);
     if (d->kind == WORKLOAD_STACKING)
         return file % nodes;
     return (uint32_t)((uint64_t)(file % d->files) * nodes / d->files);

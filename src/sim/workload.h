@@ -51,6 +51,7 @@ struct workload {
     double length, spread; /* mean seconds; uniform within mean * (1 +- spread) */
     double size;           /* mean bytes of outputs, uniform in [0, 2 * mean] when spread > 0 */
     double file_size;
+    uint32_t drawn_files; /* 1: input files stand on nodes drawn at random, not evenly */
     uint64_t seed;
     const struct workflow *workflow; /* WORKLOAD_WORKFLOW; its speed is 1 */
 
@@ -83,7 +84,7 @@ uint32_t workload_need(const struct workload *d, uint32_t task, uint32_t index, 
 bool workload_has_data(const struct workload *d);
 bool workload_read_once(const struct workload *d, uint32_t object); /* by one task at most */
 /* Where an input file stands at first: evenly over the nodes (all-pairs: neighbouring files
- * together; others: dealt out one by one). */
+ * together; others: dealt out one by one), or as the seed draws. */
 uint32_t workload_file_node(const struct workload *d, uint32_t object, uint32_t nodes);
 
 /* The tasks divided among nodes. Shares of neighbours are stretches of the tasks in one order: trees as they are
