@@ -34,6 +34,7 @@ struct active {
     char *sandbox;                       /* NULL: none */
     struct input_marks inputs;           /* as they were when it began */
     char *script;                        /* file that holds the command; NULL: none */
+    char *lists;                         /* folder of what {in.list} names, without a sandbox */
     bool strict;                         /* under the strict shell */
     bool shelled;                        /* under a shell or an interpreter */
     bool contained;                      /* an engine runs it for us */
@@ -176,6 +177,13 @@ bool executor_make_sandbox(struct executor *x, uint32_t task, const char *kind, 
                            struct strbuf *path, struct error *err);
 /* Its attempt has not begun, or will not be reported. */
 void executor_drop_sandbox(struct executor *x, uint32_t task, const char *sandbox);
+/* The files behind {in.list}, in this folder. */
+bool executor_make_lists(const struct executor *x, uint32_t task, const char *folder,
+                         struct error *err);
+/* The same for a task without a sandbox, in a folder of their own: *folder, absolute, or NULL where its
+ * command names none. Who has it removes it. */
+bool executor_list_apart(struct executor *x, uint32_t task, uint32_t lane, char **folder,
+                         struct error *err);
 /* Its attempt is over; `last`: and none follows. */
 void executor_leave_sandbox(struct executor *x, uint32_t task, const char *sandbox, bool done,
                             bool last);

@@ -4,18 +4,22 @@
  *     STATE/kept/TASK-KEY          of a task with `keep`: removed when it is done, found by the next
  *                                  attempt, also in another run. KEY is that of its computation: with
  *                                  other inputs or another command it begins anew
+ *     STATE/sandbox/LABEL-lLANE    what {in.list} names, of a task without a sandbox; goes with it
  *     STATE/failed/TASK            with --keep-failed: of a task that failed for good
  *
  * Runs that share a state at once do not share tasks with `keep`: the key has the name of what they
  * make, and two makers of one file in one folder are refused elsewhere. */
 #include "drive/executor_private.h"
 
+#include "base/file.h"
 #include "base/tree.h"
 #include "exec/sandbox.h"
+#include "model/command.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -124,4 +128,44 @@ void executor_leave_sandbox(struct executor *x, uint32_t task, const char *sandb
         strbuf_free(&path);
     }
     tree_remove(sandbox);
+}
+
+/* ---- {in.list} ---- */
+
+bool executor_make_lists(const struct executor *x, uint32_t task, const char *folder,
+                         struct error *err)
+{
+    if (x->w->flags[task] & TASK_CALL || !command_has_lists(x->w, task))
+        return true;
+    struct strbuf name = {0}, names = {0}, path = {0};
+    bool good = true;
+    for (size_t at = 0; good && command_next_list(x->w, task, x->absent, &at, &name, &names);)
+        good = file_write(path_in(folder, name.at, &path), names.at, names.n, err);
+    strbuf_free(&name);
+    strbuf_free(&names);
+    strbuf_free(&path);
+    return good;
+}
+
+bool executor_list_apart(struct executor *x, uint32_t task, uint32_t lane, char **folder,
+                         struct error *err)
+{
+    *folder = NULL;
+    if (x->w->flags[task] & TASK_CALL || !command_has_lists(x->w, task))
+        return true;
+    if (!x->o->state)
+        return error_set(err, ERROR_INPUT,
+                         "its command names {in.list}, a file that has no place in a run without a "
+                         "sandbox and without a state");
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s/sandbox", x->o->state);
+    bool good = sandbox_make_parent(path.at, err);
+    strbuf_printf(&path, "/%s-l%u", x->o->label ? x->o->label : "run", lane);
+    tree_remove(path.at); /* of a run that was killed */
+    if (good && (mkdir(path.at, 0777) != 0 || !(*folder = realpath(path.at, NULL))))
+        good = error_set(err, ERROR_FAILED, "%s: cannot make the folder of lists: %s", path.at,
+                         strerror(errno));
+    good = good && executor_make_lists(x, task, *folder, err);
+    strbuf_free(&path);
+    return good;
 }

@@ -153,22 +153,6 @@ static bool check_inputs(struct executor *x, uint32_t task, struct input_marks *
     return false;
 }
 
-/* The files behind {in.list}. */
-static bool make_lists(const struct executor *x, uint32_t task, const char *sandbox,
-                       struct error *err)
-{
-    if (x->w->flags[task] & TASK_CALL || !command_has_lists(x->w, task))
-        return true;
-    struct strbuf name = {0}, names = {0}, path = {0};
-    bool good = true;
-    for (size_t at = 0; good && command_next_list(x->w, task, x->absent, &at, &name, &names);)
-        good = file_write(path_in(sandbox, name.at, &path), names.at, names.n, err);
-    strbuf_free(&name);
-    strbuf_free(&names);
-    strbuf_free(&path);
-    return good;
-}
-
 bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uint32_t number,
                         char **sandbox, struct input_marks *inputs, struct error *err)
 {
@@ -177,16 +161,11 @@ bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uin
         return false;
     if (!executor_keep_standing(x, task, wants_sandbox(x, task), err))
         return false;
-    if (!wants_sandbox(x, task)) {
-        if (!(x->w->flags[task] & TASK_CALL) && command_has_lists(x->w, task))
-            return error_set(err, ERROR_INPUT,
-                             "its command names {in.list}, a file that its sandbox has; without a "
-                             "sandbox there is none");
+    if (!wants_sandbox(x, task))
         return make_output_folders(x, task, err);
-    }
     struct strbuf path = {0};
     if (!executor_make_sandbox(x, task, kind, number, &path, err) ||
-        !make_lists(x, task, path.at, err)) {
+        !executor_make_lists(x, task, path.at, err)) {
         x->is_short = child_is_shortage(errno);
         if (path.n)
             executor_drop_sandbox(x, task, path.at);
@@ -254,8 +233,12 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
     struct active *a = &x->active[lane];
     const char *program;
     strbuf_clear(&x->command);
-    const struct command_attempt attempt = {
-        .number = s->attempt, .memory = x->memory ? x->memory[s->task] : 0, .absent = x->absent};
+    if (!wants_sandbox(x, s->task) && !executor_list_apart(x, s->task, lane, &a->lists, err))
+        return false;
+    const struct command_attempt attempt = {.number = s->attempt,
+                                            .memory = x->memory ? x->memory[s->task] : 0,
+                                            .absent = x->absent,
+                                            .lists = a->lists};
     if (!executor_watch_children(x, err) || !executor_bring_files(x, s->task, err) ||
         !command_expand_attempt(w, s->task, &attempt, &x->command, err) ||
         !executor_make_room(x, s->task, "", lane, &a->sandbox, &a->inputs, err) ||
@@ -286,9 +269,12 @@ static void active_clear(struct active *a)
 {
     if (a->script)
         unlink(a->script);
+    if (a->lists)
+        tree_remove(a->lists);
+    free(a->lists);
     free(a->script);
     free(a->sandbox);
-    a->sandbox = a->script = NULL;
+    a->sandbox = a->script = a->lists = NULL;
     a->used = false;
 }
 

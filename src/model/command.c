@@ -270,6 +270,17 @@ static void add_list_name(struct strbuf *out, size_t place)
     strbuf_printf(out, ".weft-list-%zu", place);
 }
 
+/* Where the list is, for the command that reads it. */
+static void add_list(const struct filling *fill, size_t place, struct strbuf *out)
+{
+    struct strbuf path = {0};
+    if (fill->attempt.lists)
+        strbuf_printf(&path, "%s/", fill->attempt.lists);
+    add_list_name(&path, place);
+    command_add_data(out, path.at, fill->bare);
+    strbuf_free(&path);
+}
+
 static bool is_absent(const struct marking *m, const uint8_t *absent, uint32_t object)
 {
     return absent && m->mark == MARK_IN && absent[object];
@@ -297,7 +308,7 @@ static bool add_files(const struct workflow *w, uint32_t task, const struct mark
         first = false;
     }
     if (m->list)
-        add_list_name(out, place);
+        add_list(fill, place, out);
     return true;
 }
 

@@ -86,6 +86,7 @@ struct command_attempt {
     uint32_t number;       /* 1 is the first */
     double memory;         /* what it may use, in bytes; 0: as stated */
     const uint8_t *absent; /* by object: inputs that are not there, and are left out; NULL: none */
+    const char *lists; /* folder in which the files behind {in.list} stand; NULL: the task's own */
 };
 bool command_expand_attempt(const struct workflow *w, uint32_t task,
                             const struct command_attempt *attempt, struct strbuf *out,

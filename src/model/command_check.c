@@ -208,11 +208,6 @@ static void check_mark(const struct command_check *c, const char *at, const stru
     case MARK_OUT:
         if (names_missing_file(m, count, &wrong))
             refuse_index(c, at, m->mark, wrong, count);
-        else if (m->list && c->b->flags.at[c->task] & TASK_IN_PLACE)
-            builder_error(c->b, line_of(c, at),
-                          "task '%s': its command names %.*s, a file that its sandbox has; with "
-                          "`sandbox: false` there is none",
-                          builder_task_name(c->b, c->task), (int)m->length, at);
         else
             remark_quotes(c, at, m);
         if (!count && m->index == NONE && !m->items && c->b->line.at[c->task])

@@ -160,5 +160,25 @@ weft run flow.yaml && weft run flow.yaml --why "$work/small/../small/o1" && grep
 ok $? "--why takes a file by its whole name"
 weft run flow.yaml --why ./o1 && grep -q '^a@l=1 does not run' "$work/out"
 ok $? "and by one that begins with a dot"
+
+# ---- {in.list} without a sandbox ----
+place "a folder of lists"
+mkdir in && for i in $(seq 300); do echo "$i" >"in/$i"; done
+cat >flow.yaml <<'Y'
+weft: 1
+lists: { n: { from: 1, to: 300 }, k: [1, 2, 3] }
+tasks:
+  all: { each: k, sandbox: false, run: "xargs cat < {in.some.list} > {out}; wc -l < {in.list} >> {out}; dirname {in.list} > where{k}; sleep 0.1", in: { some: "in/{n}", one: in/7 }, out: "all{k}" }
+Y
+weft run flow.yaml -j3 && [ "$(head -n 300 all2 | sort -n | tail -n 1)" = 300 ] && [ "$(tail -n 1 all3)" = 301 ]
+ok $? "a task without a sandbox finds what {in.list} names, in a folder whose name has blanks"
+[ "$(cat where1 where2 where3 | sort -u | wc -l)" = 3 ] && ! ls -d "$(cat where1)" 2>/dev/null && [ -z "$(find . -name '.weft-list-*')" ]
+ok $? "each at once in a place of its own, and nothing is left"
+rm -f all? && sed -i 's/sandbox: false, //' flow.yaml
+weft run flow.yaml -j3 --no-sandbox && [ "$(wc -l <all1)" = 301 ]
+ok $? "nor does --no-sandbox take it away"
+sed -i 's/sleep 0.1/exit 3/' flow.yaml
+! weft run flow.yaml --no-sandbox && [ -z "$(find . -name '.weft-list-*')" ]
+ok $? "and a failure leaves none"
 echo "1..$count"
 exit $failed

@@ -206,8 +206,8 @@ static void test_named(void)
             "'genome'?");
     refused("tasks: {t: {run: 'f {in.x}', in: [g]}}\n", "{in.x}");
     refused("tasks: {t: {run: 'f', in: {'a b': g}}}\n", "'a b' cannot be the name of an input");
-    refused("tasks: {t: {run: 'f {in.x.list}', sandbox: false, in: {x: g}}}\n",
-            "a file that its sandbox has");
+    expands("tasks: {t: {run: 'f {in.x.list}', sandbox: false, in: {x: g}}}\n",
+            "t: f .weft-list-2\n", "also without a sandbox");
 }
 
 static void test_refusals(void)
