@@ -318,7 +318,7 @@ function One({ plan, at, most }: { plan: Plan; at: Signal<number>; most: number 
             <header>
                 <h2>{plan.planner}</h2>
                 <dl class="facts">
-                    {plan.objectives.map((o) => <div><dt>{o.name.replaceAll("_", " ")}</dt><dd>{o.value === null ? "–" : o.name === "makespan" || o.name.includes("latency") ? seconds(o.value) : number(o.value)}</dd></div>)}
+                    {plan.objectives.map((o) => <div><dt>{o.name.replaceAll("_", " ")}</dt><dd>{o.value === null ? "–" : o.name === "makespan" || o.name.includes("latency") || (o.name === "lower_bound" && plan.objectives.some((m) => m.name === "makespan")) ? seconds(o.value) : o.name === "written" ? bytes(o.value) : o.name === "throughput" ? `${number(o.value)} items/s` : number(o.value)}</dd></div>)}
                     <div><dt>planned in</dt><dd>{seconds(plan.planning_seconds)}</dd></div>
                     {plan.verdict ? <div><dt>order</dt><dd>{plan.verdict}</dd></div> : null}
                 </dl>

@@ -80,7 +80,7 @@ function Ports({ task, grip, take }: { task: Task; grip: Grip | null; take: (p: 
         <>
             {task.ports.map((p) => {
                 const at = portAt(task, p);
-                const name = p.place.length > 1 && !/^\d+$/.test(p.place[1]) ? `${p.place[1]}: ${p.file}` : p.file;
+                const name = p.place.length > 1 && !/^\d+$/.test(p.place[1]) && p.place[1] !== p.file ? `${p.place[1]}: ${p.file}` : p.file;
                 return (
                     <g class={`port ${p.out ? "out" : "in"} ${port.value?.task === task.name && port.value.file === p.file ? "shown" : ""}`}
                         data-task={task.name} data-place={p.place.join("/")} data-out={p.out ? "1" : ""}>

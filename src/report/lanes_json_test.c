@@ -56,6 +56,13 @@ static void few(void)
     ok(json_number(&j, first) == 1, "one core works at first");
     json_ref memory = json_first(&j, member(&j, "memory"));
     ok(json_number(&j, memory) == 100, "with its memory");
+    double most = 0, last = -1;
+    json_ref curve = member(&j, "memory");
+    for (json_ref m = json_first(&j, curve); m != JSON_NONE; m = json_next_element(&j, curve, m)) {
+        last = json_number(&j, m);
+        most = most > last ? most : last;
+    }
+    ok(most == 150 && last == 0, "memory of what ran at once is added, and of nothing else");
     json_free(&j);
     strbuf_clear(&out);
     o.from = 2.5;
