@@ -307,31 +307,6 @@ static uint32_t lane_before(const struct stream_side *side, uint32_t channel)
     return channel < side->lanes.n ? side->lanes.at[channel].message : NONE;
 }
 
-/* Union-find with path halving: clusters that exchange messages are one contention component. */
-static uint32_t find_root(uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-/* The component's rate is bounded by its fewest processors at one end of a transfer: returned. */
-static uint32_t stream_join_components(struct stream_work *work, uint32_t a, uint32_t b,
-                                       uint32_t procs)
-{
-    a = find_root(work->parent, a);
-    b = find_root(work->parent, b);
-    uint32_t root = a < b ? a : b, other = a < b ? b : a;
-    if (root != other) {
-        work->parent[other] = root;
-        if (work->least_procs[other] < work->least_procs[root])
-            work->least_procs[root] = work->least_procs[other];
-    }
-    if (procs < work->least_procs[root])
-        work->least_procs[root] = procs;
-    return work->least_procs[root];
-}
-
 /* Enter the messages of a cluster that were taken over from the base, in their order: from now on slots are searched for on it.
  * Not twice. */
 static void enter_pending(struct pass *s, uint32_t cluster)
@@ -565,7 +540,7 @@ static void stream_compute_rates(struct pass *s)
         out->processors += map->procs[c];
     }
     for (uint32_t c = 0; c < m; c++) {
-        uint32_t root = find_root(work->parent, c);
+        uint32_t root = stream_root(work->parent, c);
         size_t first = out->ports.n;
         out->member.at[c] = root;
         list_ports(s, c, &base_port);
@@ -660,43 +635,4 @@ bool stream_estimate(struct stream_work *work, const struct stream_map *map, uin
                      double limit, const struct stream_estimate *base, struct stream_estimate *out)
 {
     return stream_estimate_above(work, map, ports, limit, 0, base, out);
-}
-
-/* ---- a bound ---- */
-
-/* A channel's cycle is at least the share of its cluster's transfers that it must carry. What may
- * travel with another transfer is left out: counting less keeps it a bound. */
-double stream_rate_bound(struct stream_work *work, const struct stream_map *map, uint32_t ports)
-{
-    const struct stream_graph *g = work->g;
-    uint32_t channels = ports ? ports : stream_ports(g, NULL, 0), m = map->nclusters;
-    if (!g->uniform || !channels)
-        return INFINITY;
-    stream_work_fit(work, m, map->off[g->ntasks]);
-    double *held = work->cluster_time, bound = INFINITY;
-    for (uint32_t c = 0; c < m; c++) {
-        work->parent[c] = c;
-        work->least_procs[c] = UINT32_MAX;
-        held[c] = 0;
-    }
-    for (uint32_t e = 0; e < g->nedges; e++) {
-        uint32_t i = g->edge_from[e], j = g->w->succ_task[e], a = map->home[i];
-        if (g->transfer[e] <= 0 || g->shared[e])
-            continue;
-        for (uint32_t c = map->off[j]; c < map->off[j + 1]; c++) {
-            uint32_t b = map->cluster[c];
-            if (b == a || stream_copy(map, i, b) != NONE)
-                continue;
-            uint32_t pa = map->procs[a], pb = map->procs[b];
-            held[a] += g->transfer[e];
-            held[b] += g->transfer[e];
-            stream_join_components(work, a, b, pa < pb ? pa : pb);
-        }
-    }
-    for (uint32_t c = 0; c < m; c++) {
-        double most = (double)channels * work->least_procs[find_root(work->parent, c)];
-        if (held[c] > 0 && most < bound * held[c])
-            bound = most / held[c];
-    }
-    return bound;
 }

@@ -1,4 +1,4 @@
-/* Bounds of a mapping's latency, were there no contention: what they refuse need not be estimated. Searches ask for thousands of
+/* Bounds of a mapping's latency and rate, were there no contention: what they refuse need not be estimated. Searches ask for thousands of
  * mappings that differ little, and most are longer than the best so far already by the ways through them.
  *
  * A way goes from copy to copy: to the next one in its cluster, to readers beside it, and from home by a transfer to readers in
@@ -80,4 +80,43 @@ double stream_bound_through(struct stream_work *work, const struct stream_map *m
             return time + work->latest[c];
     }
     return 0;
+}
+
+/* ---- the rate ---- */
+
+/* A channel's cycle is at least the share of its cluster's transfers that it must carry. What may
+ * travel with another transfer is left out: counting less keeps it a bound. */
+double stream_rate_bound(struct stream_work *work, const struct stream_map *map, uint32_t ports)
+{
+    const struct stream_graph *g = work->g;
+    uint32_t channels = ports ? ports : stream_ports(g, NULL, 0), m = map->nclusters;
+    if (!g->uniform || !channels)
+        return INFINITY;
+    stream_work_fit(work, m, map->off[g->ntasks]);
+    double *held = work->cluster_time, bound = INFINITY;
+    for (uint32_t c = 0; c < m; c++) {
+        work->parent[c] = c;
+        work->least_procs[c] = UINT32_MAX;
+        held[c] = 0;
+    }
+    for (uint32_t e = 0; e < g->nedges; e++) {
+        uint32_t i = g->edge_from[e], j = g->w->succ_task[e], a = map->home[i];
+        if (g->transfer[e] <= 0 || g->shared[e])
+            continue;
+        for (uint32_t c = map->off[j]; c < map->off[j + 1]; c++) {
+            uint32_t b = map->cluster[c];
+            if (b == a || stream_copy(map, i, b) != NONE)
+                continue;
+            uint32_t pa = map->procs[a], pb = map->procs[b];
+            held[a] += g->transfer[e];
+            held[b] += g->transfer[e];
+            stream_join_components(work, a, b, pa < pb ? pa : pb);
+        }
+    }
+    for (uint32_t c = 0; c < m; c++) {
+        double most = (double)channels * work->least_procs[stream_root(work->parent, c)];
+        if (held[c] > 0 && most < bound * held[c])
+            bound = most / held[c];
+    }
+    return bound;
 }

@@ -103,3 +103,30 @@ void stream_slot_book_side(struct stream_work *work, uint32_t cluster, uint32_t 
                            double start, double finish, uint32_t message);
 /* While journaling: take everything back that was booked since journal.n was `mark`. */
 void stream_slots_undo(struct stream_work *work, size_t mark);
+
+/* ---- contention components ---- */
+
+/* Union-find with path halving: clusters that exchange messages are one contention component. */
+static inline uint32_t stream_root(uint32_t *parent, uint32_t i)
+{
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+/* The component's rate is bounded by its fewest processors at one end of a transfer: returned. */
+static inline uint32_t stream_join_components(struct stream_work *work, uint32_t a, uint32_t b,
+                                              uint32_t procs)
+{
+    a = stream_root(work->parent, a);
+    b = stream_root(work->parent, b);
+    uint32_t root = a < b ? a : b, other = a < b ? b : a;
+    if (root != other) {
+        work->parent[other] = root;
+        if (work->least_procs[other] < work->least_procs[root])
+            work->least_procs[root] = work->least_procs[other];
+    }
+    if (procs < work->least_procs[root])
+        work->least_procs[root] = procs;
+    return work->least_procs[root];
+}

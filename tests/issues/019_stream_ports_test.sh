@@ -50,6 +50,11 @@ python3 -c "import json; d=json.load(open('any.json')); d.pop('ports',None); jso
 "$weft" check old.json >out 2>err && "$weft" sim old.json --items 50 >out 2>err
 ok $? "a plan from before is valid, and replayed"
 
+# where data lies on disk, a transfer is no quicker than that
+echo '{ weft: 1, network: { bandwidth: 8, disk: 1, memory: 90 }, nodes: [{ name: n, count: 4 }] }' >disk.yaml
+"$weft" plan fan.yaml --on disk.yaml --with fcp --set throughput=0.05 -o disk.json >out 2>err && is "$(of disk.json 'd["objectives"]["latency"]') == 28" && "$weft" check disk.json >out 2>err
+ok $? "bandwidth is the least of disk, memory and network"
+
 # an object that two tasks on one node read travels there once
 cat >shared.yaml <<'EOF'
 weft: 1

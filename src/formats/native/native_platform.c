@@ -2,7 +2,7 @@
  *
  *     weft: 1
  *     name: small
- *     network: {bandwidth: 125M, latency: 1ms, ports: 4}
+ *     network: {bandwidth: 125M, latency: 1ms, ports: 4}     disk, memory: bandwidth is the least of all three
  *     memory: tasks+files
  *     nodes:
  *       - {name: fat, count: 9, speed: 0.5, memory: 3G, cores: 8}    fat1 ... fat9
@@ -27,12 +27,28 @@ struct platform_reading {
     struct native file;
     struct platform_builder *b;
     size_t nodes;
+    double data; /* bytes a second of where data lies, disk or memory: no transfer is quicker */
 };
+
+/* What disk or memory give: the least of them counts. */
+static bool platform_read_data(struct platform_reading *r, yaml_ref v, const char *key)
+{
+    double rate;
+    if (!native_bytes_or_unlimited(&r->file, v, key, &rate))
+        return false;
+    if (!(rate > 0))
+        return native_error(&r->file, v,
+                            "%s of the network is 0: nothing could ever be sent; leave the key out "
+                            "where it limits nothing",
+                            key);
+    r->data = fmin(r->data, rate);
+    return true;
+}
 
 /* NAN: the key is absent, and the builder keeps its own value. */
 static bool platform_read_network(struct platform_reading *r, yaml_ref network)
 {
-    static const char *const keys[] = {"bandwidth", "latency", "ports", NULL};
+    static const char *const keys[] = {"bandwidth", "latency", "ports", "disk", "memory", NULL};
     const struct yaml *y = &r->file.y;
     if (yaml_is_null(y, network))
         return true;
@@ -45,9 +61,12 @@ static bool platform_read_network(struct platform_reading *r, yaml_ref network)
         if (key < 0 ||
             (key == 0 && !native_bytes_or_unlimited(&r->file, v, keys[key], &value[0])) ||
             (key == 1 && !native_seconds(&r->file, v, keys[key], &value[1])) ||
-            (key == 2 && !native_number(&r->file, v, keys[key], &value[2])))
+            (key == 2 && !native_number(&r->file, v, keys[key], &value[2])) ||
+            (key >= 3 && !platform_read_data(r, v, keys[key])))
             return false;
     }
+    if (isfinite(r->data))
+        value[0] = fmin(value[0], r->data); /* of NAN and a number it is the number */
     platform_builder_network(r->b, value[0], value[1], value[2], yaml_line(y, network));
     return true;
 }
@@ -281,6 +300,8 @@ static bool read_link(struct platform_reading *r, yaml_ref link)
     if (end[0] == NONE)
         return native_error(&r->file, link,
                             "a link has no 'between'; expected between: [node, node]");
+    if (!isnan(bandwidth))
+        bandwidth = fmin(bandwidth, r->data);
     platform_builder_link(r->b, end[0], end[1], bandwidth, latency, yaml_line(y, link));
     return true;
 }
@@ -340,7 +361,7 @@ static bool platform_read_file(struct platform_reading *r)
 
 struct platform *native_read_platform(const struct format_source *source, struct error *err)
 {
-    struct platform_reading r = {0};
+    struct platform_reading r = {.data = INFINITY};
     if (source->options && source->options->name) {
         error_at(err, source->path, 0, "a platform has no parameters and no lists; leave out -p");
         return NULL;

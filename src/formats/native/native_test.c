@@ -533,6 +533,18 @@ static void test_platform(void)
     platform_free(p);
     strbuf_free(&out);
 
+    p = platform_text("weft: 1\nlinks:\n- { between: [a, b], bandwidth: 9 }\n- { between: [a, c], "
+                      "bandwidth: 2 }\nnetwork: { bandwidth: 10, disk: 5, memory: 80 }\n"
+                      "nodes: [{ name: a }, { name: b }, { name: c }]\n",
+                      &err);
+    if (ok(p, "disk and memory %s", err.text)) {
+        is_dbl(platform_transfer(p, 1, 2, 20), 4, 0, "a transfer has the least of all three");
+        is_dbl(platform_transfer(p, 0, 1, 20), 4, 0, "over a quicker link, too");
+        is_dbl(platform_transfer(p, 0, 2, 20), 10, 0, "a slower link is the least");
+    }
+    platform_free(p);
+    refuses_platform("weft: 1\nnetwork: { disk: 0 }\nnodes: [{ name: a }]\n",
+                     "disk of the network is 0", "a disk that gives nothing");
     refuses_platform("weft: 1\ntasks: {}\n", "this is a workflow file; expected a platform",
                      "a workflow");
     refuses_platform("weft: 1\nnodes: {}\n", "nodes is a mapping; expected a list",
