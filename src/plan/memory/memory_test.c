@@ -11,6 +11,7 @@
 #include "plan/planner.h"
 #include "tap.h"
 #include <math.h>
+#include <string.h>
 
 static struct workflow *random_dag(struct rng *rng, uint32_t tasks)
 {
@@ -96,6 +97,69 @@ static void test_planners(void)
     is_int(invalid, 0, "no planner hands out a plan that breaks memory or anything else");
     printf("# %u plans of %u\n", found, made);
     ok(found > made / 2, "and most find one");
+}
+
+/* The same nodes, with a link stated between the first two that is as quick as all others. */
+static struct platform *with_a_link(const struct platform *p)
+{
+    struct platform_builder *b = platform_builder_new("<test>");
+    platform_builder_network(b, p->bandwidth, p->latency, NAN, 0);
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        const char *name = platform_node_name(p, n);
+        uint32_t node = platform_builder_node(b, name, strlen(name), 0);
+        platform_builder_memory(b, node, p->memory[n], 0);
+        platform_builder_speed(b, node, p->speed[n], 0);
+        platform_builder_cores(b, node, p->cores[n], 0);
+    }
+    platform_builder_link(b, 0, 1, p->bandwidth, p->latency, 0);
+    return platform_builder_finish(b, NULL);
+}
+
+/* Task after task on the best node of both: how often they differ, by more than the rounding of a link's seconds a byte. */
+static uint32_t slots_that_differ(struct keep_schedule *one, struct keep_schedule *two,
+                                  const struct workflow *w, uint32_t *placed)
+{
+    uint32_t other = 0;
+    for (uint32_t i = 0; i < w->ntasks; i++) {
+        struct keep_slot a = keep_best(one, w->topo[i]), b = keep_best(two, w->topo[i]), least = b;
+        for (uint32_t n = keep_platform(two)->nnodes; n-- > 0;) {
+            struct keep_slot slot = keep_earliest(two, w->topo[i], n);
+            least = slot.finish <= least.finish && slot.finish < INFINITY ? slot : least;
+        }
+        other += a.node != b.node || fabs(a.start - b.start) > 1e-9 || b.node != least.node;
+        if (!(a.finish < INFINITY) || !(b.finish < INFINITY))
+            break;
+        keep_place(one, w->topo[i], a);
+        keep_place(two, w->topo[i], b);
+        ++*placed;
+    }
+    return other;
+}
+
+/* Where all links are alike rows are made in a quicker way, and only nodes that may be best are looked at (keep.c): the slots are
+ * those of a platform that states a link, and of all nodes asked one by one. */
+static void test_links(void)
+{
+    struct rng rng;
+    rng_seed(&rng, 9);
+    uint32_t other = 0, placed = 0;
+    for (int round = 0; round < 300; round++) {
+        struct workflow *w = random_dag(&rng, 4 + (uint32_t)rng_below(&rng, 24));
+        struct platform *alike = random_nodes(&rng, w, 2 + (uint32_t)rng_below(&rng, 4), 2);
+        struct platform *linked = with_a_link(alike);
+        struct costs *costs = costs_new(w, alike, NULL), *costs_linked = costs_new(w, linked, NULL);
+        struct keep_schedule *one = keep_new(costs), *two = keep_new(costs_linked);
+        other += slots_that_differ(one, two, w, &placed);
+        keep_free(one);
+        keep_free(two);
+        costs_free(costs);
+        costs_free(costs_linked);
+        platform_free(alike);
+        platform_free(linked);
+        workflow_free(w);
+    }
+    is_int(other, 0, "a link like all others changes no slot");
+    ok(placed > 2000, "of %u", placed);
 }
 
 /* Every edge stays in its block or goes to a later one, no block has more than a tenth above the mean and a task, and fewer
@@ -286,6 +350,7 @@ static void test_never_longer(void)
 int main(void)
 {
     TAP_DO(test_planners());
+    TAP_DO(test_links());
     TAP_DO(test_acyclic());
     TAP_DO(test_series());
     TAP_DO(test_never_longer());
