@@ -2,6 +2,7 @@
  * (data/saga-json), and how much `auto` improves on heft at sizes where nothing is proven.
  *
  *   bench_quality [--json FILE] [--budget 1s]
+ *   bench_quality --large yes [--budget 1s] [--nodes 16] [--ccr 5]    the layered graphs alone, or some of them
  *   bench_quality --table docs/best-known.md [--moves 1000000moves] [--write yes]    best_known.c
  *   bench_quality --evidence yes                                  how much of a gap is the bound */
 #include "bench/quality.h"
@@ -19,6 +20,8 @@
 
 static const char *budget = "1s";
 static bool one_copy;
+static double only_ccr = NAN;
+static uint32_t only_nodes;
 
 static struct plan *plan_with(const struct planner *planner, const struct workflow *w,
                               const struct platform *p)
@@ -270,6 +273,9 @@ static void bench_large(struct json_writer *out)
     for (size_t i = 0; i < quality_nsizes; i++) {
         struct rng rng;
         rng_seed(&rng, 42 + i);
+        if ((only_nodes && sizes[i].nodes != only_nodes) ||
+            (!isnan(only_ccr) && sizes[i].ccr != only_ccr))
+            continue;
         struct workflow *w = quality_layered(sizes[i].tasks, sizes[i].width, sizes[i].ccr, &rng);
         struct platform *p = quality_nodes(sizes[i].nodes, 4, &rng);
         struct plan *heft = plan_with(planner_find("heft"), w, p);
@@ -308,7 +314,7 @@ static void bench_large(struct json_writer *out)
 int main(int argc, char **argv)
 {
     const char *file = NULL, *table = NULL, *moves = "1000000moves";
-    bool write = false, evidence = false;
+    bool write = false, evidence = false, large = false;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--json") == 0)
             file = argv[i + 1];
@@ -320,6 +326,12 @@ int main(int argc, char **argv)
             moves = argv[i + 1];
         else if (strcmp(argv[i], "--write") == 0)
             write = strcmp(argv[i + 1], "yes") == 0;
+        else if (strcmp(argv[i], "--large") == 0)
+            large = strcmp(argv[i + 1], "yes") == 0;
+        else if (strcmp(argv[i], "--nodes") == 0)
+            only_nodes = (uint32_t)strtoul(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--ccr") == 0)
+            only_ccr = strtod(argv[i + 1], NULL);
         else if (strcmp(argv[i], "--evidence") == 0)
             evidence = strcmp(argv[i + 1], "yes") == 0;
     }
@@ -336,7 +348,9 @@ int main(int argc, char **argv)
     struct bench_report report = {.file = file};
     struct json_writer *out = bench_report_begin(&report, NULL);
     json_put_string(out, "budget", budget);
-    if (file_exists(probe)) {
+    if (large) {
+        /* nothing else was asked for */
+    } else if (file_exists(probe)) {
         one_copy = true;
         bench_optimal(shared, out);
         one_copy = false;

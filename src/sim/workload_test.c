@@ -339,9 +339,41 @@ static void tables(enum workload_kind kind)
     workflow_free(w);
 }
 
+/* Evenly: no node has two files more than another. Drawn: the same for a seed, another for another, every node within
+ * range, and some have more than their share. */
+static void files(void)
+{
+    enum { NODES = 100, FILES = 790 };
+    struct workload d = make(WORKLOAD_STACKING, 1000, 0);
+    d.files = FILES;
+    ok(workload_init(&d, NULL), "stacking of 790 files");
+    uint32_t count[2][NODES] = {{0}}, most[2] = {0}, least = FILES, moved = 0;
+    bool inside = true;
+    for (d.drawn_files = 0; d.drawn_files < 2; d.drawn_files++)
+        for (uint32_t i = 0; i < FILES; i++) {
+            uint32_t node = workload_file_node(&d, d.ntasks + i, NODES), k = d.drawn_files;
+            inside &= node < NODES;
+            if (node < NODES && ++count[k][node] > most[k])
+                most[k] = count[k][node];
+        }
+    for (uint32_t n = 0; n < NODES; n++)
+        least = count[0][n] < least ? count[0][n] : least;
+    d.drawn_files = 1;
+    struct workload other = d;
+    other.seed++;
+    for (uint32_t i = 0; i < FILES; i++)
+        moved += workload_file_node(&d, d.ntasks + i, NODES) !=
+                 workload_file_node(&other, d.ntasks + i, NODES);
+    ok(inside, "every file stands on a node");
+    ok(most[0] == 8 && least == 7, "dealt out, a node has 7 or 8");
+    ok(most[1] > 11 && most[1] < 24, "drawn, some node has %u", most[1]);
+    ok(moved > FILES / 2, "another seed draws others");
+}
+
 int main(void)
 {
     TAP_DO(shapes());
+    TAP_DO(files());
     TAP_DO(numbers());
     TAP_DO(even_work());
     TAP_DO(urgencies());
