@@ -33,6 +33,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { REPEATS = 3, AGENTS = 4, MOST = 600 /* seconds for one run */ };
@@ -179,7 +180,7 @@ static int free_port(void)
     return ntohs(a.sin_port);
 }
 
-/* Writes down what it is told, as it comes out of the box with --appendonly: fsync every second. */
+/* As durable as a store that an agent serves: on the disk before it answers. */
 static void start_server(struct bed *c)
 {
     char port[16], log[4200];
@@ -187,9 +188,20 @@ static void start_server(struct bed *c)
     snprintf(port, sizeof port, "%d", number);
     snprintf(log, sizeof log, "%s/store.log", c->home);
     snprintf(c->url, sizeof c->url, "redis://127.0.0.1:%d", number);
-    const char *const words[] = {"redis-server", "--port", port,    "--bind",
-                                 "127.0.0.1",    "--dir",  c->home, "--appendonly",
-                                 "yes",          "--save", "",      NULL};
+    const char *const words[] = {"redis-server",
+                                 "--port",
+                                 port,
+                                 "--bind",
+                                 "127.0.0.1",
+                                 "--dir",
+                                 c->home,
+                                 "--appendonly",
+                                 "yes",
+                                 "--appendfsync",
+                                 "always",
+                                 "--save",
+                                 "",
+                                 NULL};
     processes[0] = spawn_logged(words, log);
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
@@ -251,6 +263,7 @@ static void cluster_end(struct bed *c)
 struct server_counts {
     double calls, reads, in, out, cpu;
     double agents; /* CPU seconds of all of them */
+    double client; /* and of this process */
 };
 
 /* CPU seconds of a process, its threads included. */
@@ -289,6 +302,7 @@ static struct server_counts count_server(const struct bed *c)
         agents += cpu_of(processes[i]);
     return (struct server_counts){
         .agents = agents,
+        .client = (double)clock() / CLOCKS_PER_SEC,
         .calls = field(text, "cmdstat_fcall:calls=") + field(text, "cmdstat_evalsha:calls="),
         .reads = field(text, "total_reads_processed:"),
         .in = field(text, "total_net_input_bytes:"),
@@ -304,6 +318,7 @@ struct measured {
     double calls, reads;  /* of and by the server, a task */
     double bytes, server; /* through the server, and its CPU in microseconds, a task */
     double agents;        /* CPU of all agents in microseconds, a task */
+    double client;        /* of who submits, likewise */
     double steals, failed_steals, moved; /* moved: tasks stolen or pushed */
 };
 
@@ -384,6 +399,7 @@ static struct measured run_weft(struct bed *c, const struct workflow *w, const s
     m.bytes = (after.in - before.in + after.out - before.out) / n;
     m.server = 1e6 * (after.cpu - before.cpu) / n;
     m.agents = 1e6 * (after.agents - before.agents) / n;
+    m.client = 1e6 * (after.client - before.client) / n;
     usleep(1100000); /* agents have said how it went */
     bench_must(client_refresh(c->client, 60, &err), &err);
     size_t members;
@@ -467,9 +483,9 @@ static void put_row(const struct agents_row *r, const char *setting, const struc
             at = i;
     const struct measured *m = &all[at];
     double running = r->n / (m->seconds - m->handing);
-    printf("%-12s %-16s %-18s %7u %9.0f %9.0f %7.3f %7.3f %7.0f %7.1f %7.1f %6.0f %6.0f\n",
+    printf("%-12s %-16s %-18s %7u %9.0f %9.0f %7.3f %7.3f %7.0f %7.1f %7.1f %7.1f %6.0f %6.0f\n",
            graph_names[r->graph], work_names[r->work], setting, r->n, middle, running, m->calls,
-           m->reads, m->bytes, m->server, m->agents, m->steals, m->moved);
+           m->reads, m->bytes, m->server, m->agents, m->client, m->steals, m->moved);
     fflush(stdout);
     json_write_object_inline(j);
     json_put_string(j, "graph", graph_names[r->graph]);
@@ -485,6 +501,7 @@ static void put_row(const struct agents_row *r, const char *setting, const struc
     json_put_number(j, "store_bytes_per_task", m->bytes);
     json_put_number(j, "store_cpu_us_per_task", m->server);
     json_put_number(j, "agents_cpu_us_per_task", m->agents);
+    json_put_number(j, "client_cpu_us_per_task", m->client);
     json_put_number(j, "steals", m->steals);
     json_put_number(j, "failed_steals", m->failed_steals);
     json_put_number(j, "tasks_moved", m->moved);
@@ -560,12 +577,16 @@ static void print_goals(const struct agents_row *rows, size_t nrows, int repeats
                 bench_goal(j, "the same against Dask", r->to_dask, "times", "> 1", r->to_dask > 1);
             bench_goal(j, "the same, of a bare loop's rate", r->to_loop, "", "(for a look)", true);
         }
-        if (r->work == NOTHING && r->graph == INDEPENDENT) {
+        if (r->work == NOTHING) {
+            static const double least[] = {200000, 60000, 15000};
             double rate[REPEATS];
+            char want[32];
             for (int round = 0; round < repeats; round++)
                 rate[round] = r->n / r->many[round].seconds;
-            bench_goal(j, "calls of nothing, independent, 4 agents", bench_median(rate, repeats),
-                       "tasks/s", ">= 50000", bench_median(rate, repeats) >= 50000);
+            snprintf(what, sizeof what, "calls of nothing, %s, 4 agents", graph_names[r->graph]);
+            snprintf(want, sizeof want, ">= %.0f", least[r->graph]);
+            bench_goal(j, what, bench_median(rate, repeats), "tasks/s", want,
+                       bench_median(rate, repeats) >= least[r->graph]);
         }
     }
 }
@@ -632,9 +653,9 @@ int main(int argc, char **argv)
                 rows[i].loop[round] = rows[i].n / peer_loop(rows[i].n, 2);
         dask_round(round);
     }
-    printf("%-12s %-16s %-18s %7s %9s %9s %7s %7s %7s %7s %7s %6s %6s\n", "graph", "work",
+    printf("%-12s %-16s %-18s %7s %9s %9s %7s %7s %7s %7s %7s %7s %6s %6s\n", "graph", "work",
            "setting", "tasks", "tasks/s", "handed in", "calls", "trips", "bytes", "CPU us",
-           "agents", "steals", "moved");
+           "agents", "client", "steals", "moved");
     print_rows(rows + first, last - first, repeats);
     json_write_end_array(j);
     json_write_key(j, "goals");

@@ -271,6 +271,9 @@ const struct known_variable known_variables[] = {
     {"WEFT_CONTAINER_DEVICE", NULL,
      "what an id of `gpu` is to that program: amd.com/gpu={id}, none"},
     {"WEFT_CHECK_DATA", NULL, "set: functions that write past their objects are caught"},
+    {"WEFT_MEMORY_FOR_DATA", NULL,
+     "how much of its memory an agent uses for objects in memory (default: a quarter)"},
+    {"WEFT_MEMORY_FOLDER", NULL, "where an agent keeps them: in memory (default /dev/shm)"},
     {"WEFT_AGENT_TRACE", NULL, "set: agents log every event"},
     {NULL, NULL, NULL},
 };

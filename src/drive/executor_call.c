@@ -9,6 +9,7 @@
 #include "drive/executor_private.h"
 
 #include "base/tree.h"
+#include "model/memory_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,9 @@ static void call_fill_paths(struct executor *x, uint32_t task, struct call_argum
         const char *name = workflow_object_label(w, object, label, sizeof label);
         bool absent = i < nin && x->absent && x->absent[object]; /* "": it is not there */
         absent = absent || workflow_object_is(w, object, OBJECT_IN_MEMORY);
-        a->paths[i] = mem_copy_string(absent ? "" : path_in(folder, name, &x->path));
+        bool memory = workflow_in_memory_file(w, object); /* in no sandbox */
+        a->paths[i] =
+            mem_copy_string(absent ? "" : path_in(memory ? x->o->folder : folder, name, &x->path));
     }
     a->task.nin = nin;
     a->task.nout = nout;

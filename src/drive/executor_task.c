@@ -19,6 +19,7 @@
 #include "model/record.h"
 #include "model/command.h"
 #include "model/environment.h"
+#include "model/memory_file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -101,9 +102,9 @@ bool executor_has_files(const struct workflow *w, uint32_t task)
         return w->in_off[task] < w->in_off[task + 1] || w->object_off[task] < w->object_end[task];
     bool files = false;
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1] && !files; i++)
-        files = !workflow_object_is(w, w->in_object[i], OBJECT_IN_MEMORY);
+        files = !workflow_stays_in_memory(w, w->in_object[i]);
     for (uint32_t o = w->object_off[task]; o < w->object_end[task] && !files; o++)
-        files = !workflow_object_is(w, o, OBJECT_IN_MEMORY);
+        files = !workflow_stays_in_memory(w, o);
     return files;
 }
 

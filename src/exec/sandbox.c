@@ -32,6 +32,7 @@
 
 #include "base/array.h"
 #include "base/mem.h"
+#include "model/memory_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -234,7 +235,7 @@ static bool sandbox_link_inputs(const char *path, const char *folder, const stru
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1] && good; i++) {
         const char *name = sandbox_object_name(w, w->in_object[i], label, sizeof label);
         if (name[0] == '/' || (absent && absent[w->in_object[i]]) ||
-            workflow_object_is(w, w->in_object[i], OBJECT_IN_MEMORY))
+            workflow_stays_in_memory(w, w->in_object[i]))
             continue;
         if (!stays_inside(name)) {
             good =
@@ -499,7 +500,7 @@ bool sandbox_take(const char *path, const char *folder, const struct workflow *w
     /* I1 */
     for (uint32_t i = w->object_off[task]; i < w->object_end[task] && good; i++) {
         const char *name = sandbox_object_name(w, w->out_object[i], label, sizeof label);
-        if (!workflow_object_is(w, w->out_object[i], OBJECT_IN_MEMORY) &&
+        if (!workflow_stays_in_memory(w, w->out_object[i]) &&
             stat(path_in(path ? path : folder, name, &from), &s) != 0)
             good = sandbox_missing_output(path, w, task, name, err);
     }
@@ -507,7 +508,7 @@ bool sandbox_take(const char *path, const char *folder, const struct workflow *w
     for (uint32_t i = w->object_off[task]; i < w->object_end[task] && good && path; i++) {
         const char *name = sandbox_object_name(w, w->out_object[i], label, sizeof label);
         if (name[0] != '/' && !workflow_object_is(w, w->out_object[i], OBJECT_INSIDE) &&
-            !workflow_object_is(w, w->out_object[i], OBJECT_IN_MEMORY))
+            !workflow_stays_in_memory(w, w->out_object[i]))
             good = move_one(path_in(path, name, &from), path_in(folder, name, &to),
                             w->out_object[i], way, err);
     }

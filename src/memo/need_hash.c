@@ -1,6 +1,7 @@
 /* Hashes of tasks: see need_hash.h. A record of every task goes through here when it ends: what several ask for is
  * made once, and the hash of the command is a branch of the key's own beginning. */
 #include "memo/need_hash.h"
+#include "model/memory_file.h"
 
 #include "base/mem.h"
 #include "model/command.h"
@@ -50,7 +51,7 @@ static void hash_what(const struct needs *n, uint32_t task, struct digest_state 
     digest_number(s, end - first);
     for (uint32_t i = first; i < end; i++) {
         const char *name =
-            workflow_object_label(n->w, w->out_object ? w->out_object[i] : i, label, sizeof label);
+            workflow_object_name(n->w, w->out_object ? w->out_object[i] : i, label, sizeof label);
         digest_string(s, name, strlen(name));
     }
     strbuf_free(&text);
@@ -80,7 +81,7 @@ bool need_hash_task(const struct needs *n, uint32_t task, bool named, struct dig
         uint32_t object = w->in_object[i];
         if (digest_is_zero(&n->content[object]))
             return false;
-        const char *name = workflow_object_label(n->w, object, label, sizeof label);
+        const char *name = workflow_object_name(n->w, object, label, sizeof label);
         digest_string(&s, name, strlen(name));
         digest_bytes(&s, n->content[object].at, sizeof n->content[object].at);
     }
@@ -138,7 +139,7 @@ uint64_t need_hash_name(const struct needs *n, uint32_t object)
     char label[512];
     if (object < n->nname_hashes && n->name_hashes[object])
         return n->name_hashes[object];
-    const char *name = workflow_object_label(n->w, object, label, sizeof label);
+    const char *name = workflow_object_name(n->w, object, label, sizeof label);
     return memo_hash(name, strlen(name));
 }
 

@@ -2,6 +2,7 @@
  * consumers; and the few columns that may be set later (priorities, predictions). Reading is safe
  * from several threads; setting is not. */
 #include "model/workflow.h"
+#include "model/memory_file.h"
 #include "base/path.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -189,8 +190,21 @@ uint32_t workflow_find_object(const struct workflow *w, const char *name)
     return NONE;
 }
 
+/* In memory by its number and the end of its name: short, and one file each. */
 const char *workflow_object_label(const struct workflow *w, uint32_t object, char *buffer,
                                   size_t size)
+{
+    char plain[512];
+    if (!workflow_in_memory_file(w, object))
+        return workflow_object_name(w, object, buffer, size);
+    const char *name = workflow_object_name(w, object, plain, sizeof plain);
+    const char *last = strrchr(name, '/');
+    snprintf(buffer, size, MEMORY_FILES "/%u.%.64s", object, last ? last + 1 : name);
+    return buffer;
+}
+
+const char *workflow_object_name(const struct workflow *w, uint32_t object, char *buffer,
+                                 size_t size)
 {
     if (w->object_name[object])
         return workflow_text(w, w->object_name[object]);

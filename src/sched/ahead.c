@@ -78,7 +78,16 @@ bool ahead_is_early(struct sched *s, uint32_t slot, const struct meta_answer *an
         answer->item.holder != s->config.node)
         return false;
     task->attempts -= task->attempts > 0; /* it counts for nothing */
+    note_add(s, SCHED_NOTE_LOST, task->task);
     ahead_go_back(s, slot);
     op_for_slot(s, META_GET, slot); /* word that it is ready may have come and gone */
     return true;
+}
+
+bool sched_ran_ahead(const struct sched *s, uint32_t task)
+{
+    uint32_t slot = slots_find(&s->tasks, task);
+    const struct slot *at = slot == NONE ? NULL : &s->tasks.slots.at[slot];
+    return at && at->flags & SLOT_AHEAD &&
+           (at->place == SCHED_RUNNING || at->place == SCHED_COMPLETEQ);
 }

@@ -64,8 +64,8 @@ static void answer_removed(struct sched *s, const struct meta_answer *answer,
     if (answer->outcome != META_OK) {
         if (asked !=
             NONE) { /* as in answer_completed(): another has it, or had; or it ran too early */
-            note_add(s, SCHED_NOTE_LOST, answer->item.task);
             if (!ahead_is_early(s, asked, answer)) {
+                note_add(s, SCHED_NOTE_LOST, answer->item.task);
                 s->counts.lost++;
                 task_forget(s, asked);
             }

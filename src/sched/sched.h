@@ -244,7 +244,8 @@ enum sched_note_kind {
     SCHED_NOTE_EXCUSED, /* committed: out of attempts, and may be */
     SCHED_NOTE_REMOVED, /* by request, or below a failed or removed task */
     SCHED_NOTE_KEPT,    /* a removal came too late: it is done */
-    SCHED_NOTE_LOST,    /* ran here, but another node was faster or took it over: not committed */
+    SCHED_NOTE_LOST,    /* ran here, but another node was faster or took it over, or its parents' ends do
+                           not count: not committed */
     SCHED_NOTE_POLICY,  /* `task` is the new policy */
     SCHED_NOTE_UNKNOWN, /* submitted here, but the store does not know it */
 };
@@ -329,6 +330,9 @@ bool sched_gives(const struct sched *s, uint32_t task, uint32_t owner);
 bool sched_is_lost(const struct sched *s, uint32_t task);
 /* It runs since an earlier life, and the store has not yet said that it is still this node's. */
 bool sched_is_doubted(const struct sched *s, uint32_t task);
+/* It runs or has run before the store knew that its parents had ended, and the store has not yet said that
+ * its end counts. */
+bool sched_ran_ahead(const struct sched *s, uint32_t task);
 /* The ready tasks that start next as things stand, in order: for fetching their data ahead. At most
  * `most`, a small number. */
 uint32_t sched_upcoming(const struct sched *s, uint32_t *tasks, uint32_t most);

@@ -212,7 +212,10 @@ void place_put_image(const struct workflow *w, struct strbuf *text)
     struct image_sink image = {0};
     char *at = NULL;
     size_t n = 0;
-    if (text->n < IMAGE_LEAST || w->future || w->growth || w->joins)
+    bool marked = false; /* the text does not say which objects stay in memory */
+    for (uint32_t o = 0; o < w->nobjects && w->object_flags && !marked; o++)
+        marked = workflow_object_is(w, o, OBJECT_IN_MEMORY);
+    if ((text->n < IMAGE_LEAST && !marked) || w->future || w->growth || w->joins)
         return;
     image.stream = open_memstream(&at, &n);
     if (!image.stream)

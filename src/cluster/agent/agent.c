@@ -430,6 +430,7 @@ static void agent_free(struct agent *a, bool opened)
     strbuf_free(&a->scratch);
     free(a->identity);
     free(a->address);
+    memory_files_end(a);
     if (a->o->scratch && a->o->temporary && a->data)
         tree_remove(a->data);
     free(a->data);
@@ -465,6 +466,7 @@ bool agent_run(const struct agent_options *o, struct error *err)
     a.shares.waits = supply_share_waits;
     bool good = agent_find_identity(&a, err) && agent_name_data(&a, err) && agent_open(&a, err);
     if (good) {
+        memory_files_begin(&a);
         agent_open_handles(&a);
         pace_second(&a); /* its first words have the load already */
         agent_join(&a);

@@ -108,6 +108,7 @@ static void job_note(void *context, const struct sched_note *notes, size_t n)
             job_stop_for(j, notes[i].task);
         if (notes[i].kind == SCHED_NOTE_LOST)
             job_drop_failure(j, notes[i].task);
+        watch_noted(j, &notes[i]);
     }
 }
 
@@ -655,8 +656,7 @@ static void job_begin_scheduling(struct job *j)
      * would be a quarter of the store's work */
     config.record_starts = config.cores == j->options.cores;
     config.predictor = &j->predictor;
-    /* config.ahead stays NULL: followers are told of an end before the store has taken it, and would believe
-     * what ran ahead of one that it then refuses (tests/issues/015_contradicted_test.sh) */
+    config.ahead = job_runs_ahead(j) ? j->w : NULL;
     /* also alone: who ends a parent may not know of its new children, nor we of who has just joined */
     config.wait_poll = 1;
     driver_schedule(j->driver, &config);

@@ -7,6 +7,7 @@
 #include "cluster/agent/job_gang.h"
 #include "cluster/agent/job_growth.h"
 #include "cluster/agent/job_machine.h"
+#include "cluster/agent/memory_files.h"
 #include "cluster/agent/supply.h"
 #include "cluster/data/depot.h"
 #include "cluster/wire/link.h"
@@ -43,6 +44,7 @@ struct job {
     struct depot *depot; /* NULL: shared file system, or no files */
     struct supply supply;
     struct eviction eviction;
+    struct job_objects objects;
     struct run_gang gang_ops;
     ARRAY(struct job_doubt)
     doubts; /* tasks that ended badly, and perhaps with this node (blame.c) */
@@ -74,6 +76,8 @@ struct job {
     /* those who follow it (watch.c) */
     ARRAY(struct link *) watchers;
     struct outbox outbox; /* not yet sent to them */
+    struct outbox ahead;  /* of tasks that ran ahead: sent when the store has taken their ends */
+    uint8_t *taken;       /* by task: it has; NULL: nobody follows, or nothing runs ahead */
     double sent;          /* when they were sent something last */
     size_t failures_sent; /* of result.failures */
     size_t logs_sent;     /* of outbox.logs */
@@ -93,6 +97,9 @@ void job_close(struct job *j, bool remove_data);
 
 /* The one place where its state changes. False: the event means nothing in this state. */
 bool job_change(struct job *j, enum job_event event);
+/* Tasks start when their parents have ended here, before the store has said that these ends count: not where
+ * what joins, or is decided by how tasks end, is the store's to say. */
+bool job_runs_ahead(const struct job *j);
 /* It has a scheduler: OPEN to ENDED. */
 bool job_is_scheduling(const struct job *j);
 /* The run's state on the board; not COLLECTED. Late and repeated news is passed over. */

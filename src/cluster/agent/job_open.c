@@ -343,6 +343,7 @@ static bool job_open_run(struct job *j, double created, struct error *err)
         return error_set(err, ERROR_FAILED, "%s: cannot be made: %s", j->files, strerror(errno));
     if (!job_write_id(j, err))
         return false;
+    memory_files_open(j);
     if (existed && j->w->container) { /* an earlier life of this agent left them */
         char label[CONTAINER_LABEL];
         container_label(j->home, label);
@@ -445,7 +446,10 @@ static void job_free(struct job *j)
     if (!driver_free(j->driver, &err) && !j->remove_data)
         job_log(j, err.text);
     outbox_free(&j->outbox);
+    outbox_free(&j->ahead);
+    free(j->taken);
     depot_free(j->depot);
+    memory_files_close(j);
     needs_free(&j->needs);
     error_clear(&err);
     if (!memo_close(j->memo, &err))

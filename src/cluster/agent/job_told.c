@@ -8,12 +8,18 @@
  *     needed, and nobody starts what is not his by his own view. */
 #include "base/clock.h"
 #include "cluster/agent/agent_state.h"
+#include "model/future.h"
 #include "model/guide.h"
 
 #include <math.h>
 
 /* Seconds for a client to hear of it, to plan (5 s at most, session/replan.c) and to tell. */
 static const double plan_patience = 12;
+
+bool job_runs_ahead(const struct job *j)
+{
+    return !workflow_is_open(j->w) && !j->w->growth && !workflow_decides(j->w);
+}
 
 double job_patience(const struct job *j)
 {

@@ -139,6 +139,96 @@ void watch_show(struct job *j, struct link *l, struct bytes *in, bool *malformed
         close(fd);
 }
 
+/* ---- what ran ahead ----
+ * A task may run before the store has taken the ends of its parents (sched/ahead.c). Should the store refuse
+ * one of those, what came after it has never been: whoever follows must not hear of it.
+ *
+ *     ended ──▶ outbox ──▶ ran ahead, not taken: `ahead` ──▶ taken: sent
+ *                     └──▶ sent                          └──▶ refused (SCHED_NOTE_LOST), forgotten: dropped */
+
+static bool watch_is_taken(const struct job *j, uint32_t task)
+{
+    return !j->taken || j->taken[task];
+}
+
+/* `held`: it was kept back before. */
+enum watch_fate { WATCH_SENT, WATCH_HELD, WATCH_DROPPED };
+static enum watch_fate watch_fate(const struct job *j, uint32_t task, bool held)
+{
+    const struct sched *sched = driver_sched(j->driver);
+    if (watch_is_taken(j, task))
+        return WATCH_SENT;
+    if (sched && sched_ran_ahead(sched, task))
+        return WATCH_HELD;
+    return held ? WATCH_DROPPED : WATCH_SENT;
+}
+
+/* From one box to the other; what stays in `from` keeps its order. */
+static void watch_sort(struct job *j, struct outbox *from, struct outbox *to, enum watch_fate stays)
+{
+    size_t events = 0, files = 0;
+    bool held = from == &j->ahead;
+    for (size_t i = 0; i < from->events.n; i++) {
+        struct trace_event e = from->events.at[i];
+        enum watch_fate fate = e.kind == TRACE_TASK ? watch_fate(j, e.id, held) : WATCH_SENT;
+        if (fate == stays)
+            from->events.at[events++] = e;
+        else if (fate != WATCH_DROPPED)
+            array_push(&to->events, e);
+    }
+    for (size_t i = 0; i < from->files.n; i++) {
+        struct trace_file f = from->files.at[i];
+        enum watch_fate fate = watch_fate(j, f.task, held);
+        if (fate == stays)
+            from->files.at[files++] = f;
+        else if (fate != WATCH_DROPPED)
+            array_push(&to->files, f);
+    }
+    from->events.n = events;
+    from->files.n = files;
+}
+
+static void watch_sort_ahead(struct job *j)
+{
+    if (!j->taken)
+        return;
+    watch_sort(j, &j->ahead, &j->outbox, WATCH_HELD);
+    watch_sort(j, &j->outbox, &j->ahead, WATCH_SENT);
+}
+
+/* Its end counts for nothing: not a word of it. */
+static void watch_forget(struct outbox *box, uint32_t task)
+{
+    size_t events = 0, files = 0;
+    for (size_t i = 0; i < box->events.n; i++)
+        if (box->events.at[i].kind != TRACE_TASK || box->events.at[i].id != task)
+            box->events.at[events++] = box->events.at[i];
+    for (size_t i = 0; i < box->files.n; i++)
+        if (box->files.at[i].task != task)
+            box->files.at[files++] = box->files.at[i];
+    box->events.n = events;
+    box->files.n = files;
+}
+
+void watch_noted(struct job *j, const struct sched_note *note)
+{
+    switch (note->kind) {
+    case SCHED_NOTE_LOST:
+        watch_forget(&j->outbox, note->task);
+        watch_forget(&j->ahead, note->task);
+        break;
+    case SCHED_NOTE_DONE:
+    case SCHED_NOTE_SKIPPED:
+    case SCHED_NOTE_EXCUSED:
+    case SCHED_NOTE_FAILED:
+        if (j->taken)
+            j->taken[note->task] = 1;
+        break;
+    default:
+        break;
+    }
+}
+
 static void send_to_all(struct job *j, uint8_t kind, const struct strbuf *text)
 {
     for (size_t i = 0; i < j->watchers.n; i++)
@@ -169,6 +259,7 @@ void watch_flush(struct job *j)
 {
     struct outbox *box = &j->outbox;
     watch_flush_logs(j);
+    watch_sort_ahead(j);
     for (size_t at = 0; at < box->events.n && j->watchers.n; at += EVENTS) {
         size_t n = box->events.n - at < EVENTS ? box->events.n - at : EVENTS;
         strbuf_clear(&j->scratch);
@@ -203,7 +294,8 @@ static void send_known_files(struct job *j, struct link *l)
     j->outbox.files.n = 0; /* watch_flush() has just sent them */
     for (uint32_t o = 0; o < w->nobjects; o++) {
         uint32_t task = w->producer[o];
-        if (task == NONE || digest_is_zero(&j->needs.content[o]))
+        if (task == NONE || digest_is_zero(&j->needs.content[o]) ||
+            watch_fate(j, task, false) == WATCH_HELD)
             continue;
         struct trace_file f = {.object = o,
                                .task = task,
@@ -229,6 +321,8 @@ void watch_begin(struct job *j, struct link *l)
         if (j->watchers.at[i] == l)
             return;
     watch_flush(j);
+    if (!j->taken && job_runs_ahead(j)) /* what has ended before is known by its end */
+        j->taken = mem_new_zero(uint8_t, j->w->ntasks);
     array_push(&j->watchers, l);
     j->outbox.wanted = true; /* events are kept from now on; watch_flush() sends them */
     growth_tell(j, l);

@@ -5,6 +5,7 @@
 
 #include "cluster/data/depot_state.h"
 #include "base/tree.h"
+#include "model/memory_file.h"
 
 #include <unistd.h>
 
@@ -157,6 +158,11 @@ bool depot_has(const struct depot *d, uint32_t object)
     return d->state[object] & OBJECT_HERE;
 }
 
+bool depot_in_memory(const struct depot *d, uint32_t object)
+{
+    return workflow_in_memory_file(d->w, object);
+}
+
 double depot_bytes(const struct depot *d, uint32_t object)
 {
     return depot_has(d, object) ? d->objects[object].bytes : 0;
@@ -180,7 +186,32 @@ void depot_put_here(struct depot *d, uint32_t object, const struct digest *diges
     d->state[object] = OBJECT_HERE;
     d->objects[object] = x;
     d->counts.bytes += bytes;
+    d->counts.memory_bytes += depot_in_memory(d, object) ? bytes : 0;
     d->counts.here++;
+}
+
+/* Whoever has it open or mapped keeps what he has: it is unlinked, not emptied. */
+bool depot_spill(struct depot *d, uint32_t object, uint8_t *flags, struct error *err)
+{
+    if (!depot_has(d, object) || !depot_in_memory(d, object))
+        return false;
+    struct depot_object x = d->objects[object];
+    uint8_t state = d->state[object];
+    char *from = mem_copy_string(depot_path(d, object));
+    depot_removed(d, object);
+    flags[object] &= (uint8_t)~OBJECT_MEMORY_FILE;
+    const char *to = depot_path(d, object);
+    bool good = make_parents(to, err) && tree_copy(from, to, err);
+    if (good) {
+        unlink(from);
+        memo_learn_digest(d->config.memo, to, &x.digest);
+    } else {
+        flags[object] |= OBJECT_MEMORY_FILE;
+    }
+    depot_put_here(d, object, &x.digest, x.bytes);
+    d->state[object] = state;
+    free(from);
+    return good;
 }
 
 /* Serving first: a fetch of the same object that is under way has become useless. */
@@ -209,10 +240,11 @@ void depot_removed(struct depot *d, uint32_t object)
     if (!depot_has(d, object))
         return;
     d->counts.bytes -= d->objects[object].bytes;
+    d->counts.memory_bytes -= depot_in_memory(d, object) ? d->objects[object].bytes : 0;
     d->counts.here--;
     d->state[object] = 0;
     if (d->counts.here == 0)
-        d->counts.bytes = 0; /* no rest from rounding */
+        d->counts.bytes = d->counts.memory_bytes = 0; /* no rest from rounding */
 }
 
 void depot_drop(struct depot *d, uint32_t object)

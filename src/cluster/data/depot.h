@@ -57,6 +57,10 @@ bool depot_check_names(const struct workflow *w, struct error *err);
 bool depot_check_folders(const struct workflow *w, struct error *err);
 
 bool depot_has(const struct depot *d, uint32_t object);
+bool depot_in_memory(const struct depot *d, uint32_t object); /* here or not: that is its place */
+/* From memory to the disk, under its name: `flags` are the workflow's own, and the object's says so from now
+ * on. False: it stays. */
+bool depot_spill(struct depot *d, uint32_t object, uint8_t *flags, struct error *err);
 double depot_bytes(const struct depot *d, uint32_t object);
 /* Bytes that others asked for and that are still to be sent. */
 double depot_owed(const struct depot *d);
@@ -114,6 +118,7 @@ struct depot_counts {
     uint64_t fetched, served, failed, resumed; /* transfers */
     double fetched_bytes, served_bytes;        /* that went over links, also in vain */
     double bytes;                              /* of all objects that stand here */
+    double memory_bytes;                       /* of those of them that stand in memory */
     uint32_t here;                             /* objects */
     uint32_t under_way, waiting; /* fetches; waiting for their turn or until it is made */
 };

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/tree.h"
+#include "model/memory_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -107,7 +108,11 @@ static bool fetch_has_form(const struct depot_fetch *f)
 static const char *fetch_partial_path(struct depot *d, uint32_t object, const char *kind)
 {
     strbuf_clear(&d->other);
-    strbuf_printf(&d->other, "%s/%u.%s", d->partial, (unsigned)object, kind);
+    if (depot_in_memory(d, object)) /* beside its place */
+        strbuf_printf(&d->other, "%s/" MEMORY_FILES "/partial.%u.%s", d->folder, (unsigned)object,
+                      kind);
+    else
+        strbuf_printf(&d->other, "%s/%u.%s", d->partial, (unsigned)object, kind);
     return d->other.at;
 }
 
@@ -470,9 +475,11 @@ static bool fetch_has_room(struct depot *d, const struct depot_fetch *f, struct 
 /* Where it grows: the file as far as it is there, or from the beginning. */
 static bool fetch_open_partial(struct depot *d, struct depot_fetch *f, struct error *err)
 {
-    if (!d->partial_made && !make_parents(fetch_partial_path(d, 0, "part"), err))
+    bool in_memory = depot_in_memory(d, f->object); /* whose folder is there */
+    if (!in_memory && !d->partial_made &&
+        !make_parents(fetch_partial_path(d, f->object, "part"), err))
         return false;
-    d->partial_made = true;
+    d->partial_made |= !in_memory;
     if (!fetch_has_room(d, f, err))
         return false;
     if (fetch_is_folder(f))

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Issue 22: objects in memory travel between agents without touching a disk, are computed again when they die with their agent, and go to the
+# disk when there are too many. Speaks TAP.
+. "$(dirname "$0")/../cluster/cluster_common.sh"
+objects=$WEFT_BUILD/tests/objects functions=$WEFT_BUILD/tests/objects_functions.so
+for program in redis-server "$objects"; do
+    command -v "$program" >/dev/null || skip "objects in memory" "$program is not installed"
+done
+[ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] || skip "objects in memory" "there is no /dev/shm"
+start_server
+say key "$work/key"
+export WEFT_KEY=$work/key OBJECTS_BYTES=300000
+n=12
+
+run() { # name: to its end; its sum is right
+    mkdir -p "$work/$1"
+    WEFT=$weft timeout 100 "$objects" "$functions" "$work/$1" $n $OBJECTS_BYTES >"$work/$1.sum" 2>"$work/err" && cmp -s "$work/$1.sum" "$work/$1/sum.txt"
+}
+# Files with bytes of objects, below the agents' folders on the disk: the one result is not among them. Links are not followed.
+on_disk() { find "$work"/a*/runs -type f -size +250k 2>/dev/null | wc -l; }
+in_memory() { # of that agent's process
+    find /dev/shm/weft-"$(id -u)"-* -type f -size +250k 2>/dev/null | wc -l
+}
+before=$(in_memory)
+is_done() { work_is "$1" done -ge "$2"; }
+
+# ---- they travel, and nothing is written ----
+for name in a0 a1; do start_agent $name "$weft" agent -j 1 --lease 2; done
+are_ready a0 a1
+ok $? "two agents"
+run first
+ok $? "functions on agents hand objects in memory to each other: the result is right"
+say status 1 --json && cp "$work/out" "$work/status"
+fetched=$(work_of fetched_bytes)
+[ "$fetched" -ge $OBJECTS_BYTES ]
+ok $? "some of them came over links: $fetched bytes"
+
+export OBJECTS_GATE=$work/gate
+for name in a2 a3; do start_agent $name "$weft" agent -j 1 --lease 2; done
+are_ready a2 a3
+for name in a0 a1; do eval "end_process \$pid_$name"; done
+mkdir "$work/second"
+WEFT=$weft timeout 100 "$objects" "$functions" "$work/second" $n $OBJECTS_BYTES >"$work/second.sum" 2>"$work/err" &
+client=$!
+wait_for 60 test -s "$OBJECTS_GATE.pid" && wait_for 60 is_done 2 $((2 * n))
+ok $? "all but the last are made"
+here=$(in_memory) disk=$(on_disk)
+[ $((here - before)) -ge $((2 * n)) ] && [ "$disk" = 0 ]
+ok $? "they stand in memory ($((here - before)) files), and none on a disk ($disk)"
+
+# ---- an agent that has some of them dies ----
+keeper=$(cat "$OBJECTS_GATE.pid")
+eval "other=\$pid_a2"
+[ "$other" = "$keeper" ] && other=$pid_a3
+kill -9 "$other"
+touch "$OBJECTS_GATE"
+wait $client && cmp -s "$work/second.sum" "$work/second/sum.txt"
+ok $? "what died with an agent is computed again"
+client=""
+say status 2 --json && cp "$work/out" "$work/status"
+[ "$(work_of recomputed)" -ge 1 ] && [ "$(on_disk)" = 0 ]
+ok $? "$(work_of recomputed) tasks ran again, and nothing came to a disk"
+end_process "$keeper"
+
+# ---- too many, and nothing is left behind ----
+unset OBJECTS_GATE
+export WEFT_MEMORY_FOR_DATA=1M
+start_agent a4 "$weft" agent -j 1 --lease 2
+are_ready a4
+[ "$(in_memory)" -le "$before" ]
+ok $? "what the dead one left in memory is gone"
+run third
+ok $? "with memory for three of them the result is right"
+eval "end_process \$pid_a4"
+grep -q "objects did not fit into memory and went to the disk" "$work/a4.out" "$work/a4.log"
+ok $? "the others went to the disk, which the log says"
+[ "$(in_memory)" -le "$before" ]
+ok $? "an agent that has left leaves nothing in memory"
+
+# ---- where there is no memory to have ----
+export WEFT_MEMORY_FOLDER=$work
+start_agent a5 "$weft" agent -j 1 --lease 2
+are_ready a5
+run fourth && grep -q "its objects in memory are files" "$work/a5.out" "$work/a5.log"
+ok $? "without a file system in memory they are files, and the log says so"
+finish
