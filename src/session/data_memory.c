@@ -28,14 +28,17 @@ void data_memory_set_aside(const struct session *s, struct run_options *o)
         all += w->size[i];
         known = known && w->size[i] > 0;
     }
+    if (!any)
+        return;
     for (uint32_t t = 0; t < w->ntasks; t++) {
         double memory = need_runs(&s->needs, t) ? w->memory[t] : 0;
         task = memory > task ? memory : task;
         command = !(w->flags[t] & TASK_CALL) && memory > command ? memory : command;
     }
     bool fits = all + task <= s->memory;
-    o->data_memory = given > 0 ? given : fits ? all : known ? s->memory - command : 0;
-    o->data_limited = any && o->data_memory > 0 && (given > 0 || !fits);
+    double rest = command < s->memory ? s->memory - command : 0; /* none: the command is refused */
+    o->data_memory = given > 0 ? given : fits ? all : known ? rest : 0;
+    o->data_limited = o->data_memory > 0 && (given > 0 || !fits);
 }
 
 /* A task is with all that it reads and makes in memory; what it writes to files is there until it returns. */

@@ -194,21 +194,17 @@ static bool read_object(struct native_reading *r, uint32_t task, yaml_ref v, boo
     const char *what = out ? "an entry of out" : "an entry of in", *name;
     size_t length;
     struct native_object o = {.r = r, .task = task, .at = v, .size = NAN, .out = out};
+    bool *const mark[] = {&o.temporary, &o.optional, &o.in_memory};
     yaml_ref name_at = v;
     if (yaml_type(y, v) == YAML_MAPPING) {
         for (yaml_ref k = yaml_first(y, v); k != YAML_NONE; k = yaml_next(y, v, k)) {
             int key = native_key(&r->file, k, keys);
             if (key < 0 || (key == 1 && !native_bytes(&r->file, yaml_value(k), "size", &o.size)) ||
-                (key == 2 && !native_bool(&r->file, yaml_value(k), "temporary", &o.temporary)) ||
-                (key == 3 && !native_bool(&r->file, yaml_value(k), "optional", &o.optional)) ||
-                (key == 4 && !native_bool(&r->file, yaml_value(k), "in_memory", &o.in_memory)))
+                (key > 1 && !native_bool(&r->file, yaml_value(k), keys[key], mark[key - 2])))
                 return false;
-            if (key == 3 && out)
-                return native_error(&r->file, k,
-                                    "optional belongs to the task that reads the file, in in");
-            if ((key == 2 || key == 4) && !out)
-                return native_error(
-                    &r->file, k, "%s belongs to the task that makes the file, in out", keys[key]);
+            if (key > 1 && (key == 3) == out)
+                return native_error(&r->file, k, "%s belongs to the task that %s", keys[key],
+                                    out ? "reads the file, in in" : "makes the file, in out");
         }
         name_at = yaml_get(y, v, "name");
         if (name_at == YAML_NONE)
