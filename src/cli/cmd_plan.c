@@ -22,7 +22,7 @@ static const struct cli_option options[] = {
     {"gantt", 0, "FILE", "draw the plan (SVG)"},
     OPTION_ZOOM,
     {"trace", 0, "FILE", "write the plan as a Chrome/Perfetto trace"},
-    {"front", 0, NULL, "streams: every trade-off of latency and throughput; --gantt draws it"},
+    {"front", 0, NULL, "streams: every trade-off of latency, throughput and processors; --gantt draws it"},
     {"assert", 0, "CONSTRAINT",
      "with constraints: one more (docs/constraints.md); may be repeated"},
     {"assert-file", 0, "FILE", "with constraints: read these instead of the default ones"},
