@@ -65,8 +65,9 @@ struct weft_plan_options {
 struct weft_plan *weft_plan_make(const struct weft_workflow *w, const struct weft_platform *p,
                                  const char *planner, const struct weft_plan_options *options,
                                  struct weft_error *error);
-/* Streams: the plans none of which is beaten in both latency and throughput, by rising throughput,
- * from at most `points` runs of the planner ("mos" or "stream"). Free each plan, then the array
+/* Streams: the plans none of which is beaten in latency, throughput and processors together, by rising
+ * processors and throughput, from `points` runs of the planner ("mos" or "stream"), and fewer on 1/2,
+ * 1/4 ... of the nodes. Free each plan, then the array
  * with weft_plans_free(), which does both. */
 struct weft_plan **weft_plan_front(const struct weft_workflow *w, const struct weft_platform *p,
                                    const char *planner, unsigned points,

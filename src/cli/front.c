@@ -1,4 +1,4 @@
-/* `weft plan --front`: every trade-off of latency and throughput that the planner finds. */
+/* `weft plan --front`: every trade-off of latency, throughput and processors that the planner finds. */
 #include "cli/front.h"
 #include "api/inside.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* The trade-offs of latency and throughput that a stream can have: plans none of which is beaten in
- * both, as table, JSON and chart. */
+/* The trade-offs of latency, throughput and processors that a stream can have: plans none of which is beaten in all, as table and
+ * JSON. The chart shows those that are not beaten in latency and throughput. */
 #include "report/front_view.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -8,14 +8,36 @@
 
 #include <stdlib.h>
 
+/* Has another at least the throughput at no more latency? Of plans that are alike the first is drawn. */
+static bool front_hides(const struct plan *const *plans, size_t n, size_t i)
+{
+    double rate = plan_objective(plans[i], "throughput"),
+           latency = plan_objective(plans[i], "latency");
+    for (size_t k = 0; k < n; k++) {
+        double r = plan_objective(plans[k], "throughput"), l = plan_objective(plans[k], "latency");
+        if (k != i && r >= rate && l <= latency && (r > rate || l < latency || k < i))
+            return true;
+    }
+    return false;
+}
+
 void front_view_draw(const struct plan *const *plans, size_t n, struct strbuf *out)
 {
     double *x = mem_new(double, n), *y = mem_new(double, n);
+    size_t drawn = 0;
     for (size_t i = 0; i < n; i++) {
-        x[i] = plan_objective(plans[i], "throughput");
-        y[i] = plan_objective(plans[i], "latency");
+        if (front_hides(plans, n, i))
+            continue;
+        double rate = plan_objective(plans[i], "throughput");
+        size_t at = drawn++;
+        for (; at && x[at - 1] > rate; at--) {
+            x[at] = x[at - 1];
+            y[at] = y[at - 1];
+        }
+        x[at] = rate;
+        y[at] = plan_objective(plans[i], "latency");
     }
-    struct chart_series series = {.x = x, .y = y, .n = n, .points = true, .steps = true};
+    struct chart_series series = {.x = x, .y = y, .n = drawn, .points = true, .steps = true};
     struct chart chart = {.title = "latency and throughput",
                           .x_title = "items a second",
                           .y_title = "latency",

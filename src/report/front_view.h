@@ -1,4 +1,4 @@
-/* A front of stream plans, by rising throughput. */
+/* A front of stream plans: latency, throughput, processors. */
 #pragma once
 #include "base/strbuf.h"
 #include "model/plan.h"

@@ -20,10 +20,11 @@ void stream_solution_free(struct stream_solution *s);
 /* The largest throughput for which a mapping is known to exist. */
 double stream_most(const struct assignment_space *space);
 
-/* The latency/throughput front: mappings none of which is beaten in both, from no throughput to the
- * most. The planner (mos or stream) runs at `points` throughputs. Plans belong to the caller. */
+/* The front of latency, throughput and processors: mappings none of which is beaten in all three, from no throughput to the most.
+ * The planner (mos or stream) runs at `points` throughputs, and on 1/2, 1/4 ... of the nodes at fewer. Plans belong to the
+ * caller. */
 struct stream_front {
-    ARRAY(struct plan *) plans; /* by rising throughput and latency */
+    ARRAY(struct plan *) plans; /* by rising processors, then throughput */
 };
 bool stream_front(const struct planner *planner, const struct plan_request *request,
                   uint32_t points, struct stream_front *out, struct error *err);

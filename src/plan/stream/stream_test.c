@@ -320,14 +320,25 @@ static void test_front(void)
     struct plan_request request = {.workflow = w, .platform = p, .seed = 1};
     struct stream_front front;
     struct error err = {0};
-    bool rising = true;
+    bool beaten = false, valid = true;
     if (ok(stream_front(planner_find("mos"), &request, 33, &front, &err), "a front %s", err.text)) {
-        for (size_t i = 1; i < front.plans.n; i++)
-            rising &= plan_objective(front.plans.at[i], "latency") >=
-                          plan_objective(front.plans.at[i - 1], "latency") &&
-                      plan_objective(front.plans.at[i], "throughput") >
-                          plan_objective(front.plans.at[i - 1], "throughput");
-        ok(front.plans.n > 1 && rising, "of %zu plans, none beaten in both", front.plans.n);
+        double fewest = INFINITY, most = 0;
+        for (size_t i = 0; i < front.plans.n; i++) {
+            const struct plan *x = front.plans.at[i];
+            fewest = fmin(fewest, plan_objective(x, "processors"));
+            most = fmax(most, plan_objective(x, "processors"));
+            valid &= is_valid(x, w, p);
+            for (size_t k = 0; k < front.plans.n; k++) {
+                const struct plan *y = front.plans.at[k];
+                beaten |= k != i && plan_objective(y, "latency") <= plan_objective(x, "latency") &&
+                          plan_objective(y, "throughput") >= plan_objective(x, "throughput") &&
+                          plan_objective(y, "processors") <= plan_objective(x, "processors");
+            }
+        }
+        ok(front.plans.n > 1 && !beaten, "of %zu plans, none is beaten in all three",
+           front.plans.n);
+        ok(fewest == 1 && most > 3, "from one processor to all");
+        ok(valid, "all are valid on the whole platform");
     }
     stream_front_free(&front);
     platform_free(p);
