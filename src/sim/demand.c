@@ -269,25 +269,6 @@ static bool add_objects(struct demand_build *b, struct error *err)
     return true;
 }
 
-/* What the look at a transfer a little later touches, asked for now: its object is anywhere in a window of the
- * graph, so that the processor does not guess it. The first place is known, the second has come by then. */
-static inline void expect_transfer(const struct demand_build *b, size_t i)
-{
-    enum { FAR = 32, NEAR = 16 };
-    const struct demands *d = b->d;
-    const struct transfer *t = &b->plan->transfers.at[i];
-    size_t left = b->plan->transfers.n - i;
-    if (left <= FAR)
-        return;
-    __builtin_prefetch(&d->off[t[FAR].object]);
-    __builtin_prefetch(&b->w->producer[t[FAR].object]);
-    if (t[NEAR].object < b->w->nobjects) {
-        uint32_t producer = b->w->producer[t[NEAR].object];
-        __builtin_prefetch(&d->at[d->off[t[NEAR].object]], 1);
-        __builtin_prefetch(&d->copy_off[producer]);
-    }
-}
-
 /* Where each demand comes from, by a look at the transfers in their own order. False, and the demands
  * are then made anew from grouped transfers: one is wrong, the plan relays, or sends an object to where nobody reads
  * it, or an object has so many demands that looking for one costs more than grouping. */
@@ -297,7 +278,6 @@ static bool settle_transfers(struct demand_build *b)
     size_t patience = 8 * b->plan->transfers.n + 64;
     for (size_t i = 0; i < b->plan->transfers.n; i++) {
         const struct transfer *t = &b->plan->transfers.at[i];
-        expect_transfer(b, i);
         if (!is_transfer(t, b->w, b->p))
             return false;
         uint32_t producer = b->w->producer[t->object], x = d->off[t->object],
