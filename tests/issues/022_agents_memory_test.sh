@@ -72,7 +72,7 @@ ok $? "what the dead one left in memory is gone"
 run third
 ok $? "with memory for three of them the result is right"
 eval "end_process \$pid_a4"
-grep -q "objects did not fit into memory and went to the disk" "$work/a4.out" "$work/a4.log"
+grep -q "objects* did not fit into memory and went to the disk" "$work/a4.out" "$work/a4.log"
 ok $? "the others went to the disk, which the log says"
 [ "$(in_memory)" -le "$before" ]
 ok $? "an agent that has left leaves nothing in memory"
