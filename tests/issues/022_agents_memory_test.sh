@@ -36,7 +36,7 @@ fetched=$(work_of fetched_bytes)
 ok $? "some of them came over links: $fetched bytes"
 
 export OBJECTS_GATE=$work/gate
-for name in a2 a3; do start_agent $name "$weft" agent -j 1 --lease 2; done
+for name in a2 a3; do start_agent $name "$weft" agent -j 2 --lease 2; done
 are_ready a2 a3
 for name in a0 a1; do eval "end_process \$pid_$name"; done
 mkdir "$work/second"
