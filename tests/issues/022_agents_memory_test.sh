@@ -36,7 +36,7 @@ fetched=$(work_of fetched_bytes)
 ok $? "some of them came over links: $fetched bytes"
 
 export OBJECTS_GATE=$work/gate
-for name in a2 a3; do start_agent $name "$weft" agent -j 1 --lease 2; done
+for name in a2 a3; do start_agent $name "$weft" agent -j 2 --lease 2; done
 are_ready a2 a3
 for name in a0 a1; do eval "end_process \$pid_$name"; done
 mkdir "$work/second"
@@ -72,7 +72,7 @@ ok $? "what the dead one left in memory is gone"
 run third
 ok $? "with memory for three of them the result is right"
 eval "end_process \$pid_a4"
-grep -q "objects did not fit into memory and went to the disk" "$work/a4.out" "$work/a4.log"
+grep -q "objects* did not fit into memory and went to the disk" "$work/a4.out" "$work/a4.log"
 ok $? "the others went to the disk, which the log says"
 [ "$(in_memory)" -le "$before" ]
 ok $? "an agent that has left leaves nothing in memory"

@@ -51,6 +51,7 @@ static void depot_arrived(void *context, uint32_t object, bool good, const char 
     if (good && depot_came(j->depot))
         job_tell_transfer(j, object, depot_came(j->depot));
     supply_arrived(j, object, good, why);
+    memory_files_came(j);
 }
 
 static void depot_lost(void *context, uint32_t object, const char *why)

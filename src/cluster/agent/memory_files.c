@@ -9,6 +9,7 @@
 #include "cluster/agent/memory_files.h"
 
 #include "base/file.h"
+#include "base/plural.h"
 #include "base/quantity.h"
 #include "base/tree.h"
 #include "cluster/agent/agent_state.h"
@@ -191,8 +192,8 @@ void memory_files_close(struct job *j)
     if (!j->objects.folder)
         return;
     if (j->objects.spilled)
-        agent_log(j->agent, "run %llu: %u objects did not fit into memory and went to the disk",
-                  (unsigned long long)j->number, j->objects.spilled);
+        agent_log(j->agent, "run %llu: %u object%s did not fit into memory and went to the disk",
+                  (unsigned long long)j->number, j->objects.spilled, plural(j->objects.spilled));
     tree_remove(j->objects.folder);
     free(j->objects.folder);
     j->objects.folder = NULL;
@@ -238,13 +239,16 @@ static void memory_files_spill(struct job *j, double most)
 
 void memory_files_came(struct job *j)
 {
-    memory_files_spill(j, j->objects.most);
+    if (j->objects.folder)
+        memory_files_spill(j, j->objects.most);
 }
 
 void memory_files_make_room(struct job *j, uint32_t task)
 {
     const struct workflow *w = j->w;
     double makes = 0;
+    if (!j->objects.folder)
+        return;
     for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++)
         makes += depot_in_memory(j->depot, o) ? w->size[o] : 0;
     memory_files_spill(j, fmax(0, j->objects.most - makes));
@@ -257,17 +261,18 @@ void memory_files_make_room(struct job *j, uint32_t task)
         }
 }
 
-double memory_files_beside(struct agent *a, double memory)
+bool memory_files_leave(struct agent *a, double memory)
 {
+    double over = a->busy_memory + memory - a->memory_now;
+    if (!(a->memory_now > 0) || over > 0)
+        return over <= 0 || !(a->memory_now > 0);
     if (!a->objects || !a->busy)
-        return 0;
-    double there = memory_files_bytes(a), over = a->busy_memory + memory + there - a->memory_now;
-    for (size_t i = 0; i < a->jobs.n && there > 0 && over > 0; i++) {
+        return true;
+    for (size_t i = 0; i < a->jobs.n && over + memory_files_bytes(a) > 0; i++) {
         struct job *j = a->jobs.at[i];
         double own = j->objects.folder ? depot_counts(j->depot).memory_bytes : 0;
         if (own > 0)
-            memory_files_spill(j, fmax(0, own - over));
-        over = a->busy_memory + memory + memory_files_bytes(a) - a->memory_now;
+            memory_files_spill(j, fmax(0, own - (over + memory_files_bytes(a))));
     }
-    return memory_files_bytes(a);
+    return over + memory_files_bytes(a) <= 0;
 }

@@ -32,6 +32,6 @@ void memory_files_close(struct job *j);
  * is not enough, what it makes goes there, too. */
 void memory_files_make_room(struct job *j, uint32_t task);
 void memory_files_came(struct job *j); /* one was fetched */
-/* Bytes of this machine's memory that objects of all runs take, beside a task that asks for `memory`. What
- * can be spilled for it has been; with nothing else at work they count for nothing, lest it waits for ever. */
-double memory_files_beside(struct agent *a, double memory);
+/* Is there memory for a task, beside those that run and objects of all runs? What can be spilled for it goes to
+ * the disk. With nothing else at work objects count for nothing, lest it waits for ever. */
+bool memory_files_leave(struct agent *a, double memory);

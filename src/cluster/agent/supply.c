@@ -202,9 +202,7 @@ bool supply_share_waits(const struct run_share *share)
 bool supply_fits(const struct job *j, uint32_t cores, double memory)
 {
     const struct agent *a = j->agent;
-    return a->busy + cores <= a->o->cores &&
-           (!(a->memory_now > 0) ||
-            a->busy_memory + memory + memory_files_beside(j->agent, memory) <= a->memory_now);
+    return a->busy + cores <= a->o->cores && memory_files_leave(j->agent, memory);
 }
 
 void supply_take_room(struct job *j, uint32_t cores, double memory)
@@ -287,8 +285,7 @@ static void supply_start_now(struct job *j, const struct sched_start *s)
 {
     if (is_wide(j, s->task))
         gang_hand_over_things(j, s->task);
-    if (j->objects.folder)
-        memory_files_make_room(j, s->task);
+    memory_files_make_room(j, s->task);
     if (executor_start(j->executor, s) && !is_wide(j, s->task))
         supply_take_room(j, j->w->cores[s->task], executor_task_memory(j->executor, s->task));
 }
@@ -584,8 +581,6 @@ void supply_arrived(struct job *j, uint32_t object, bool good, const char *why)
     j->needs.present[object] = 1;
     j->supply.touched[object] = job_now(j);
     want_tell_copy(j, object, j->agent->node); /* others may fetch it here now */
-    if (j->objects.folder)
-        memory_files_came(j);
     want_arrived(j, object);
 }
 

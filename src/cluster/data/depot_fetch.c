@@ -108,11 +108,9 @@ static bool fetch_has_form(const struct depot_fetch *f)
 static const char *fetch_partial_path(struct depot *d, uint32_t object, const char *kind)
 {
     strbuf_clear(&d->other);
-    if (depot_in_memory(d, object)) /* beside its place */
-        strbuf_printf(&d->other, "%s/" MEMORY_FILES "/partial.%u.%s", d->folder, (unsigned)object,
-                      kind);
-    else
-        strbuf_printf(&d->other, "%s/%u.%s", d->partial, (unsigned)object, kind);
+    bool memory = depot_in_memory(d, object); /* then beside its place */
+    strbuf_printf(&d->other, "%s/%s%u.%s", memory ? d->folder : d->partial,
+                  memory ? MEMORY_FILES "/partial." : "", (unsigned)object, kind);
     return d->other.at;
 }
 
@@ -475,11 +473,10 @@ static bool fetch_has_room(struct depot *d, const struct depot_fetch *f, struct 
 /* Where it grows: the file as far as it is there, or from the beginning. */
 static bool fetch_open_partial(struct depot *d, struct depot_fetch *f, struct error *err)
 {
-    bool in_memory = depot_in_memory(d, f->object); /* whose folder is there */
-    if (!in_memory && !d->partial_made &&
-        !make_parents(fetch_partial_path(d, f->object, "part"), err))
+    bool made = d->partial_made || depot_in_memory(d, f->object); /* whose folder is there */
+    if (!made && !make_parents(fetch_partial_path(d, f->object, "part"), err))
         return false;
-    d->partial_made |= !in_memory;
+    d->partial_made |= !made;
     if (!fetch_has_room(d, f, err))
         return false;
     if (fetch_is_folder(f))
