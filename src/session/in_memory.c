@@ -120,16 +120,18 @@ bool in_memory_fits(const struct session *s, struct error *err)
     return true;
 }
 
+/* In place of the priorities that every run has, depth first: those of a plan, or of the workflow itself, stay. */
 void in_memory_order(struct session *s, struct run_options *o)
 {
     double peak;
-    if (s->priority || workflow_is_open(s->w))
+    if (s->planner || s->w->priority || s->order || workflow_is_open(s->w))
         return;
     struct plan *plan = plan_new(PLAN_ORDER);
     s->order = traversal_best(s->w, &peak);
     for (uint32_t i = 0; i < s->w->ntasks; i++)
         array_push(&plan->order, s->order[i]);
-    s->priority = mem_new(double, (size_t)s->w->ntasks + 1);
+    if (!s->priority)
+        s->priority = mem_new(double, (size_t)s->w->ntasks + 1);
     order_of_plan(s->w, plan, s->priority);
     o->priority = s->priority;
     o->ordered = true;
@@ -146,7 +148,8 @@ void in_memory_begin(struct session *s, struct run_options *o)
     o->in_memory = true;
     if (s->following && s->following->spill.n)
         o->spill = &s->following->spill;
-    in_memory_order(s, o);
+    if (!s->priority)
+        in_memory_order(s, o);
 }
 
 /* Where everything together fits, nothing can fill it. */
