@@ -81,6 +81,9 @@ struct keep_schedule *keep_new(const struct costs *costs)
     k->core = mem_new(struct core_timeline, k->core_off[p->nnodes]);
     k->row = mem_new(struct keep_row, p->nnodes);
     k->soonest = mem_new(double, p->nnodes);
+    k->needs = mem_new(double, w->ntasks);
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        k->needs[t] = k->bytes ? keep_task_bytes(w, t) : w->memory[t];
     keep_reset(k);
     return k;
 }
@@ -94,6 +97,7 @@ void keep_free(struct keep_schedule *k)
     timeline_store_free(&k->store);
     array_free(&k->copies);
     array_free(&k->transfers);
+    array_free(&k->waiting);
     free(k->task);
     free(k->file);
     free(k->line);
@@ -101,6 +105,7 @@ void keep_free(struct keep_schedule *k)
     free(k->core);
     free(k->row);
     free(k->soonest);
+    free(k->needs);
     free(k);
 }
 
@@ -116,7 +121,7 @@ void keep_reset(struct keep_schedule *k)
         for (uint32_t c = k->core_off[n]; c < k->core_off[n + 1]; c++)
             timeline_init(&k->core[c], 0);
     }
-    k->copies.n = k->transfers.n = 0;
+    k->copies.n = k->transfers.n = k->waiting.n = 0;
     k->makespan = k->now = 0;
     k->moves = 0;
     k->prepared = NONE;
@@ -404,6 +409,16 @@ static void keep_bring(struct keep_schedule *k, uint32_t object, struct keep_slo
     f->last = keep_max(f->last, leaves + seconds);
 }
 
+/* The last one takes its place. */
+static void keep_waits_no_more(struct keep_schedule *k, const struct kept_file *f)
+{
+    uint32_t last = array_pop(&k->waiting);
+    if (f->place == k->waiting.n)
+        return;
+    k->waiting.at[f->place] = last;
+    k->file[last].place = f->place;
+}
+
 /* Outputs are booked for good and inputs end with their last use: who comes later only ever finds less room at
  * the tail than is really there, never more. */
 bool keep_place(struct keep_schedule *k, uint32_t task, struct keep_slot slot)
@@ -421,8 +436,10 @@ bool keep_place(struct keep_schedule *k, uint32_t task, struct keep_slot slot)
         k->file[o] = (struct kept_file){.owner = slot.node,
                                         .left = readers,
                                         .copies = NONE,
+                                        .place = (uint32_t)k->waiting.n,
                                         .ready = slot.finish,
                                         .last = slot.finish};
+        array_push(&k->waiting, o);
         keep_add(k, slot.node, slot.start, INFINITY, keep_bytes(k, o));
     }
     for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
@@ -435,6 +452,7 @@ bool keep_place(struct keep_schedule *k, uint32_t task, struct keep_slot slot)
         else
             keep_bring(k, o, slot);
         if (--f->left == 0) {
+            keep_waits_no_more(k, f);
             keep_add(k, f->owner, f->last, INFINITY, -keep_bytes(k, o));
             freed |= w->size[o] > 0;
         }
@@ -482,7 +500,7 @@ double keep_makespan(const struct keep_schedule *k)
 
 double keep_needs(const struct keep_schedule *k, uint32_t task)
 {
-    return k->bytes ? keep_task_bytes(k->w, task) : k->w->memory[task];
+    return k->needs[task];
 }
 
 double keep_task_bytes(const struct workflow *w, uint32_t task)

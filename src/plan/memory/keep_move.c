@@ -1,25 +1,19 @@
 /* Files that wait on a full node, moved to one with room: the way out when no task fits anywhere.
  *
  * A file may be moved once its producer has ended, and then waits on its new owner for the consumers that
- * are still to come. The task at hand picks the node that needs the fewest bytes moved. O(files x nodes), and
+ * are still to come. The task at hand picks the node that needs the fewest bytes moved. O(files that wait x nodes), and
  * only when nothing else is possible. */
 #include "plan/memory/keep_state.h"
 
-/* Each search for a file looks at all of them, so that a schedule that lives on moves is given up. */
-enum { MOST_MOVES = 4000, MOST_LOOKS = 200 * 1000 * 1000 };
-
-static uint32_t moves_allowed(const struct keep_schedule *k)
-{
-    uint32_t looks = MOST_LOOKS / (k->w->nobjects + 1);
-    return looks < MOST_MOVES ? looks : MOST_MOVES;
-}
+/* A schedule that lives on moves is given up: it would be a long one. */
+enum { MOST_MOVES = 4000 };
 
 /* Waiting on the node, with consumers to come, and no input of the task. */
 static bool is_movable(const struct keep_schedule *k, uint32_t object, uint32_t node, uint32_t task)
 {
     const struct workflow *w = k->w;
     const struct kept_file *f = &k->file[object];
-    if (f->owner != node || !f->left || keep_bytes(k, object) <= 0)
+    if (f->owner != node || keep_bytes(k, object) <= 0)
         return false;
     for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++)
         if (w->pred_object[e] == object)
@@ -82,14 +76,15 @@ static double missing_room(struct keep_schedule *k, uint32_t task, uint32_t node
     return need - keep_room(k, node);
 }
 
-/* Largest files first: the fewest moves. */
+/* Largest files first, of equal ones the lowest: the fewest moves. */
 static bool make_room_on(struct keep_schedule *k, uint32_t task, uint32_t node)
 {
-    for (double missing = missing_room(k, task, node);
-         missing > 0 && k->moves < moves_allowed(k);) {
+    for (double missing = missing_room(k, task, node); missing > 0 && k->moves < MOST_MOVES;) {
         uint32_t largest = NONE, shelter = NONE;
-        for (uint32_t o = 0; o < k->w->nobjects; o++) {
-            bool larger = largest == NONE || k->w->size[o] > k->w->size[largest];
+        for (size_t i = 0; i < k->waiting.n; i++) {
+            uint32_t o = k->waiting.at[i];
+            double size = k->w->size[o], most = largest == NONE ? -1 : k->w->size[largest];
+            bool larger = size > most || (size == most && o < largest);
             if (!larger || !is_movable(k, o, node, task))
                 continue;
             uint32_t to = shelter_of(k, o, node);
@@ -114,7 +109,7 @@ bool keep_make_room(struct keep_schedule *k, uint32_t task)
         missing[n] = missing_room(k, task, n);
     bool made = false;
     /* the nodes in order of what is missing on them */
-    for (uint32_t tried = 0; tried < nnodes && !made && k->moves < moves_allowed(k); tried++) {
+    for (uint32_t tried = 0; tried < nnodes && !made && k->moves < MOST_MOVES; tried++) {
         uint32_t best = 0;
         for (uint32_t n = 1; n < nnodes; n++)
             if (missing[n] < missing[best])

@@ -15,6 +15,7 @@ struct kept_file {
     uint32_t owner;
     uint32_t left;   /* consumers that are not placed */
     uint32_t copies; /* what other nodes received, a chain through copies[]; NONE: nothing */
+    uint32_t place;  /* in waiting[], while `left` is not 0 */
     double ready;    /* when the owner has it whole */
     double last;     /* when it was last used there, as far as known */
 };
@@ -48,11 +49,13 @@ struct keep_schedule {
     const struct workflow *w;
     const struct platform *p;
     const double *bytes; /* of objects in memory; NULL: they count nothing */
+    double *needs; /* per task: keep_needs(), which is asked often, of tasks with many files, too */
     struct kept_task *task;
     struct kept_file *file;
     ARRAY(struct kept_copy) copies;
     ARRAY(struct transfer) transfers;
-    struct keep_line *line; /* per node */
+    ARRAY(uint32_t) waiting; /* files that were made and have consumers to come, in no order */
+    struct keep_line *line;  /* per node */
     uint32_t *core_off;
     struct core_timeline *core;
     struct timeline_store store;

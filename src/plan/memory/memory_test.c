@@ -11,6 +11,7 @@
 #include "plan/planner.h"
 #include "tap.h"
 #include <math.h>
+#include <string.h>
 
 static struct workflow *random_dag(struct rng *rng, uint32_t tasks)
 {
@@ -96,6 +97,54 @@ static void test_planners(void)
     is_int(invalid, 0, "no planner hands out a plan that breaks memory or anything else");
     printf("# %u plans of %u\n", found, made);
     ok(found > made / 2, "and most find one");
+}
+
+/* The same nodes, with a link stated between the first two that is as quick as all others. */
+static struct platform *with_a_link(const struct platform *p)
+{
+    struct platform_builder *b = platform_builder_new("<test>");
+    platform_builder_network(b, p->bandwidth, p->latency, NAN, 0);
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        const char *name = platform_node_name(p, n);
+        uint32_t node = platform_builder_node(b, name, strlen(name), 0);
+        platform_builder_memory(b, node, p->memory[n], 0);
+        platform_builder_speed(b, node, p->speed[n], 0);
+        platform_builder_cores(b, node, p->cores[n], 0);
+    }
+    platform_builder_link(b, 0, 1, p->bandwidth, p->latency, 0);
+    return platform_builder_finish(b, NULL);
+}
+
+/* Where all links are alike rows are made in a quicker way (keep.c): the plans are the same. */
+static void test_links(void)
+{
+    static const char *const names[] = {"heft-mem", "minmin-mem", "daghetpart"};
+    struct rng rng;
+    rng_seed(&rng, 9);
+    uint32_t other = 0, plans = 0;
+    for (int round = 0; round < 100; round++) {
+        struct workflow *w = random_dag(&rng, 4 + (uint32_t)rng_below(&rng, 24));
+        struct platform *alike = random_nodes(&rng, w, 2 + (uint32_t)rng_below(&rng, 4), 1.5);
+        struct platform *linked = with_a_link(alike);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            struct plan_request r = {.workflow = w, .platform = alike, .seed = 1};
+            struct plan *one = planner_run(planner_find(names[i]), &r, NULL);
+            r.platform = linked;
+            struct plan *two = planner_run(planner_find(names[i]), &r, NULL);
+            other += !one != !two;
+            for (size_t k = 0; one && two && k < one->placements.n; k++)
+                other += one->placements.at[k].node != two->placements.at[k].node ||
+                         one->placements.at[k].start != two->placements.at[k].start;
+            plans += one && two;
+            plan_free(one);
+            plan_free(two);
+        }
+        platform_free(alike);
+        platform_free(linked);
+        workflow_free(w);
+    }
+    is_int(other, 0, "a link like all others changes no plan");
+    ok(plans > 200, "of %u", plans);
 }
 
 /* Every edge stays in its block or goes to a later one, no block has more than a tenth above the mean and a task, and fewer
@@ -286,6 +335,7 @@ static void test_never_longer(void)
 int main(void)
 {
     TAP_DO(test_planners());
+    TAP_DO(test_links());
     TAP_DO(test_acyclic());
     TAP_DO(test_series());
     TAP_DO(test_never_longer());
