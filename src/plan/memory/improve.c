@@ -146,13 +146,13 @@ static void improve_start(struct improvement *m, struct plan *plan)
         improve_with(m, planner_minmin_mem.run(&own, NULL), "minmin-mem");
     if (!plan)
         return;
-    bool plain = !own.workflow->asks && !platform_limits_ports(own.platform);
-    if (m->best && plain && own.workflow->ntasks > REPAIR_TASKS) {
-        improve_with(m, within_shorter(m->costs, plan, plan_makespan(m->best)), repaired);
-        plan_free(plan);
-    } else {
+    if (!m->best || own.workflow->ntasks <= REPAIR_TASKS) {
         improve_with(m, within_memory(&own, plan, NULL), repaired);
+        return;
     }
+    if (!own.workflow->asks && !platform_limits_ports(own.platform))
+        improve_with(m, within_shorter(m->costs, plan, plan_makespan(m->best)), repaired);
+    plan_free(plan);
 }
 
 /* Notes of the planner that it came from would speak of other figures. */
