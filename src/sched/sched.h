@@ -244,7 +244,7 @@ enum sched_note_kind {
     SCHED_NOTE_EXCUSED, /* committed: out of attempts, and may be */
     SCHED_NOTE_REMOVED, /* by request, or below a failed or removed task */
     SCHED_NOTE_KEPT,    /* a removal came too late: it is done */
-    SCHED_NOTE_LOST,    /* ran here, but another node was faster or took it over, or its parents' ends do
+    SCHED_NOTE_LOST, /* ran here, but another node was faster or took it over, or its parents' ends do
                            not count: not committed */
     SCHED_NOTE_POLICY,  /* `task` is the new policy */
     SCHED_NOTE_UNKNOWN, /* submitted here, but the store does not know it */

@@ -127,10 +127,10 @@ struct agent {
     struct node_shares shares; /* of the jobs, in cores */
     uint32_t busy;             /* cores in use, over all jobs */
     double busy_memory;        /* bytes that running tasks may use, over all jobs */
-    char *objects;             /* folder for objects in memory (memory_files.c); NULL: there is none */
+    char *objects; /* folder for objects in memory (memory_files.c); NULL: there is none */
     int objects_lock;
-    struct holding *holding;   /* things that running tasks hold, over all jobs */
-    protocol_items items;      /* of the message at hand */
+    struct holding *holding; /* things that running tasks hold, over all jobs */
+    protocol_items items;    /* of the message at hand */
     protocol_memory memory;
     struct strbuf scratch;
 };
