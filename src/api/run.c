@@ -15,7 +15,6 @@
 #include "session/recorded.h"
 #include "session/log_tail.h"
 #include "session/resources.h"
-#include "model/memory_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -292,10 +291,7 @@ static bool run_open_model(struct weft_run *run, const struct workflow *w,
     if (run->on_agents && !remote_check(&run->place, err))
         return false;
     session_begin(&run->session, &so);
-    struct workflow *copy = run_copy_workflow(w, so.folder, err);
-    if (copy && run->on_agents)
-        workflow_take_in_memory(copy, w);
-    if (!session_open(&run->session, copy, err))
+    if (!session_open(&run->session, run_copy_workflow(w, so.folder, err), err))
         return false;
     run_handle_opened(run);
     return true;

@@ -24,7 +24,3 @@ static inline bool workflow_stays_in_memory(const struct workflow *w, uint32_t o
  * workflow_object_label(), which says where it stands. */
 const char *workflow_object_name(const struct workflow *w, uint32_t object, char *buffer,
                                  size_t size);
-
-/* `w` was read from the text that was written of `from`, and a text has no word for objects in memory: they
- * are in memory again. Returns `w`. */
-struct workflow *workflow_take_in_memory(struct workflow *w, const struct workflow *from);

@@ -190,21 +190,6 @@ uint32_t workflow_find_object(const struct workflow *w, const char *name)
     return NONE;
 }
 
-struct workflow *workflow_take_in_memory(struct workflow *w, const struct workflow *from)
-{
-    for (uint32_t o = 0; from->object_flags && o < from->nobjects; o++) {
-        uint32_t same = workflow_object_is(from, o, OBJECT_IN_MEMORY) && from->object_name[o]
-                            ? workflow_find_object(w, workflow_text(from, from->object_name[o]))
-                            : NONE;
-        if (same == NONE)
-            continue;
-        if (!w->object_flags)
-            w->object_flags = mem_new_zero(uint8_t, w->nobjects);
-        w->object_flags[same] |= OBJECT_IN_MEMORY;
-    }
-    return w;
-}
-
 /* In memory by its number and the end of its name: short, and one file each. */
 const char *workflow_object_label(const struct workflow *w, uint32_t object, char *buffer,
                                   size_t size)

@@ -34,7 +34,6 @@
 #include "session/machine.h"
 #include "session/recording.h"
 #include "session/surroundings.h"
-#include "model/memory_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,10 +143,8 @@ static bool session_take_as_text(struct session *s, struct error *err)
     struct workflow *w = native->read_workflow(
         &(struct format_source){.path = s->flow, .text = copy, .length = s->text.n}, err);
     free(copy);
-    if (w) {
-        workflow_take_in_memory(w, s->w);
+    if (w)
         place_put_image(w, &s->text);
-    }
     return w && session_take_again(s, workflow_take_lines(w, s->w), err);
 }
 
