@@ -1,7 +1,8 @@
 /* A program whose functions hand objects in memory to each other through agents, for 022_agents_memory_test.sh: public
  * headers and the shared library alone. Built as a module, too, it is the functions.
  *
- *   objects FUNCTIONS.so FOLDER COUNT BYTES      agents have OBJECTS_BYTES in their environment, perhaps OBJECTS_GATE
+ *   objects FUNCTIONS.so FOLDER COUNT BYTES      agents have OBJECTS_BYTES in their environment, perhaps OBJECTS_GATE,
+ *                                               and OBJECTS_NAP, microseconds that a task rests
  *
  *     make0 ... makeN     an object of BYTES each
  *     mix0 ... mixN       another of two of those: of makeI and makeI+1, the last of makeN and make0
@@ -28,6 +29,13 @@ static uint32_t number_of(const struct weft_task *t)
     return (uint32_t)atoi(t->name + strcspn(t->name, "0123456789"));
 }
 
+/* So that others take some of the tasks. */
+static void nap(void)
+{
+    const char *stated = getenv("OBJECTS_NAP");
+    usleep(stated ? (useconds_t)atol(stated) : 20000);
+}
+
 int make(const struct weft_task *t);
 int make(const struct weft_task *t)
 {
@@ -35,7 +43,7 @@ int make(const struct weft_task *t)
     unsigned char *out = weft_task_out(t, 0, bytes);
     for (size_t k = 0; out && k < bytes; k++)
         out[k] = make_byte(number_of(t), k);
-    usleep(20000); /* so that others take some of them */
+    nap();
     return out ? 0 : 1;
 }
 
@@ -47,7 +55,7 @@ int mix(const struct weft_task *t)
     unsigned char *out = a && b && n == m ? weft_task_out(t, 0, n) : NULL;
     for (size_t k = 0; out && k < n; k++)
         out[k] = a[k] ^ (unsigned char)(3 * b[k]);
-    usleep(20000);
+    nap();
     return out ? 0 : 1;
 }
 
