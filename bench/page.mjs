@@ -180,11 +180,13 @@ async function cost(context, browser, origin, server, first, n) {
     const page = await context.newPage();
     await measured("million"); /* the caches are warm for both */
     number++;
-    for (let i = 0; i < Number(process.env.PAIRS ?? 3); i++) {
+    const alone = async () => {
         await page.goto("about:blank");
         await settle();
-        const alone = await measured("million");
         number++;
+        return measured("million");
+    };
+    const watched = async () => {
         await page.goto(`${origin}/#run?run=${number}`);
         await page.locator(".problem").waitFor(); /* there is no such run yet */
         await settle();
@@ -196,21 +198,33 @@ async function cost(context, browser, origin, server, first, n) {
             if ((await response.json()).outcome === "running") last = at;
         };
         page.on("response", hear);
-        const watched = await measured("million");
+        const run = await measured("million");
+        number++;
         page.off("response", hear);
         if (!last) throw new Error("the page did not see the run");
-        pairs.push({ alone, watched, ...taken(last) });
-        if (process.env.BENCH_PAGE_EACH) console.log(JSON.stringify(pairs.at(-1)));
-        number++;
+        return { ...run, ...taken(last) };
+    };
+    /* Two after one another: every second run takes a tenth less or more, watched or not, and pairs of single ones would compare the one
+     * kind with the other. */
+    const twice = async (act) => {
+        const a = await act(), b = await act();
+        return Object.fromEntries(Object.keys(a).map((key) => [key, a[key] + b[key]]));
+    };
+    for (let i = 0; i < Number(process.env.PAIRS ?? 4); i++) {
+        /* each comes first as often */
+        const pair = {};
+        for (const which of i % 2 ? ["watched", "alone"] : ["alone", "watched"]) pair[which] = await twice(which === "alone" ? alone : watched);
+        pairs.push(pair);
+        if (process.env.BENCH_PAGE_EACH) console.log(JSON.stringify(pair));
     }
     const of = (act) => median(pairs.map(act));
-    figure(`a run of ${n} calls without a page (median)`, of((p) => p.alone.wall), "s");
+    figure(`two runs of ${n} calls without a page (median)`, of((p) => p.alone.wall), "s");
     figure("  with a page that watches it, slower by (median of pairs)", 100 * (of((p) => p.watched.wall / p.alone.wall) - 1), "%", 2);
     figure("  processor seconds of the run itself, without a page", of((p) => p.alone.own), "s");
     figure("  which grow with a page by (median of pairs)", 100 * (of((p) => p.watched.own / p.alone.own) - 1), "%");
-    figure("  the server takes, of a core, while it runs", 100 * of((p) => p.server / p.watched.wall), "%");
-    figure("  the browser takes, of a core, while it runs", 100 * of((p) => p.browser / p.watched.wall), "%");
-    figure(`  both together, of ${os.cpus().length} cores`, (100 * of((p) => (p.server + p.browser) / p.watched.wall)) / os.cpus().length, "%", 2);
+    figure("  the server takes, of a core, while it runs", 100 * of((p) => p.watched.server / p.watched.wall), "%");
+    figure("  the browser takes, of a core, while it runs", 100 * of((p) => p.watched.browser / p.watched.wall), "%");
+    figure(`  both together, of ${os.cpus().length} cores`, (100 * of((p) => (p.watched.server + p.watched.browser) / p.watched.wall)) / os.cpus().length, "%", 2);
     await page.close();
     return number;
 }
