@@ -44,7 +44,7 @@ static const struct cli_rule run_rules[] = {
     {"nodes", "on=slurm", NULL},
     {"shared no-shared", NULL, "shared no-shared"},
     {"disk", NULL, "on"},                               /* agents have --cache */
-    {"memory-for-data", NULL, "on in-memory"},          /* agents have files between tasks */
+    {"memory-for-data", NULL, "on in-memory"},          /* agents have WEFT_MEMORY_FOR_DATA */
     {"in-memory", NULL, "on disk"},                     /* --memory bounds files, too */
     {"spill", "in-memory", NULL},                       /* else they are on a disk */
     {"spill", "plan with", NULL},                       /* it says which files leave memory */

@@ -13,7 +13,7 @@ static bool data_memory_calls(const struct session *s, uint32_t task)
     return s->w->flags[task] & TASK_CALL && need_runs(&s->needs, task);
 }
 
-/* On agents objects are files, and nothing is set aside. O(tasks + objects). */
+/* Agents have a limit of their own (cluster/agent/memory_files.c). O(tasks + objects). */
 void data_memory_set_aside(const struct session *s, struct run_options *o)
 {
     const struct workflow *w = s->w;
@@ -62,7 +62,8 @@ bool data_memory_fits(const struct session *s, const struct run_options *o, stru
             err, ERROR_INPUT,
             "--memory-for-data is for data that functions hand to each other in memory, and "
             "%s",
-            s->o.elsewhere ? "agents have files between tasks"
+            s->o.elsewhere ? "each agent has its own limit for them: WEFT_MEMORY_FOR_DATA in its "
+                             "environment"
                            : "this workflow has none (`in_memory: true` of an output, "
                              "weft_builder_in_memory())");
     if (!o->data_limited)
