@@ -77,6 +77,7 @@ rows() {
 run|flow.yaml|--jobs 1|-
 run|flow.yaml|--memory 1G|-
 run|flow.yaml|--in-memory|-
+run|flow.yaml|--memory-for-data 1M|refused: the workflow has no such data (022_data_memory_test.sh has)
 run|flow.yaml|--spill .|--in-memory --plan plan.json
 run|flow.yaml|--disk 1G|-
 run|flow.yaml|--directory .|-
@@ -288,6 +289,7 @@ bound|flow.yaml|--quiet|-
 experiment|try.exp.yaml|--plan-only|-
 experiment|try.exp.yaml|--list|-
 experiment|try.exp.yaml|--in-memory|slow
+experiment|try.exp.yaml|--memory-for-data 1M|refused: the workflow has no such data
 experiment|try.exp.yaml|--values b.txt|-
 experiment|try.exp.yaml|--output merged.yaml|-
 experiment|try.exp.yaml|--jobs 1|-

@@ -64,6 +64,9 @@ end_process "$keeper"
 
 # ---- too many, and nothing is left behind ----
 unset OBJECTS_GATE OBJECTS_NAP
+WEFT_MEMORY_FOR_DATA=much say agent -j 1 --state "$work/wrong"
+[ $? = 2 ] && grep -q "WEFT_MEMORY_FOR_DATA is 'much', which is no size" "$work/err"
+ok $? "a limit that is no size is refused"
 export WEFT_MEMORY_FOR_DATA=1M
 start_agent a4 "$weft" agent -j 1 --lease 2
 are_ready a4

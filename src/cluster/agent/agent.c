@@ -464,7 +464,8 @@ bool agent_run(const struct agent_options *o, struct error *err)
     }
     a.holding = holding_new(o->resources);
     a.shares.waits = supply_share_waits;
-    bool good = agent_find_identity(&a, err) && agent_name_data(&a, err) && agent_open(&a, err);
+    bool good = memory_files_check(err) && agent_find_identity(&a, err) &&
+                agent_name_data(&a, err) && agent_open(&a, err);
     if (good) {
         memory_files_begin(&a);
         agent_open_handles(&a);

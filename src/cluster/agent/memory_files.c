@@ -134,14 +134,29 @@ static bool memory_files_any(const struct workflow *w)
     return any;
 }
 
-/* A part of what tasks may use, and no more than half of what that file system still takes. */
-static double memory_files_limit(const struct agent *a)
+/* NAN: nobody says it. */
+static double memory_files_stated(void)
 {
     const char *stated = getenv("WEFT_MEMORY_FOR_DATA");
     double most;
+    return stated && *stated && quantity_bytes(stated, strlen(stated), &most) ? most : NAN;
+}
+
+bool memory_files_check(struct error *err)
+{
+    const char *stated = getenv("WEFT_MEMORY_FOR_DATA");
+    return !stated || !*stated || !isnan(memory_files_stated()) ||
+           error_set(err, ERROR_INPUT, "WEFT_MEMORY_FOR_DATA is '%s', which is no size (2G, 500M)",
+                     stated);
+}
+
+/* A part of what tasks may use, and no more than half of what that file system still takes. */
+static double memory_files_limit(const struct agent *a)
+{
+    double stated = memory_files_stated();
     struct statfs s;
-    if (stated && *stated && quantity_bytes(stated, strlen(stated), &most))
-        return most;
+    if (!isnan(stated))
+        return stated;
     double memory = a->memory_now > 0
                         ? a->memory_now
                         : (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);

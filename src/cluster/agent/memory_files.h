@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct agent;
+struct error;
 struct job;
 
 struct job_objects {
@@ -21,6 +22,8 @@ struct job_objects {
     uint32_t spilled; /* objects that had to go to the disk */
 };
 
+/* False: the environment says how much they may take, and it is no size. */
+bool memory_files_check(struct error *err);
 /* The agent's own folder there, and those that agents which died have left go. */
 void memory_files_begin(struct agent *a);
 void memory_files_end(struct agent *a);
