@@ -22,8 +22,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum ration_object { ABSENT, BOOKED, HELD, OUT };         /* OUT: in a file */
-enum ration_task { WAITS, ADMITTED, RUNS, DOOMED, OVER }; /* DOOMED: lost, and still running */
+enum ration_object { ABSENT, BOOKED, HELD, OUT }; /* OUT: in a file */
+enum ration_task {
+    RATION_WAITS,
+    RATION_ADMITTED,
+    RATION_RUNS,
+    RATION_DOOMED, /* lost, and still running */
+    RATION_OVER
+};
 
 struct ration {
     struct ration_config o;
@@ -192,7 +198,7 @@ static void ration_admit(struct ration *r, uint32_t task, double bytes)
     const struct workflow *w = r->w;
     r->next++;
     r->admitted++;
-    r->task[task] = ADMITTED;
+    r->task[task] = RATION_ADMITTED;
     r->used += bytes;
     r->figures.peak = r->used > r->figures.peak ? r->used : r->figures.peak;
     for (uint32_t i = w->object_off[task]; i < w->object_end[task]; i++)
@@ -213,11 +219,11 @@ static uint32_t ration_next_locked(struct ration *r)
 {
     while (r->next < r->ntasks && !r->trouble) {
         uint32_t task = r->o.order[r->next];
-        if (r->task[task] == OVER || ration_is_at_liberty(r, task)) {
+        if (r->task[task] == RATION_OVER || ration_is_at_liberty(r, task)) {
             r->next++;
-            if (r->task[task] == OVER)
+            if (r->task[task] == RATION_OVER)
                 continue; /* lost before its turn */
-            r->task[task] = OVER;
+            r->task[task] = RATION_OVER;
             return task;
         }
         double bytes = ration_makes(r, task);
@@ -247,9 +253,9 @@ bool ration_lets(struct ration *r, uint32_t task)
     if (task >= r->ntasks)
         return true;
     pthread_mutex_lock(&r->lock);
-    bool lets = r->task[task] != WAITS || ration_is_at_liberty(r, task);
+    bool lets = r->task[task] != RATION_WAITS || ration_is_at_liberty(r, task);
     while (!lets && ration_next_locked(r) != NONE)
-        lets = r->task[task] != WAITS;
+        lets = r->task[task] != RATION_WAITS;
     pthread_mutex_unlock(&r->lock);
     return lets;
 }
@@ -269,7 +275,7 @@ static void ration_settle(struct ration *r, uint32_t task, bool made)
 {
     const struct workflow *w = r->w;
     r->admitted--;
-    r->task[task] = OVER;
+    r->task[task] = RATION_OVER;
     r->used -= ration_scratch(r, task);
     for (uint32_t i = w->object_off[task]; i < w->object_end[task]; i++) {
         uint32_t o = w->out_object[i];
@@ -291,7 +297,7 @@ void ration_ended(struct ration *r, uint32_t task, bool made)
     if (task >= r->ntasks)
         return;
     pthread_mutex_lock(&r->lock);
-    bool counted = r->task[task] != OVER && r->task[task] != WAITS;
+    bool counted = r->task[task] != RATION_OVER && r->task[task] != RATION_WAITS;
     for (uint32_t i = w->in_off[task]; counted && i < w->in_off[task + 1]; i++) {
         uint32_t o = w->in_object[i];
         if (!ration_counts(r, o) || --r->left[o])
@@ -304,7 +310,7 @@ void ration_ended(struct ration *r, uint32_t task, bool made)
     }
     if (counted)
         ration_settle(r, task, made && ration_calls(r, task));
-    r->task[task] = OVER;
+    r->task[task] = RATION_OVER;
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -313,12 +319,12 @@ void ration_lost(struct ration *r, uint32_t task)
     if (task >= r->ntasks)
         return;
     pthread_mutex_lock(&r->lock);
-    if (r->task[task] == WAITS)
-        r->task[task] = OVER;
-    else if (r->task[task] == ADMITTED)
+    if (r->task[task] == RATION_WAITS)
+        r->task[task] = RATION_OVER;
+    else if (r->task[task] == RATION_ADMITTED)
         ration_settle(r, task, false);
-    else if (r->task[task] == RUNS)
-        r->task[task] = DOOMED;
+    else if (r->task[task] == RATION_RUNS)
+        r->task[task] = RATION_DOOMED;
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -327,8 +333,8 @@ void ration_begun(struct ration *r, uint32_t task)
     if (task >= r->ntasks)
         return;
     pthread_mutex_lock(&r->lock);
-    if (r->task[task] == ADMITTED)
-        r->task[task] = RUNS;
+    if (r->task[task] == RATION_ADMITTED)
+        r->task[task] = RATION_RUNS;
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -337,10 +343,10 @@ void ration_returned(struct ration *r, uint32_t task)
     if (task >= r->ntasks)
         return;
     pthread_mutex_lock(&r->lock);
-    if (r->task[task] == DOOMED)
+    if (r->task[task] == RATION_DOOMED)
         ration_settle(r, task, false);
-    else if (r->task[task] == RUNS)
-        r->task[task] = ADMITTED;
+    else if (r->task[task] == RATION_RUNS)
+        r->task[task] = RATION_ADMITTED;
     pthread_mutex_unlock(&r->lock);
 }
 

@@ -136,7 +136,7 @@ enum { OBJECT = 8000, WIDTH = 12, TASKS = 2 * WIDTH + 3 }; /* bytes that every f
 static struct workflow *piled_workflow(bool command, bool broken)
 {
     struct builder *b = builder_new("flow.yaml", "native");
-    char name[8], objects[32];
+    char name[16], objects[64];
     for (int i = 0; i < WIDTH; i++) {
         snprintf(name, sizeof name, "m%d", i);
         snprintf(objects, sizeof objects, "> a%d", i);
