@@ -34,10 +34,8 @@ test: deps-test ## install what the tests need, and run them all; TESTS='-R ^sim
 
 check: test
 
-# CI builds once and throws it away: there, too, several files a translation unit, which also shows that `make test` can follow `make run`.
-asan: UNITY = $(if $(CI),-DWEFT_UNITY=ON)
 asan: deps-test ## the tests under the address and undefined-behaviour sanitizers
-	@$(CMAKE) -B $(BUILD)/asan -DWEFT_SANITIZE=address $(DEVELOPER) $(UNITY) >/dev/null
+	@$(CMAKE) -B $(BUILD)/asan -DWEFT_SANITIZE=address $(DEVELOPER) >/dev/null
 	@$(NINJA) $(BUILD)/asan --quiet
 	@tools/run-tests $(BUILD)/asan $(TESTS)
 
