@@ -277,11 +277,13 @@ static int gather(const struct arguments *a, cholmod_common *common)
     return status;
 }
 
-/* A part, and what cannot go on, end with their process and take nothing apart: to the sanitizer that is no leak. */
+/* A part, and a gathering that cannot go on, end with their process and take nothing apart: to the sanitizer that is no leak. It
+ * looks at everything else. */
+static bool ends_whole;
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
-    return 1;
+    return ends_whole;
 }
 
 int main(int argc, char **argv)
@@ -291,6 +293,7 @@ int main(int argc, char **argv)
     cholmod_common common;
     if (!parse(argc, argv, &a))
         return usage();
+    ends_whole = a.part || a.gather;
     if (a.part) {
         int status = factor_part((uint32_t)strtoul(a.part, NULL, 10), &error);
         if (status)
