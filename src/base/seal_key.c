@@ -212,14 +212,12 @@ bool seal_open_piece(const struct seal_key *key, const struct seal_place *place,
     struct strbuf where = {0};
     place_bytes(place, &where);
     seal_derive(key, "weft: pieces at rest", own, sizeof own);
-    size_t at = out->n;
-    bytes_put(out, box, n - NONCE - KEY_PROOF);
-    /* never NULL, also for an empty piece */
-    strbuf_add_char(out, 0);
+    size_t at = out->n, plain = n - NONCE - KEY_PROOF;
+    strbuf_reserve(out, plain); /* never NULL, also for an empty piece */
     bool good = crypto_aead_xchacha20poly1305_ietf_decrypt(
                     (unsigned char *)out->at + at, NULL, NULL, box, n - NONCE,
                     (const unsigned char *)where.at, where.n, nonce, own) == 0;
-    out->n = good ? out->n - 1 : at;
+    out->n = good ? at + plain : at;
     out->at[out->n] = 0;
     sodium_memzero(own, sizeof own);
     strbuf_free(&where);

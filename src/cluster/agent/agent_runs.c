@@ -13,6 +13,7 @@
 #include "cluster/agent/agent_state.h"
 
 #include "base/clock.h"
+#include "cluster/wire/remains.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -117,7 +118,7 @@ void loading_free(struct loading *l)
     for (size_t i = 0; i < l->parts.n; i++)
         strbuf_free(&l->parts.at[i]);
     array_free(&l->parts);
-    strbuf_wipe(&l->text);
+    strbuf_wipe(&l->ticket); /* it may have secrets */
     free(l);
 }
 
@@ -160,7 +161,7 @@ static void loading_got_part(void *context, bool good, const void *data, size_t 
     board_run_part(l->agent->board, l->run, (uint32_t)l->parts.n, loading_got_part, l);
 }
 
-/* The board's answer: the sealed ticket. */
+/* The board's answer: the sealed ticket. It may be large: it is unsealed where it came in. */
 static void loading_got_text(void *context, bool good, const void *data, size_t n, const char *why)
 {
     struct loading *l = context;
@@ -168,7 +169,12 @@ static void loading_got_text(void *context, bool good, const void *data, size_t 
         loading_end(l, false, why);
         return;
     }
-    bytes_put(&l->text, data, n);
+    const struct charter *charter = &l->agent->charter;
+    if (!charter_unseal(charter, "ticket", l->run, data, n, &l->ticket)) {
+        struct run_remains left = {0}; /* what stands there when its results were taken */
+        l->is_over = run_remains_unseal(&left, charter, l->run, data, n);
+        run_remains_free(&left);
+    }
     board_run_part(l->agent->board, l->run, 0, loading_got_part, l);
 }
 

@@ -55,7 +55,8 @@ struct loading { /* a run whose text was asked for */
     bool opened;                /* fact: the board has shown it */
     enum board_run_state state; /* if so */
     uint8_t id[SEAL_ID];        /* if so */
-    struct strbuf text;         /* its sealed ticket */
+    struct strbuf ticket;       /* unsealed; empty if it could not be */
+    bool is_over;               /* fact: there are only its remains, its results were taken */
     struct sealed_parts parts;  /* what has joined it since */
 };
 

@@ -86,9 +86,9 @@ struct job {
     struct strbuf scratch;
 };
 
-/* Begin with a sealed ticket. NULL: it cannot be worked on here; the log says why. `again`: it may
+/* Begin with a ticket, whose memory the job takes. NULL: it cannot be worked on here; the log says why. `again`: it may
  * be possible later. */
-struct job *job_open(struct agent *a, const struct loading *run, bool *again, struct error *err);
+struct job *job_open(struct agent *a, struct loading *run, bool *again, struct error *err);
 /* The folder of a run: its number, and its id when another run has left a folder of that number. The
  * caller frees. */
 char *job_home(const struct agent *a, uint64_t run, const uint8_t id[static SEAL_ID]);

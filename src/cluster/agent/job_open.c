@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "cluster/agent/agent_state.h"
 #include "cluster/agent/job_failures.h"
-#include "cluster/wire/remains.h"
 #include "base/file.h"
 #include "base/tree.h"
 #include "base/plural.h"
@@ -376,23 +375,16 @@ static bool job_open_run(struct job *j, double created, struct error *err)
 
 /* The ticket was made with our key for this number in this cluster; it is that of the run which the
  * board shows, and of one that is not over. */
-static bool job_open_ticket(struct job *j, const struct loading *run, const void *text, size_t n,
-                            struct error *err)
+static bool job_open_ticket(struct job *j, struct loading *run, struct error *err)
 {
-    struct agent *a = j->agent;
-    struct strbuf plain = {0};
-    bool good = charter_unseal(&a->charter, "ticket", run->run, text, n, &plain);
-    if (!good) {
-        struct run_remains left = {0}; /* what stands there when its results were taken */
-        bool over = run_remains_unseal(&left, &a->charter, run->run, text, n);
-        run_remains_free(&left);
-        error_set(err, ERROR_FAILED, "%s",
-                  over ? "it is over: its results were taken while it was being read"
-                       : "its ticket was not made for this number in this cluster with this key, "
-                         "and is not looked at");
-    }
-    good = good && ticket_read(plain.at, plain.n, &j->ticket, err);
-    strbuf_wipe(&plain); /* it may have secrets */
+    if (!run->ticket.n)
+        return error_set(
+            err, ERROR_FAILED, "%s",
+            run->is_over ? "it is over: its results were taken while it was being read"
+                         : "its ticket was not made for this number in this cluster with this key, "
+                           "and is not looked at");
+    const struct agent *a = j->agent;
+    bool good = ticket_read(&run->ticket, &j->ticket, err);
     if (good && run->opened && memcmp(run->id, j->ticket.id, sizeof run->id) != 0)
         return error_set(err, ERROR_FAILED,
                          "its ticket is that of another run, and is not looked at");
@@ -404,13 +396,13 @@ static bool job_open_ticket(struct job *j, const struct loading *run, const void
     return good;
 }
 
-struct job *job_open(struct agent *a, const struct loading *run, bool *again, struct error *err)
+struct job *job_open(struct agent *a, struct loading *run, bool *again, struct error *err)
 {
     struct job *j = mem_new_zero(struct job, 1);
     j->agent = a;
     j->number = run->run;
     j->loaded = clock_seconds();
-    bool good = job_open_ticket(j, run, run->text.at, run->text.n, err);
+    bool good = job_open_ticket(j, run, err);
     j->home = job_home(a, run->run, j->ticket.id);
     j->files = join_path(j->home, "files");
     j->partial = join_path(j->home, "partial");

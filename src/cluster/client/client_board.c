@@ -319,7 +319,7 @@ bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct erro
         error_set(err, stopped.kind, "%s", stopped.text);
     else if (found && r.text.n &&
              charter_unseal(&c->charter, "ticket", run, r.text.at, r.text.n, &text))
-        good = ticket_read(text.at, text.n, t, err);
+        good = ticket_read(&text, t, err);
     else if (client_was_taken(c, run, &r.text, err))
         ;
     else if (!found || !r.text.n)

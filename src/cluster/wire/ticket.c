@@ -96,11 +96,24 @@ static void ticket_take_along(struct bytes *in, struct run_environment *e)
     free(value);
 }
 
+/* The workflow's text is nearly all of it, and may be large: it moves to the front of the buffer that it came in,
+ * over what may have had secrets. */
+static void ticket_take_workflow(struct strbuf *plain, const char *text, size_t size,
+                                 struct ticket *t)
+{
+    if (size)
+        memmove(plain->at, text, size);
+    explicit_bzero(plain->at + size, plain->n - size);
+    plain->n = size;
+    t->workflow = *plain;
+    *plain = (struct strbuf){0};
+}
+
 /* Decoded first and judged once, by bytes_end(): every read beyond the end gives zeros. On false
  * `t` is empty. */
-bool ticket_read(const void *data, size_t n, struct ticket *t, struct error *err)
+bool ticket_read(struct strbuf *plain, struct ticket *t, struct error *err)
 {
-    struct bytes in = {data, n, false};
+    struct bytes in = {plain->at, plain->n, false};
     *t = (struct ticket){0};
     uint32_t version = bytes_u32(&in);
     if (version != VERSION)
@@ -151,7 +164,7 @@ bool ticket_read(const void *data, size_t n, struct ticket *t, struct error *err
         ticket_free(t);
         return error_set(err, ERROR_FAILED, "what the board says about the run is damaged");
     }
-    strbuf_add_bytes(&t->workflow, text, size);
+    ticket_take_workflow(plain, text, size, t);
     return true;
 }
 

@@ -47,5 +47,6 @@ struct ticket {
 };
 
 void ticket_put(const struct ticket *t, struct strbuf *out);
-bool ticket_read(const void *data, size_t n, struct ticket *t, struct error *err);
+/* `plain`: what ticket_put() wrote. On true the ticket has its memory, and it is empty. */
+bool ticket_read(struct strbuf *plain, struct ticket *t, struct error *err);
 void ticket_free(struct ticket *t);
