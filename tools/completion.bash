@@ -79,7 +79,7 @@ _weft() {
     *)
         COMPREPLY=($(compgen -f -- "$word"))
         # behind the workflow stand its targets
-        case $command in run | submit | plan | compare | show | order | lint | clean | stream) flow=$(_weft_flow); [ -z "$flow" ] || COMPREPLY+=($(compgen -W "$(_weft_names "$flow" targets)" -- "$word")) ;; esac ;;
+        case $command in run | submit | plan | compare | show | order | lint | clean | stream | sim | bound | predict) flow=$(_weft_flow); [ -z "$flow" ] || COMPREPLY+=($(compgen -W "$(_weft_names "$flow" targets)" -- "$word")) ;; esac ;;
     esac
 }
 complete -o filenames -F _weft weft

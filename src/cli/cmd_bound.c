@@ -114,9 +114,9 @@ static int bound_command(const struct arguments *a)
 
 const struct command command_bound = {
     .name = "bound",
-    .operands = "[FLOW]",
+    .operands = "[FLOW [TARGET...]]",
     .least = 0,
-    .most = 1,
+    .most = SIZE_MAX,
     .summary = "the analytical bound of a graph on a cluster of schedulers",
     .details = "The earliest finishing times of section 3 of the MATRIX paper: no schedule on "
                "these cores\n"

@@ -385,9 +385,9 @@ static int predict_command(const struct arguments *a)
 
 const struct command command_predict = {
     .name = "predict",
-    .operands = "[FLOW]",
+    .operands = "[FLOW [TARGET...]]",
     .least = 0,
-    .most = 1,
+    .most = SIZE_MAX,
     .summary = "what each task will take, from past runs, with interval and error",
     .details = "Times are seconds at speed 1, with the interval in which 9 of 10 fall; memory and\n"
                "disk are what 19 of 20 stay below; `cores` is how many a task keeps busy. What no\n"

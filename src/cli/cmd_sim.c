@@ -481,9 +481,9 @@ static int sim_command(const struct arguments *a)
 
 const struct command command_sim = {
     .name = "sim",
-    .operands = "[FLOW|PLAN]",
+    .operands = "[FLOW|PLAN [TARGET...]]",
     .least = 0,
-    .most = 1,
+    .most = SIZE_MAX,
     .summary = "execute a plan in virtual time",
     .details =
         "A plan is replayed by its kind: a static plan task by task, a stream mapping item by "

@@ -421,6 +421,11 @@ static void summary_failures(struct summary *s)
         strbuf_add(s->out, ", all for one cause");
     else if (g.group.n < s->f.failures.n)
         strbuf_printf(s->out, ", for %s causes", human_count(a, g.group.n));
+    /* the run ended before its next attempt: the head counts it as not run */
+    size_t unrepeated = s->f.failures.n - (s->r->failed ? s->r->failed : s->f.failures.n);
+    if (s->r->failed < s->f.failures.n && unrepeated)
+        strbuf_printf(s->out, "; the run ended before %s of them %s tried again",
+                      human_count(a, unrepeated), unrepeated == 1 ? "was" : "were");
     strbuf_add(s->out, ":\n");
     for (size_t i = 0; i < g.group.n && i < SUMMARY_FAILURES; i++)
         summary_group(s, &g.group.at[i]);

@@ -218,6 +218,13 @@ static void test_summary(void)
     r.events.n = 0;
     for (uint32_t t = 0; t < 20; t++)
         sample_attempt(&r, t, 0, t, t + 1, TRACE_FAILED, 1, 1);
+    r.failed = 19;
+    strbuf_clear(&out);
+    report_summary(&r, NULL, &out);
+    has_str(strbuf_text(&out),
+            "20 tasks failed, all for one cause; the run ended before 1 of them was tried again:\n",
+            "the head counts one of them as not run");
+    r.failed = 20;
     strbuf_clear(&out);
     report_summary(&r, NULL, &out);
     has_str(strbuf_text(&out), "20 tasks failed, all for one cause:\n", "all are counted");

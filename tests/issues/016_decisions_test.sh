@@ -207,6 +207,22 @@ Y
 [ "$(python3 -c 'import json; print(*sorted(e["task"] + ":" + str(e["attempt"]) for e in map(json.loads, open("failed.jsonl"))))' 2>>err)" = "again:3 late:2 other:1 plain:1 rungs:2" ]
 ok $? "hook task_failed runs when no attempt follows: $(sed 's/.*"task":"\([a-z]*\)".*"attempt":\([0-9]*\).*/\1:\2/' failed.jsonl 2>/dev/null | sort | tr '\n' ' ')"
 
+# another failure ends the run while a task waits for its next attempt: the head counted it as not run, the list as failed
+flow <<'Y'
+  again: { run: "touch $HERE/first; exit 4", retries: 9, pass: [HERE] }
+  other: { run: "until [ -e $HERE/first ]; do sleep 0.01; done; sleep 0.03; exit 5", pass: [HERE] }
+Y
+HERE=$work run -j2
+python3 - out >>err 2>&1 <<'P'
+import re, sys
+text = open(sys.argv[1]).read()
+head = int(re.search(r", (\d+) failed", text.split("\n")[0])[1])
+listed, rest = re.search(r"\n(\d+) tasks? failed(.*):\n", text).groups()
+left = re.search(r"ended before (\d+) of them", rest)
+sys.exit(head + int(left[1] if left else 0) != int(listed))
+P
+ok $? "the head of a failed run and its list of failures count alike"
+
 # ---- an oracle ----
 python3 "$here/decisions_oracle.py" "$weft" 12 16 >out 2>err
 ok $? "12 random graphs, each run four times, decide as an oracle does"

@@ -57,6 +57,10 @@ say compare flow.yaml oth --on 2 && grep -q "^flow: 1 task, 0 edges" "$work/out"
 ok $? "planners beside each other"
 say predict flow.yaml --until count@g=a && [ "$(grep -c '^count@g=' "$work/out")" = 1 ]
 ok $? "predictions"
+say sim flow.yaml oth --on 2 && grep -q "makespan  *50 s simulated" "$work/out" && say sim flow.yaml merge --schedulers 2 && grep -q "4 tasks" "$work/out"
+ok $? "targets of a simulation"
+say bound flow.yaml count && grep -q "3 tasks in 1 level" "$work/out" && say predict flow.yaml count@g=a && [ "$(grep -c '^count@g=' "$work/out")" = 1 ]
+ok $? "... of a bound and of predictions"
 for format in dot wfformat saga; do
     say convert flow.yaml whole.out --to $format -q && [ "$(shown whole.out --from $format --until merge | wc -l)" = 4 ] && [ "$(shown whole.out --from $format --since merge | wc -l)" = 2 ]
     ok $? "in $format"
