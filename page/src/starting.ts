@@ -25,7 +25,7 @@ async function follow(folder: string, number: number, before: number, say: (text
         const mine = (await ask<Started[]>("/api/started")).find((s) => s.started === number);
         if (!mine) return say("It was started so long ago that the page has lost sight of it. Look among the runs.");
         if (mine.said && !mine.over) say(`Starting … ${mine.said.trim().split("\n").pop()}`);
-        if (mine.over) return say(mine.said ?? (mine.status === 0 ? "Everything is up to date: nothing had to run." : `It ended with status ${mine.status}.`));
+        if (mine.over) return say(mine.said?.trim() || (mine.status === 0 ? "Everything is up to date: nothing had to run." : `It ended with status ${mine.status}.`));
     }
 }
 
