@@ -112,6 +112,10 @@ struct weft_edit_wire {
     uint32_t from, to;   /* tasks, as weft_edit_task() counts them */
     uint32_t made, read; /* ports, as weft_edit_port() counts them; WEFT_NONE: order alone */
 };
+/* The text as it was read: from now on names with variables meet where it has them the same, and not where some value could make
+ * them so. Tasks of which it has none (a family whose list only a run tells) are compared by their names as before. To be called
+ * again when the text has changed; NULL: by names alone. False: there is no memory. */
+bool weft_edit_know(struct weft_edit *e, const struct weft_workflow *w, struct weft_error *error);
 /* Wire number `k`; false: there are no more. */
 bool weft_edit_wire(struct weft_edit *e, size_t k, struct weft_edit_wire *out);
 

@@ -234,6 +234,8 @@ struct weft_constraint {
 struct weft_constraints *weft_plan_constraints(const struct weft_plan *plan,
                                                const struct weft_plan_options *options,
                                                struct weft_error *error);
+/* Can the constraints of a workflow be read? No plan is made. False: `error` says which cannot, where and why. */
+bool weft_workflow_constraints(const struct weft_workflow *w, struct weft_error *error);
 /* Constraint number `i`; false: there are no more. */
 bool weft_constraints_get(const struct weft_constraints *c, size_t i, struct weft_constraint *out);
 void weft_constraints_free(struct weft_constraints *c);

@@ -40,6 +40,7 @@ struct weft_watch_state {
     double expected;     /* seconds altogether, as it looks now; NAN: not known */
     double predicted;    /* seconds, before it began; NAN: not known */
     uint32_t cores, tasks, waiting, running, done, failed, reused, skipped;
+    const char *given; /* parameters and lists of the command line: "sigma=2; n=3"; NULL: none */
 };
 #define WEFT_WATCH_STATE_INIT                                                                      \
     {                                                                                              \

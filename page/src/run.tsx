@@ -1,7 +1,7 @@
 /* The Run view: start, watch, stop; what ran, runs and waits, and one task with its log. */
 import { batch, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { address, go, link } from "./address";
+import { address, go, goTo, link } from "./address";
 import { kindFill } from "./colours";
 import { Failures } from "./failures";
 import { Alone } from "./followed";
@@ -14,7 +14,7 @@ import { bytes, count, moment, nodeName, plural, seconds, signs } from "./words"
 
 type Family = { name: string; family: number; colour: number; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; seconds: number | null; predicted: number | null };
 export type Task = { task: number; name: string; state: string; colour: number; family: number; attempt: number; start: number | null; finish: number | null; node: number; core: number; status: number; cpu: number | null; memory: number | null; predicted: number | null; low: number | null; high: number | null; reason: string | null };
-type Live = { run: number; workflow: string | null; file: string | null; folder: string | null; outcome: string; started: number; seconds: number; expected: number | null; predicted: number | null; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; cores: number; families: Family[]; now: Task[]; /* names of tasks that are being cancelled */ cancelled: string[]; /* bytes that are free where it works */ disk?: number | null; /* it runs, or ran, on agents */ away?: boolean; /* seconds until single tasks are told (src/ui/thrift.h); null: they are */ later: number | null };
+type Live = { run: number; workflow: string | null; file: string | null; folder: string | null; /* parameters of the command line: "a=7; b=2" */ given: string | null; outcome: string; started: number; seconds: number; expected: number | null; predicted: number | null; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; cores: number; families: Family[]; now: Task[]; /* names of tasks that are being cancelled */ cancelled: string[]; /* bytes that are free where it works */ disk?: number | null; /* it runs, or ran, on agents */ away?: boolean; /* seconds until single tasks are told (src/ui/thrift.h); null: they are */ later: number | null };
 type Dry = { tasks: number; to_run: number; done: number; seconds: number | null; memory: number | null; cores: number; needs: { name: string; reason: string | null; seconds: number | null }[] };
 
 /* ---- starting ---- */
@@ -50,8 +50,8 @@ function Start() {
     }, []);
     const options = (form: HTMLFormElement) => {
         const values = new FormData(form);
-        const targets = String(values.get("targets") ?? "").split(/\s+/).filter(Boolean);
-        return { flow: values.get("flow"), on: values.get("on"), jobs: values.get("jobs"), force: values.get("force") !== null, keep_going: values.get("keep_going") !== null, targets };
+        const words = (name: string) => String(values.get(name) ?? "").split(/\s+/).filter(Boolean);
+        return { flow: values.get("flow"), on: values.get("on"), jobs: values.get("jobs"), force: values.get("force") !== null, keep_going: values.get("keep_going") !== null, targets: words("targets"), params: words("params") };
     };
     const submit = (event: Event) => {
         event.preventDefault();
@@ -59,9 +59,9 @@ function Start() {
         startRun(options(event.target as HTMLFormElement), (text) => (said.value = text));
     };
     const look = (event: Event) => {
-        const { flow, force } = options((event.target as HTMLButtonElement).form!);
+        const { flow, force, targets, params } = options((event.target as HTMLButtonElement).form!);
         said.value = "";
-        ask<Dry>("/api/dry", { flow: String(flow), force: force ? "1" : "" }).then(
+        ask<Dry>("/api/dry", { flow: String(flow), force: force ? "1" : "" }, [...targets.map((t): [string, string] => ["target", t]), ...params.map((p): [string, string] => ["param", p])]).then(
             (found) => (dry.value = found),
             (error: Error) => ((dry.value = null), (said.value = error.message)),
         );
@@ -92,6 +92,9 @@ function Start() {
             </label>
             <label>
                 Only <input name="targets" placeholder="tasks or files" size={16} />
+            </label>
+            <label>
+                With <input name="params" placeholder="sigma=2 n=3" size={14} pattern="\s*([A-Za-z_][\w\-]*=\S*\s*)*" title="parameters and lists: name=value, with a blank between them" defaultValue={address.value.values.with ?? ""} />
             </label>
             <label>
                 <input type="checkbox" name="force" /> again, done or not
@@ -155,6 +158,7 @@ function Counts({ live, stream }: { live: Live; stream: boolean }) {
             {stream ? "" : ` · ${seconds(live.seconds)}`}
             {left !== null && !stream ? ` · about ${seconds(left)} left` : ""}
             {live.predicted !== null ? ` · predicted ${seconds(live.predicted)}` : ""}
+            {live.given ? <span class="given"> · with {live.given}</span> : null}
             {live.cancelled.length ? (
                 <b class="cancelled" role="status">
                     {" "}· ■ being cancelled, with what depends on {live.cancelled.length > 1 ? "them" : "it"}: {live.cancelled.slice(0, 3).join(", ")}
@@ -194,10 +198,10 @@ function Bars({ live, chosen, choose }: { live: Live; chosen: string; choose: (f
     );
 }
 
-function TaskRow({ task, chosen, choose }: { task: Task; chosen: boolean; choose: () => void }) {
+function TaskRow({ task, chosen, predicted, choose }: { task: Task; chosen: boolean; predicted: boolean; choose: () => void }) {
     return (
         <tr class={chosen ? "chosen" : ""}>
-            <td>
+            <td class="name">
                 <i class="swatch" ref={(i) => void (i && (i.style.background = kindFill(task.colour)))} />
                 <button type="button" class="plain" aria-current={chosen ? "true" : undefined} onClick={choose}>{task.name}</button>
             </td>
@@ -206,7 +210,7 @@ function TaskRow({ task, chosen, choose }: { task: Task; chosen: boolean; choose
             </td>
             <td class="number">{task.start !== null ? seconds(task.start) : ""}</td>
             <td class="number">{task.start !== null && task.finish !== null ? seconds(task.finish - task.start) : ""}</td>
-            <td class="number">{task.predicted !== null ? seconds(task.predicted) : ""}</td>
+            {predicted ? <td class="number">{task.predicted !== null ? seconds(task.predicted) : ""}</td> : null}
             <td class="number">{task.memory ? bytes(task.memory) : ""}</td>
         </tr>
     );
@@ -222,6 +226,7 @@ function Tasks({ run, version, live }: { run: string; version: number; live: Liv
         return () => void (current = false);
     }, [run, family, state, words, from, version]);
     const first = Number(from) || 0;
+    const predicted = found.value?.tasks.some((t) => t.predicted !== null) ?? false; /* a column with nothing in it takes room */
     return (
         <section class="card tasks" aria-label="tasks">
             <form role="search" onSubmit={(event) => event.preventDefault()}>
@@ -252,13 +257,13 @@ function Tasks({ run, version, live }: { run: string; version: number; live: Liv
                             <th>state</th>
                             <th>began at</th>
                             <th>took</th>
-                            <th>predicted</th>
+                            {predicted ? <th>predicted</th> : null}
                             <th>memory</th>
                         </tr>
                     </thead>
                     <tbody>
                         {found.value?.tasks.map((t) => (
-                            <TaskRow key={t.task} task={t} chosen={task === String(t.task)} choose={() => go({ task: String(t.task) })} />
+                            <TaskRow key={t.task} task={t} predicted={predicted} chosen={task === String(t.task)} choose={() => go({ task: String(t.task) })} />
                         ))}
                     </tbody>
                 </table>
@@ -317,7 +322,7 @@ function OneTask({ run, task, version, live, about }: { run: string; task: strin
     if (!detail) return <section class="card task"><p>{said.value || "Looking …"}</p></section>;
     const t = detail.task;
     const cancel = () => tell(`/api/run/${run}/cancel`, { task: t.task }).then(() => (said.value = "It is asked to end, with what depends on it; the rest goes on."), (error: Error) => (said.value = error.message));
-    const again = (force: boolean) => startRun({ flow: live.file, targets: [t.name], force }, (text) => (said.value = text));
+    const again = (force: boolean) => startRun({ ...alike(live, about)!, targets: [t.name], force }, (text) => (said.value = text));
     return (
         <section class="card task" aria-label={`task ${t.name}`}>
             <header>
@@ -356,7 +361,7 @@ function OneTask({ run, task, version, live, about }: { run: string; task: strin
                     <button type="button" onClick={cancel}>■ Cancel this task</button> <span role="status">{said.value}</span>
                 </p>
             ) : null}
-            {about.read_only || live.outcome === "running" || !live.file ? null : (
+            {about.read_only || live.outcome === "running" || !alike(live, about) ? null : (
                 <p>
                     <button type="button" onClick={() => again(false)}>⟳ Run this task</button> <button type="button" onClick={() => again(true)}>Run it again, done or not</button> <span role="status">{said.value}</span>
                 </p>
@@ -365,14 +370,26 @@ function OneTask({ run, task, version, live, about }: { run: string; task: strin
     );
 }
 
-function Buttons({ live }: { live: Live }) {
+/* The file and the parameters of a run, to run it again; null: it is not of this folder, or was given what words cannot say. */
+function alike(live: Live, about: About): { flow: string; params: string[] } | null {
+    const params = live.given ? live.given.split("; ") : [];
+    if (!live.file || !live.folder || params.some((p) => !/^[A-Za-z_][\w-]*=[^\n]*$/.test(p))) return null;
+    if (live.folder !== about.folder && !live.folder.startsWith(`${about.folder}/`)) return null;
+    /* the file is as it was called in the terminal; the folder is where it stands */
+    return { flow: `${live.folder.slice(about.folder.length + 1)}/${live.file.replace(/.*\//, "")}`.replace(/^\//, ""), params };
+}
+
+function Buttons({ live, about }: { live: Live; about: About }) {
     const said = useSignal("");
     const stop = () => tell(`/api/run/${live.run}/stop`, {}).then(() => (said.value = "Nothing new starts. Once more: everything is ended now."), (error: Error) => (said.value = error.message));
-    const again = () => startRun({ flow: live.file }, (text) => (said.value = text));
+    const same = alike(live, about), word = live.outcome === "done" ? "Run again" : "Retry";
+    const again = () => startRun(same!, (text) => (said.value = text));
     return (
         <span class="buttons">
             {live.outcome === "running" ? <button type="button" onClick={stop}>■ Stop</button> : null}
-            {live.outcome !== "running" && live.file ? <button type="button" onClick={again}>⟳ {live.outcome === "done" ? "Run again" : "Retry"}</button> : null}
+            {/* on which agents is not on record: who wants them says so */}
+            {live.outcome !== "running" && same && live.away ? <button type="button" onClick={() => goTo("run", { flow: same.flow, with: same.params.join(" ") })}>⟳ {word} …</button> : null}
+            {live.outcome !== "running" && same && !live.away ? <button type="button" onClick={again}>⟳ {word}</button> : null}
             <span role="status">{said.value}</span>
         </span>
     );
@@ -590,7 +607,7 @@ export function OneRun({ run, about }: { run: string; about: About }) {
                     <h2>
                         Run {live.run} · {live.workflow}
                     </h2>
-                    {about.read_only || (stream.length && live.outcome !== "running") /* `weft run` would not run it as a stream */ ? null : <Buttons live={live} />}
+                    {about.read_only || (stream.length && live.outcome !== "running") /* `weft run` would not run it as a stream */ ? null : <Buttons live={live} about={about} />}
                     {about.kept ? null : <a href={link("database", { run })}>report, notes</a>}
                     {about.kept ? null : <a href={link("run")}>all runs</a>}
                 </header>

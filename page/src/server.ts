@@ -50,9 +50,10 @@ export function askEarly(...paths: string[]): void {
     }
 }
 
-export async function ask<T>(path: string, values: Record<string, string> = {}): Promise<T> {
+/* `more`: values whose name may come several times. */
+export async function ask<T>(path: string, values: Record<string, string> = {}, more: [string, string][] = []): Promise<T> {
     if (keeper) return keeper(path, values) as T;
-    const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ""));
+    const query = new URLSearchParams([...Object.entries(values), ...more].filter(([, value]) => value !== ""));
     const whole = query.size ? `${path}?${query}` : path, begun = early.get(whole);
     early.delete(whole); /* once: the next question is a new one */
     return answer<T>(await (begun ?? fetch(whole)));

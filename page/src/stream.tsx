@@ -35,12 +35,12 @@ function Table({ title, head, rows }: { title: string; head: string[]; rows: (st
 
 const share = (value: number | undefined) => `${Math.round(100 * (value ?? 0))} %`;
 
-/* The facts of a stream, empty: it is none. Asked with every look at the run once it is known to be a stream; of others once. */
+/* The facts of a stream, empty: it is none. Asked with every look at the run once it is known to be a stream; of others with the first looks, then with every fifth. */
 export function useStream(run: string, version: number, running: boolean): Fact[] {
     const facts = useSignal<Fact[]>([]);
     useEffect(() => {
         let current = true;
-        if (version && (facts.value.length || version < 5 || !running))
+        if (version && (facts.value.length || version < 5 || version % 5 === 0 || !running)) /* the first items may come late */
             ask<Fact[]>(`/api/run/${run}/facts`).then(
                 (found) => void (current && (facts.value = found.some((fact) => fact.name === "stream.items") ? found : [])),
                 () => undefined /* the run above says what is wrong */,

@@ -10,7 +10,7 @@ import { go } from "./address";
 import { kindFill, otherFill } from "./colours";
 import { Frames, Notes, aroundBoxes } from "./workbench_around";
 import { shorten } from "./words";
-import { type Light, type Port, type Task, beside, chosen, edit, flow, keyOf, lights, message, place, port, readOnly, tasks } from "./workbench_state";
+import { type Light, type Port, type Task, beside, chosen, edit, flow, keyOf, lights, message, moving, place, port, readOnly, tasks } from "./workbench_state";
 import { substitutionsOf } from "./workbench_trial";
 
 export type Grip = { task: string; port: Port }; /* a wire that is being laid, from this output */
@@ -79,7 +79,7 @@ function Ports({ task, grip, take }: { task: Task; grip: Grip | null; take: (p: 
     return (
         <>
             {task.ports.map((p) => {
-                const at = portAt(task, p);
+                const at = portAt(task, p), alone = !task.ports.some((q) => q.out !== p.out && portAt(task, q).y === at.y);
                 const name = p.place.length > 1 && !/^\d+$/.test(p.place[1]) && p.place[1] !== p.file ? `${p.place[1]}: ${p.file}` : p.file;
                 return (
                     <g class={`port ${p.out ? "out" : "in"} ${port.value?.task === task.name && port.value.file === p.file ? "shown" : ""}`}
@@ -90,7 +90,7 @@ function Ports({ task, grip, take }: { task: Task; grip: Grip | null; take: (p: 
                         <text x={at.x + (p.out ? -10 : 10)} y={at.y + 4} text-anchor={p.out ? "end" : "start"}
                             onClick={(event) => (event.stopPropagation(), (port.value = { task: task.name, file: p.file }))}>
                             <title>{`${name}: show the data`}</title>
-                            {shorten(name, 14)}
+                            {shorten(name, alone ? 24 : 12)}
                         </text>
                     </g>
                 );
@@ -279,7 +279,9 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
         follow(
             (e) => {
                 const at = world(e);
+                const began = far;
                 far ||= Math.hypot(at.x - start.x, at.y - start.y) * view.value.k > 3;
+                if (far && !began) moving();
                 parted.current ||= far;
                 if (far) for (const t of boxes) place(t.name, t.x + at.x - start.x, t.y + at.y - start.y);
             },
@@ -290,6 +292,7 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
         if (event.button) return;
         event.stopPropagation();
         const start = world(event);
+        moving();
         follow((e) => place(key, at.x + world(e).x - start.x, at.y + world(e).y - start.y), () => undefined);
     };
     const ground = (event: PointerEvent) => {
@@ -320,19 +323,20 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
         if (event.key.startsWith("Arrow")) {
             const dx = event.key === "ArrowRight" ? 10 : event.key === "ArrowLeft" ? -10 : 0, dy = event.key === "ArrowDown" ? 10 : event.key === "ArrowUp" ? -10 : 0;
             const next = neighbour(tasks.value, task, event.key);
-            if (event.altKey) place(task.name, task.x + dx, task.y + dy);
+            if (event.altKey) moving(), place(task.name, task.x + dx, task.y + dy);
             else if (next) focusBox(next.name);
         } else if (event.key === "Enter" || event.key === " ") {
             chosen.value = event.shiftKey ? new Set([...chosen.value, task.name]) : new Set([task.name]);
             if (event.key === "Enter" && !event.shiftKey) setTimeout(() => document.querySelector<HTMLElement>(".inspector input, .inspector textarea")?.focus());
         } else if (event.key === "w" && !readOnly.value) {
-            const held = grip.value, out = task.ports.find((p) => p.out);
+            const held = grip.value, outs = task.ports.filter((p) => p.out);
             if (held && held.task !== task.name) {
                 grip.value = null;
                 connect(held, task, task.ports.filter((p) => !p.out).length === 1 ? task.ports.find((p) => !p.out)! : null);
-            } else if (out) {
+            } else if (outs.length) {
+                const out = outs[(outs.findIndex((p) => held && p.file === held.port.file) + 1) % outs.length]; /* once more: the next one */
                 grip.value = { task: task.name, port: out };
-                message.value = `A wire with ${out.file}: go to a box with the arrows, and press w again. Escape lets it go.`;
+                message.value = `A wire with ${out.file}: go to a box with the arrows, and press w again.${outs.length > 1 ? " Here, w takes the next file." : ""} Escape lets it go.`;
             }
         } else if (event.key === "Escape" && grip.value) {
             grip.value = null;

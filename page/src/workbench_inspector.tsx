@@ -176,9 +176,21 @@ function Section({ title, section, members, hint }: { title: string; section: st
     );
 }
 
+/* What people ask for most (docs/constraints.md), with names of this workflow; to be changed before it is added. */
+function begun(): [string, string][] {
+    const name = (i: number) => JSON.stringify(tasks.value[i]?.name ?? "name");
+    const of = (what: string, i: number) => `(select ${what} from task where task-name = ${name(i)})`;
+    return [
+        ["all is over in 100 s", "assert value requirement (function = (select max(task-finish-time) from task), max = 100)"],
+        ["a task runs on one processor", `assert relationship requirement (${of("task-assigned-proc-id", 0)} = (select proc-id from proc where proc-name = "n1"))`],
+        ["two tasks run on the same one", `assert relationship requirement (${of("task-assigned-proc-id", 0)} = ${of("task-assigned-proc-id", 1)})`],
+        ["a task is over before another", `assert relationship requirement (${of("task-finish-time", 0)} < ${of("task-finish-time", 1)})`],
+    ];
+}
+
 /* Requirements on the schedule: each a text; the file has one, or a list of them. */
 function Constraints() {
-    const all = flow.value.assert ?? [], more = useRef<HTMLInputElement>(null);
+    const all = flow.value.assert ?? [], more = useRef<HTMLTextAreaElement>(null);
     const place = (i: number) => (all.length > 1 ? ["assert", String(i)] : ["assert"]);
     const put = (event: Event) => {
         event.preventDefault();
@@ -192,8 +204,10 @@ function Constraints() {
             <legend>Constraints</legend>
             {all.map((k, i) => <Field key={k.value} label={`constraint ${i + 1}`} value={k.value} lines set={(value) => edit({ op: "set", place: place(i), value })} remove={() => edit({ op: "remove", place: all.length > 1 ? place(i) : ["assert"] })} />)}
             {readOnly.value ? null : (
-                <form class="row" onSubmit={put}>
-                    <input ref={more} required placeholder="makespan < 100" aria-label="another constraint" size={18} />
+                <form onSubmit={put}>
+                    <Choose label="a constraint to begin with" first="begin with …" options={begun().map(([text, value]) => ({ value, text }))} verb="Take"
+                        act={(value) => ((more.current!.value = value), more.current!.focus())} />
+                    <textarea ref={more} required rows={3} placeholder="assert …" aria-label="another constraint" />
                     <button type="submit">Add</button>
                 </form>
             )}

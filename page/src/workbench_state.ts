@@ -42,7 +42,7 @@ export type Flow = {
 export type Substitution = { name: string; what?: "task" | "data" | "parameter"; target?: string; by: Key[]; listed: boolean };
 export type Trial = { file: string; text: string; digest: string; substitutions: Substitution[] };
 /* What undo goes back to: both texts. */
-type Moment = { text: string; trial: string };
+type Moment = { text: string; trial: string; moved: Record<string, { x: number; y: number }> };
 export type Step = Record<string, unknown> & { op: string };
 export type Light = { task: string; state: string; why: string | null };
 export type Lights = { tasks: number; run: number; seconds: number | null; going: boolean; lights: Light[] };
@@ -89,6 +89,12 @@ function remember(): void {
     localStorage.setItem(movedName(), JSON.stringify(moved.value));
 }
 
+/* Before boxes are moved by hand, once for a whole drag: undo puts them back. */
+export function moving(): void {
+    past.value = [...past.value, now()];
+    future.value = [];
+}
+
 export function place(name: string, x: number, y: number): void {
     moved.value = { ...moved.value, [name]: { x, y } };
     remember();
@@ -96,12 +102,15 @@ export function place(name: string, x: number, y: number): void {
 
 /* Everything where the layout puts it. */
 export function tidy(): void {
+    if (!Object.keys(moved.value).length) return;
+    moving();
     moved.value = {};
     remember();
 }
 
 export function align(how: "left" | "top"): void {
     const boxes = tasks.value.filter((t) => chosen.value.has(t.name));
+    moving();
     const least = Math.min(...boxes.map((t) => (how === "left" ? t.x : t.y)));
     for (const t of boxes) place(t.name, how === "left" ? least : t.x, how === "left" ? t.y : least);
 }
@@ -246,7 +255,7 @@ export async function light(): Promise<void> {
 
 /* ---- changing ---- */
 
-const now = (): Moment => ({ text: text.value, trial: trial.value?.text ?? "" });
+const now = (): Moment => ({ text: text.value, trial: trial.value?.text ?? "", moved: moved.value });
 
 function changed(next: string): void {
     if (next === text.value) return;
@@ -306,6 +315,8 @@ function step(from: typeof past, to: typeof past): void {
     if (next === undefined || readOnly.value) return;
     to.value = [...to.value, now()];
     from.value = from.value.slice(0, -1);
+    moved.value = next.moved;
+    remember();
     if (trial.value && next.trial && next.trial !== trial.value.text) saveTrial(next.trial);
     if (next.text === text.value) return;
     text.value = next.text;

@@ -628,6 +628,13 @@ static void test_constraints(void)
         weft_workflow_read_text(flow, strlen(flow), "flow.yaml", NULL, &error);
     struct weft_platform *p = weft_platform_named("2", &error);
     ok(w && p, "a workflow with a constraint: %s", w ? "" : error.text);
+    ok(w && weft_workflow_constraints(w, &error), "which can be read");
+    static const char wrong[] = "weft: 1\nassert: makespan < 100\ntasks:\n  a: {work: 3}\n";
+    struct weft_workflow *bad =
+        weft_workflow_read_text(wrong, strlen(wrong), "flow.yaml", NULL, &error);
+    ok(bad && !weft_workflow_constraints(bad, &error) && strstr(error.text, "flow.yaml:2"),
+       "one that cannot, with its place: %s", error.text);
+    weft_workflow_free(bad);
     static const struct {
         const char *planner;
         bool held;

@@ -66,6 +66,24 @@ EXPORT struct weft_constraints *weft_plan_constraints(const struct weft_plan *pl
     return api_result(&call);
 }
 
+EXPORT bool weft_workflow_constraints(const struct weft_workflow *w, struct weft_error *error)
+{
+    if (!w->model->nassertions)
+        return true;
+    struct weft_platform *p = weft_platform_named("1", error);
+    if (!p)
+        return false;
+    API_CALL(call, error)
+    {
+        struct making m;
+        call.good = making_begin(&m, w, p, NULL, &call.err) && constraints_read(&m.request, &call.err);
+        making_end(&m);
+    }
+    bool good = api_end(&call);
+    weft_platform_free(p);
+    return good;
+}
+
 EXPORT bool weft_constraints_get(const struct weft_constraints *c, size_t i,
                                  struct weft_constraint *out)
 {

@@ -12,6 +12,8 @@ static void edit_tidy(void *of)
     strbuf_free(&e->shown);
     strbuf_free(&e->place_text);
     array_free(&e->wires);
+    array_free(&e->pairs);
+    array_free(&e->known);
 }
 
 EXPORT void weft_edit_free(struct weft_edit *e)

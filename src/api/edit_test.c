@@ -109,6 +109,32 @@ static void test_wires(void)
     weft_edit_free(e);
 }
 
+/* A variable alone could be every name: what was read says which it is. */
+static void test_known_wires(void)
+{
+    static const char text[] = "weft: 1\nlists: {file: [a.txt, b.txt]}\ntasks:\n"
+                               "  make: {run: 'echo > {out}', out: b.txt}\n"
+                               "  read: {each: file, run: 'cp {in} {out}', in: '{file}', out: 'c/{file}'}\n"
+                               "  last: {run: 'cat {in} > {out}', in: 'c/{file}', out: d.txt}\n";
+    struct weft_error error;
+    struct weft_edit *e = weft_edit_new(text, strlen(text), "f.yaml", &error);
+    struct weft_workflow *w = weft_workflow_read_text(text, strlen(text), "f.yaml", NULL, &error);
+    struct weft_edit_wire wire;
+    struct weft_edit_spot spots[3];
+    double extent[] = {1, 1, 1};
+    size_t n = 0;
+    ok(w && !weft_edit_layout(e, extent, 1, spots, &error), "by names alone it is a circle");
+    ok(w && weft_edit_know(e, w, &error) && weft_edit_layout(e, extent, 1, spots, &error),
+       "by what was read it is none");
+    while (weft_edit_wire(e, n, &wire) && wire.from + 1 == wire.to)
+        n++;
+    ok(n == 2 && !weft_edit_wire(e, n, &wire), "and its wires are those that it has: %zu", n);
+    ok(weft_edit_know(e, NULL, &error) && !weft_edit_layout(e, extent, 1, spots, &error),
+       "which can be forgotten");
+    weft_workflow_free(w);
+    weft_edit_free(e);
+}
+
 static void test_keys(void)
 {
     struct weft_task_key key;
@@ -155,7 +181,7 @@ static void test_library(void)
 
 int main(void)
 {
-    static const struct tap_case cases[] = {TAP_CASE(test_edit), TAP_CASE(test_wires),
+    static const struct tap_case cases[] = {TAP_CASE(test_edit), TAP_CASE(test_wires), TAP_CASE(test_known_wires),
                                             TAP_CASE(test_keys), TAP_CASE(test_library)};
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -3,11 +3,14 @@
  *     out: "{image}.png"  meets  in: "{x}.png", in: a.png        some value makes them the same
  *                         not    in: "{x}.txt"
  *
+ * Where the workflow was read as well (weft_edit_know()), what it has decides: `in: "{file}"` of a table of files would meet all.
  * Every name that is made is compared with every name that is read: quadratic, for files that people edit. */
 #include "api/edit_handle.h"
+#include "base/pool.h"
 #include "model/builder.h"
 #include "report/layout.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A port with its task. */
@@ -110,6 +113,83 @@ static void wires_of_order(struct weft_edit *e, uint32_t task, uint32_t ntasks)
             }
 }
 
+static int by_pair(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Does the second follow the first, in the workflow as it was read? What nobody has read may. */
+static bool tasks_meet(const struct weft_edit *e, uint32_t from, uint32_t to)
+{
+    uint64_t pair = (uint64_t)from << 32 | to;
+    if (!e->known.n || !e->known.at[from] || !e->known.at[to])
+        return true;
+    return e->pairs.n && bsearch(&pair, e->pairs.at, e->pairs.n, sizeof pair, by_pair);
+}
+
+/* The task of the text whose member (name@i=1) or part (name/inner) this is; UINT32_MAX: of none. */
+static uint32_t box_of(const struct intern *boxes, const char *name)
+{
+    uint32_t found = intern_find(boxes, name, strlen(name));
+    for (const char *c = name; found == UINT32_MAX && *c; c++)
+        if (*c == '@' || *c == '/')
+            found = intern_find(boxes, name, (size_t)(c - name));
+    return found;
+}
+
+/* Linear in tasks and edges of the workflow, but for the sort of the pairs, which are few when families are large: neighbours that
+ * are the same are noted once. */
+static void pairs_find(struct weft_edit *e, const struct workflow *w, const struct intern *boxes)
+{
+    uint32_t *box = mem_new(uint32_t, w->ntasks + 1);
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        box[t] = box_of(boxes, workflow_task_name(w, t));
+        if (box[t] != UINT32_MAX)
+            e->known.at[box[t]] = true;
+    }
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        for (uint32_t i = w->succ_off[t]; i < w->succ_off[t + 1]; i++) {
+            uint64_t pair = (uint64_t)box[t] << 32 | box[w->succ_task[i]];
+            if (!e->pairs.n || e->pairs.at[e->pairs.n - 1] != pair)
+                array_push(&e->pairs, pair);
+        }
+    if (e->pairs.n)
+        qsort(e->pairs.at, e->pairs.n, sizeof *e->pairs.at, by_pair);
+    free(box);
+}
+
+static void edit_know(struct weft_edit *e, const struct workflow *w)
+{
+    const struct yaml *y = &e->edit.y;
+    yaml_ref tasks = yaml_get(y, 0, "tasks");
+    struct intern boxes;
+    e->pairs.n = e->known.n = 0;
+    if (!w || tasks == YAML_NONE || yaml_type(y, tasks) != YAML_MAPPING)
+        return;
+    intern_init(&boxes);
+    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k)) {
+        size_t n;
+        const char *name = yaml_text(y, k, &n);
+        if (intern_number(&boxes, name, n) != e->known.n)
+            continue; /* a name that stands there twice: the text could not have been read */
+        array_push(&e->known, false);
+    }
+    pairs_find(e, w, &boxes);
+    intern_free(&boxes);
+}
+
+EXPORT bool weft_edit_know(struct weft_edit *e, const struct weft_workflow *w,
+                           struct weft_error *error)
+{
+    API_CALL_ON(call, error, &e->account)
+    {
+        edit_know(e, w ? w->model : NULL);
+        call.good = true;
+    }
+    return api_end(&call);
+}
+
 static void wires_find(struct weft_edit *e)
 {
     const struct yaml *y = &e->edit.y;
@@ -130,7 +210,8 @@ static void wires_find(struct weft_edit *e)
     for (size_t i = 0; i < ends.at.n; i++)
         for (size_t j = 0; j < ends.at.n && ends.at.at[i].out; j++) {
             const struct wire_end *from = &ends.at.at[i], *to = &ends.at.at[j];
-            if (to->out || from->task == to->task || !ends_meet(from, to))
+            if (to->out || from->task == to->task || !ends_meet(from, to) ||
+                ((from->varies || to->varies) && !tasks_meet(e, from->task, to->task)))
                 continue;
             struct weft_edit_wire wire = {from->task, to->task, from->port, to->port};
             array_push(&e->wires, wire);

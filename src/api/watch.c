@@ -85,6 +85,7 @@ EXPORT void weft_watch_state(const struct weft_watch *watch, struct weft_watch_s
         .workflow = w->head.name,
         .file = w->head.file,
         .folder = w->head.folder,
+        .given = w->head.given,
         .outcome = record_outcome_name(w->head.outcome),
         .started = w->head.started,
         .seconds = w->seconds,

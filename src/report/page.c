@@ -228,7 +228,7 @@ void report_page(const struct run_record *r, struct strbuf *out)
     struct page p = {.r = r, .out = out};
     figures_of(&p.f, r);
     if (r->workflow)
-        kinds_of(&p.kinds, r->workflow);
+        kinds_of_record(&p.kinds, r->workflow); /* as the Run view has them */
     const char *name = r->name && *r->name ? r->name : "Run", *outcome;
     outcome = record_outcome_name(r->outcome);
     strbuf_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"

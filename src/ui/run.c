@@ -144,6 +144,7 @@ static void put_live_head(const struct weft_watch_state *s, double later, struct
     json_put_text(j, "workflow", s->workflow);
     json_put_text(j, "file", s->file);
     json_put_text(j, "folder", s->folder);
+    json_put_text(j, "given", s->given);
     json_put_string(j, "outcome", s->outcome);
     json_put_number(j, "started", s->started);
     json_put_number(j, "seconds", s->seconds);

@@ -54,6 +54,22 @@ char *starting_file(const struct laboratory *lab, const char *name, struct reply
     return inside;
 }
 
+/* ---- words ---- */
+
+struct start_line {
+    const char *at[WORDS_MOST + 2];
+    size_t n;
+};
+
+/* What does not fit is counted, and the start refused: a run of fewer targets than were asked for would be a wrong one. The words of
+ * the line are the request's and constants; nothing is copied, since the process is started before the request is freed. */
+static void line_add(struct start_line *w, const char *word)
+{
+    if (w->n < WORDS_MOST)
+        w->at[w->n] = word;
+    w->n++;
+}
+
 /* ---- what would run ---- */
 
 /* Totals of all, reasons of the first: a list of a million is read by nobody, and the page says how many are left out. */
@@ -94,6 +110,21 @@ void answer_dry(const struct laboratory *lab, const struct request *r, struct re
         return;
     o.look = true;
     o.force = request_value(r, "force") != NULL;
+    struct start_line targets = {0}, params = {0};
+    for (size_t i = 0; i < r->nvalues; i++)
+        if (r->value[i] && *r->value[i]) {
+            if (strcmp(r->name[i], "target") == 0)
+                line_add(&targets, r->value[i]);
+            else if (strcmp(r->name[i], "param") == 0)
+                line_add(&params, r->value[i]);
+        }
+    if (r->nvalues == REQUEST_VALUES) { /* there may be more, which nobody has seen */
+        reply_fail(out, 400, "too many tasks and parameters to look at: name a family");
+        free(flow);
+        return;
+    }
+    o.targets = targets.n ? targets.at : NULL;
+    o.read = params.n ? params.at : NULL;
     struct weft_run *run = weft_run_open(flow, &o, &error);
     if (run && weft_run_forecast(run, &forecast, &error)) {
         json_write_start(&j, &out->body, false);
@@ -109,20 +140,6 @@ void answer_dry(const struct laboratory *lab, const struct request *r, struct re
 
 /* ---- starting ---- */
 
-struct start_line {
-    const char *at[WORDS_MOST + 2];
-    size_t n;
-};
-
-/* What does not fit is counted, and the start refused: a run of fewer targets than were asked for would be a wrong one. The words of
- * the line are the request's and constants; nothing is copied, since the process is started before the request is freed. */
-static void line_add(struct start_line *w, const char *word)
-{
-    if (w->n < WORDS_MOST)
-        w->at[w->n] = word;
-    w->n++;
-}
-
 /* A member that has to be a text which no option can be; NULL: it is not there, or empty. */
 static const char *start_text(const struct json *j, const char *key)
 {
@@ -137,6 +154,22 @@ static bool start_flag(const struct json *j, const char *key)
 {
     json_ref v = json_get(j, 0, key);
     return v != JSON_NONE && json_type(j, v) == JSON_TRUE;
+}
+
+/* Each text of a list as a word, behind `option` if that is one. */
+static void start_list(const struct json *j, const char *key, const char *option,
+                       struct start_line *w)
+{
+    json_ref list = json_get(j, 0, key);
+    if (list == JSON_NONE || json_type(j, list) != JSON_ARRAY)
+        return;
+    for (json_ref t = json_first(j, list); t != JSON_NONE; t = json_next_element(j, list, t)) {
+        if (json_type(j, t) != JSON_STRING)
+            continue;
+        if (option)
+            line_add(w, option);
+        line_add(w, json_string(j, t, NULL));
+    }
 }
 
 /* Flow and targets stand behind "--", so that no name of a file or a task is an option. */
@@ -162,16 +195,10 @@ static void start_words(const struct json *j, const char *flow, struct start_lin
         if (start_flag(j, flags[i].key))
             line_add(w, flags[i].option);
     }
+    start_list(j, "params", "--param", w);
     line_add(w, "--");
     line_add(w, flow);
-    json_ref targets = json_get(j, 0, "targets");
-    if (targets == JSON_NONE || json_type(j, targets) != JSON_ARRAY)
-        return;
-    for (json_ref t = json_first(j, targets); t != JSON_NONE;
-         t = json_next_element(j, targets, t)) {
-        if (json_type(j, t) == JSON_STRING)
-            line_add(w, json_string(j, t, NULL));
-    }
+    start_list(j, "targets", NULL, w);
 }
 
 /* Its own session, so that Ctrl-C in the server's terminal is not its. 0: started. */
@@ -242,7 +269,7 @@ static void start_run(const struct laboratory *lab, const struct json *j, char *
         return;
     }
     reply_fail(out, 400,
-               "more than 50 targets are too many for the page: name a family, or use `weft run`");
+               "more than 50 targets and parameters are too many for the page: name a family, or use `weft run`");
     free(flow);
 }
 

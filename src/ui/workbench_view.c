@@ -29,7 +29,7 @@ static void put_problem(struct json_writer *j, const char *file, const char *tex
     char *rest = NULL;
     if (strncmp(text, file, n) == 0 && text[n] == ':') {
         line = strtoul(text + n + 1, &rest, 10);
-        text = rest && *rest == ':' && line ? rest + 1 : text + n + 1;
+        text = rest && line ? rest + (*rest == ':') : text + n + 1;
         text += strspn(text, " ");
     }
     json_write_object(j);
@@ -202,9 +202,11 @@ void workbench_view(struct json_writer *j, const char *file, const char *text, s
     struct weft_error error, unreadable;
     struct weft_workflow *w = weft_workflow_read_text(text, n, file, NULL, &unreadable);
     struct weft_edit *e = weft_edit_new(text, n, file, &error);
+    if (e)
+        weft_edit_know(e, w, &error);
     json_write_key(j, "problems");
     json_write_array(j);
-    if (!w)
+    if (!w || !weft_workflow_constraints(w, &unreadable))
         put_problem(j, file, unreadable.text);
     json_write_end_array(j);
     json_put_bool(j, "readable", e != NULL);

@@ -47,9 +47,9 @@ async function around(page, origin) {
     await page.keyboard.press("Enter");
     await until(() => /Reading: \[(gather, words|words, gather)\]/.test(lab.read("docs.yaml")), "a frame follows a task that is renamed");
     await page.locator(".canvas").click({ position: { x: 5, y: 5 } });
-    await page.getByLabel("another constraint").fill("makespan < 100");
-    await page.getByLabel("another constraint").press("Enter");
-    await until(() => lab.read("docs.yaml").includes("assert: makespan < 100"), "a constraint is written by a form");
+    await page.getByLabel("another constraint").fill("assert value requirement (function = (select max(task-finish-time) from task), max = 100)");
+    await page.getByLabel("another constraint").evaluate((area) => area.form.requestSubmit());
+    await until(() => /assert: .?assert value requirement .*max = 100/.test(lab.read("docs.yaml")), "a constraint is written by a form");
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Undo" }).click();
     await until(() => !lab.read("docs.yaml").includes("assert"), "and undone");
@@ -161,7 +161,7 @@ async function lights(page, origin) {
 }
 
 async function plan(page, origin) {
-    lab.write("fan.yaml", `weft: 1\nname: fan\nlists: { i: { from: 1, to: 24 } }\nassert: "assert relationship requirement (makespan < 1000)"\ntasks:\n  cut: { work: 2, out: { name: c, size: 1M } }\n  part: { each: i, work: 3, memory: 1G, in: c, out: { name: "p{i}", size: 1M } }\n  join: { work: 2, in: "p{i}" }\n`.replace('assert: "assert relationship requirement (makespan < 1000)"\n', ""));
+    lab.write("fan.yaml", `weft: 1\nname: fan\nlists: { i: { from: 1, to: 24 } }\ntasks:\n  cut: { work: 2, out: { name: c, size: 1M } }\n  part: { each: i, work: 3, memory: 1G, in: c, out: { name: "p{i}", size: 1M } }\n  join: { work: 2, in: "p{i}" }\n`);
     await page.goto(`${origin}/#plan?flow=fan.yaml&on=4&with=heft,roundrobin`);
     await until(async () => (await page.locator("section canvas, .plan canvas").count()) >= 2, "Plan: two planners side by side");
     await page.getByRole("button", { name: "Compare all that suit" }).click();

@@ -62,6 +62,14 @@ bool constraints_judge(const struct plan_request *request, const struct placemen
     return good;
 }
 
+bool constraints_read(const struct plan_request *request, struct error *err)
+{
+    struct space *s = space_new(request, err);
+    bool good = s && constraints_read_rules(s, err);
+    space_free(s);
+    return good;
+}
+
 void constraint_outcomes_free(constraint_outcomes *o)
 {
     for (size_t i = 0; i < o->n; i++)

@@ -17,5 +17,7 @@ typedef ARRAY(struct constraint_outcome) constraint_outcomes;
 bool constraints_judge(const struct plan_request *request, const struct placement *at, size_t n,
                        constraint_outcomes *out, struct error *err);
 void constraint_outcomes_free(constraint_outcomes *o);
+/* Can they be read? No schedule is asked for. */
+bool constraints_read(const struct plan_request *request, struct error *err);
 /* Has the request constraints of the user's own? */
 bool constraints_are_given(const struct plan_request *request);
