@@ -17,6 +17,15 @@
 
 /* ---- the graph: times per item, and the one order in which everything is taken ---- */
 
+/* One element of the order, with what every estimate asks of it. */
+struct stream_step {
+    uint32_t edge;       /* NONE: a task */
+    uint32_t task, from; /* the task; of an edge its consumer and its producer */
+    bool shared;         /* others read the object too */
+    double time;         /* of the task, or of the transfer where nodes are alike */
+    double after;        /* of an edge: its consumer's time where nodes are alike, else 0 */
+};
+
 struct stream_graph {
     const struct workflow *w;
     const struct platform *p;
@@ -36,6 +45,8 @@ struct stream_graph {
     /* Tasks t and edges ntasks + e that can be transfers, by decreasing bottom level, position,
      * edge. Every dependence, also those that a mapping adds, points forward in it. */
     uint32_t *order, norder;
+    struct stream_step *steps; /* the same */
+    uint8_t *pred_free;        /* per edge (index into pred_*): it never is a transfer */
     uint32_t *tasks;           /* the tasks of `order` alone */
     uint32_t *rank;            /* per edge: its place in `order` */
     double total;              /* sum of the times */
