@@ -594,7 +594,8 @@ bool stream_estimate_above(struct stream_work *work, const struct stream_map *ma
     array_reserve(&out->end, ncopies);
     out->begin.n = out->end.n = ncopies;
     s.bounded = g->uniform && isfinite(limit);
-    if (s.bounded && stream_bound_tails(work, map, limit) > limit)
+    if ((s.bounded && stream_bound_tails(work, map, limit) > limit) ||
+        stream_rate_below(work, map, ports, rate))
         return stream_refuse(&s);
     for (uint32_t c = 0; c < m; c++) {
         work->last_copy[c] = NONE;

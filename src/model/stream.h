@@ -133,11 +133,10 @@ bool stream_estimate(struct stream_work *work, const struct stream_map *map, uin
 bool stream_estimate_above(struct stream_work *work, const struct stream_map *map, uint32_t ports,
                            double limit, double rate, const struct stream_estimate *base,
                            struct stream_estimate *out);
-/* At least the throughput that stream_estimate() would find, in a tenth of its time: what already
- * this refuses need not be estimated. On unequal nodes INFINITY. */
-double stream_rate_bound(struct stream_work *work, const struct stream_map *map, uint32_t ports);
-/* Is the latency above the limit, were there no contention? In a tenth of an estimate's time; false says nothing. */
-bool stream_bound_exceeds(struct stream_work *work, const struct stream_map *map, double limit);
+/* Is the throughput that stream_estimate() would find below `rate`, by what the ports can carry? In a
+ * tenth of its time; false says nothing. */
+bool stream_rate_below(struct stream_work *work, const struct stream_map *map, uint32_t ports,
+                       double rate);
 /* A latency that this mapping's is not below, nor that of one in which ancestors of the task have copies in this cluster, too: by
  * the way through the task's copy there. 0 where nodes differ. */
 double stream_bound_through(struct stream_work *work, const struct stream_map *map, uint32_t task,

@@ -278,12 +278,11 @@ void state_move(struct stream_state *s, const struct stream_problem *q, uint32_t
     state_refresh(s, q);
 }
 
-void state_replicate(struct stream_state *s, const struct stream_problem *q, uint32_t cluster,
-                     uint32_t replicas)
+void state_ask(struct stream_state *s, const struct stream_problem *q, uint32_t cluster,
+               uint32_t replicas)
 {
     if (s->procs[cluster] < replicas)
         s->extra[cluster] = replicas - q->throughput * s->time[cluster];
-    state_refresh(s, q);
 }
 
 /* Clusters keep their order, empty ones go. */
@@ -343,16 +342,10 @@ void state_perform(struct stream_state *s, const struct stream_problem *q,
     state_compact(s, now);
 }
 
-bool state_exceeds(const struct stream_state *s, const struct stream_problem *q, double limit)
-{
-    struct stream_map map = state_map(s);
-    return stream_bound_exceeds(q->work, &map, limit);
-}
-
 bool state_misses(const struct stream_state *s, const struct stream_problem *q, double rate)
 {
     struct stream_map map = state_map(s);
-    return stream_rate_bound(q->work, &map, q->ports) < rate * (1 - STREAM_TOLERANCE);
+    return stream_rate_below(q->work, &map, q->ports, rate * (1 - STREAM_TOLERANCE));
 }
 
 bool state_meets(const struct stream_state *s, const struct stream_problem *q)

@@ -93,10 +93,11 @@ bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint3
         if (!state_fits(q, s) || bound_exceeds(q, s, task, cluster, bound))
             break;
         /* each copy changes what the one before it made: that is the nearest to start from */
-        bool missed = state_misses(s, q, wanted);
-        if (!missed && isinf(limit))
+        bool missed;
+        if (isinf(limit))
             missed = !state_estimate_above(s, q, limit, needed, base, &e[turn]);
-        else if (!missed && !state_estimate(s, q, limit, base, &e[turn]))
+        else if (!(missed = state_misses(s, q, wanted)) &&
+                 !state_estimate(s, q, limit, base, &e[turn]))
             break;
         if (!missed) {
             base = &e[turn];
@@ -216,8 +217,9 @@ static void mend_edge(const struct stream_problem *q, struct mos_bench *x, uint3
         if (!x->current.fixed[from] && !x->current.fixed[to]) {
             uint32_t replicas = (uint32_t)ceil(q->throughput * weight - 1e-7);
             state_copy(&x->trial, &x->current);
-            state_replicate(&x->trial, q, from, replicas);
-            state_replicate(&x->trial, q, to, replicas);
+            state_ask(&x->trial, q, from, replicas);
+            state_ask(&x->trial, q, to, replicas);
+            state_refresh(&x->trial, q);
             if (state_fits(q, &x->trial) &&
                 state_estimate(&x->trial, q, INFINITY, &x->now, x->look))
                 sth_offer(x, &found);
@@ -359,8 +361,9 @@ static bool mend_channel(const struct stream_problem *q, struct mos_bench *x)
     for (uint32_t c = 0; c < x->current.nclusters; c++)
         if (e->member.at[c] == root && e->component.at[c] > 0) {
             fixed |= x->current.fixed[c];
-            state_replicate(&x->trial, q, c, replicas);
+            state_ask(&x->trial, q, c, replicas);
         }
+    state_refresh(&x->trial, q);
     if (!fixed && state_fits(q, &x->trial) && state_estimate(&x->trial, q, INFINITY, e, x->look))
         sth_offer(x, &found);
     if (found)
