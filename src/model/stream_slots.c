@@ -75,17 +75,20 @@ static uint32_t link_of_many(struct stream_work *work, uint32_t a, uint32_t b)
     return work->pair_link[at] = new_link(work);
 }
 
-uint32_t stream_slots_link(struct stream_work *work, uint32_t a, uint32_t b)
+static inline uint32_t slots_link(struct stream_work *work, uint32_t a, uint32_t b)
 {
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
     if (high >= NEAR_CLUSTERS)
         return link_of_many(work, a, b);
-    if (!work->near)
-        work->near = mem_new_zero(struct stream_near, (size_t)NEAR_CLUSTERS * NEAR_CLUSTERS);
     struct stream_near *n = &work->near[low * NEAR_CLUSTERS + high];
     if (n->epoch != work->epoch)
         *n = (struct stream_near){work->epoch, new_link(work)};
     return n->link;
+}
+
+uint32_t stream_slots_link(struct stream_work *work, uint32_t a, uint32_t b)
+{
+    return slots_link(work, a, b);
 }
 
 void stream_slots_clear_side(struct stream_work *work, uint32_t cluster)
@@ -110,11 +113,12 @@ void stream_slots_clear_links(struct stream_work *work)
 {
     work->links.n = 0;
     work->journal.n = 0;
+    if (!work->near)
+        work->near = mem_new_zero(struct stream_near, (size_t)NEAR_CLUSTERS * NEAR_CLUSTERS);
     if (++work->epoch == 0) {
         if (work->pair)
             memset(work->pair_epoch, 0, ((size_t)work->mask + 1) * sizeof(uint32_t));
-        if (work->near)
-            memset(work->near, 0, sizeof *work->near * NEAR_CLUSTERS * NEAR_CLUSTERS);
+        memset(work->near, 0, sizeof *work->near * NEAR_CLUSTERS * NEAR_CLUSTERS);
         work->epoch = 1;
     }
 }
@@ -157,64 +161,70 @@ static uint32_t first_after(const struct stream_blocks *list, double time)
     return low;
 }
 
-/* next_idle() of a list that is not idle for good from `start` on. */
-static inline double idle_between(const struct stream_blocks *list, double start, double duration)
+/* A time to look at: blocks that end before `from` or begin after `to` do not matter. A hair's breadth
+ * of overlap is rounding. */
+struct slots_span {
+    double start, from, to;
+};
+
+static inline struct slots_span slots_span(double start, double duration)
+{
+    double finish = start + duration, hair = 1e-12 * finish;
+    return (struct slots_span){start, start + hair, finish - hair};
+}
+
+/* next_idle() of a list that is not idle for good from the start on. */
+static inline double idle_between(const struct stream_blocks *list, struct slots_span span,
+                                  double duration)
 {
     const struct stream_block *b = list->at, *end = b + list->n;
     /* few blocks are passed by quicker than halved */
     if (list->n > FEW_BLOCKS)
-        b += first_after(list, start);
-    double finish = start + duration, hair = 1e-12 * finish;
-    double from = start + hair, to = finish - hair;
+        b += first_after(list, span.start);
     for (; b < end; b++) {
-        if (b->finish <= from)
+        if (b->finish <= span.from)
             continue;
-        if (b->start >= to)
+        if (b->start >= span.to)
             break;
-        start = b->finish;
-        finish = start + duration;
-        hair = 1e-12 * finish;
-        from = start + hair;
-        to = finish - hair;
+        span = slots_span(b->finish, duration);
     }
-    return start;
+    return span.start;
 }
 
-/* The earliest start from `start` on at which the list is idle for `duration`. A hair's breadth of
- * overlap is rounding. */
-static inline double next_idle(const struct stream_blocks *list, double start, double duration)
+/* The earliest start from this one on at which the list is idle for `duration`. */
+static inline double next_idle(const struct stream_blocks *list, struct slots_span span,
+                               double duration)
 {
-    return list->last <= start ? start : idle_between(list, start, duration);
+    return list->last <= span.start ? span.start : idle_between(list, span, duration);
 }
 
-/* Is it idle for `duration` from `start` on? The same as next_idle() == start, without the way on. */
-static inline bool is_idle(const struct stream_blocks *list, double start, double duration)
+/* Is it idle then? The same as next_idle() == start, without the way on. */
+static inline bool is_idle(const struct stream_blocks *list, struct slots_span span)
 {
-    if (list->last <= start)
+    if (list->last <= span.start)
         return true;
-    double finish = start + duration, hair = 1e-12 * finish, from = start + hair;
-    uint32_t i = list->n > FEW_BLOCKS ? first_after(list, start) : 0, n = list->n;
-    while (i < n && list->at[i].finish <= from)
+    uint32_t i = list->n > FEW_BLOCKS ? first_after(list, span.start) : 0, n = list->n;
+    while (i < n && list->at[i].finish <= span.from)
         i++;
-    return i == n || list->at[i].start >= finish - hair;
+    return i == n || list->at[i].start >= span.to;
 }
 
 /* The same for the best of a cluster's channels: the first `ports` of them, or any number. *first:
- * the lowest that is idle at `start`; NONE: not known. (Of a later start the one that brought it
+ * the lowest that is idle at the start; NONE: not known. (Of a later start the one that brought it
  * need not be the lowest: others may be idle but for a hair.) */
-static inline double next_side(const struct stream_side *side, double start, double duration,
-                               uint32_t ports, uint32_t *first)
+static inline double next_side(const struct stream_side *side, struct slots_span span,
+                               double duration, uint32_t ports, uint32_t *first)
 {
     const struct stream_lane *lanes = side->lanes.at;
     double best = INFINITY;
     *first = NONE;
     if (!ports || side->lanes.n < ports)
-        return start;
+        return span.start;
     for (uint32_t i = 0; i < ports; i++) {
-        double idle = next_idle(&lanes[i].busy, start, duration);
-        if (idle == start) {
+        double idle = next_idle(&lanes[i].busy, span, duration);
+        if (idle == span.start) {
             *first = i;
-            return start;
+            return idle;
         }
         best = idle < best ? idle : best;
     }
@@ -224,20 +234,20 @@ static inline double next_side(const struct stream_side *side, double start, dou
 /* The lowest idle channel that already carries this link, else the lowest idle one: `first`, where
  * next_side() has found it. */
 static inline uint32_t choose_channel(const struct stream_side *side, const uint32_t *carriers,
-                                      size_t count, uint32_t first, double start, double duration)
+                                      size_t count, uint32_t first, struct slots_span span)
 {
     const struct stream_lane *lanes = side->lanes.at;
     uint32_t best = NONE, n = (uint32_t)side->lanes.n;
     for (size_t i = 0; i < count; i++)
         if (carriers[i] < best &&
-            (carriers[i] == first || is_idle(&lanes[carriers[i]].busy, start, duration)))
+            (carriers[i] == first || is_idle(&lanes[carriers[i]].busy, span)))
             best = carriers[i];
     if (best != NONE)
         return best;
     if (first != NONE)
         return first;
     for (best = 0; best < n; best++)
-        if (is_idle(&lanes[best].busy, start, duration))
+        if (is_idle(&lanes[best].busy, span))
             break;
     return best;
 }
@@ -252,34 +262,32 @@ static inline struct stream_slot slots_search(const struct stream_work *work, ui
     const struct stream_side *x = &work->sides[a], *y = &work->sides[b];
     const struct stream_link *link = &work->links.at[link_number];
     uint32_t first[2] = {NONE, NONE}, confirmed = 0;
-    double start = ready, asked;
-    for (;;) {
-        asked = start;
-        start = next_idle(&link->busy, asked, duration);
-        if ((confirmed = start == asked ? confirmed + 1 : 1) == 3)
-            break;
-        asked = start;
-        start = next_side(x, asked, duration, work->limit[a], &first[0]);
-        if ((confirmed = start == asked ? confirmed + 1 : 1) == 3)
-            break;
-        asked = start;
-        start = next_side(y, asked, duration, work->limit[b], &first[1]);
-        if ((confirmed = start == asked ? confirmed + 1 : 1) == 3)
+    struct slots_span span = slots_span(ready, duration);
+    for (uint32_t turn = 0;; turn = turn == 2 ? 0 : turn + 1) {
+        double start = turn == 0   ? next_idle(&link->busy, span, duration)
+                       : turn == 1 ? next_side(x, span, duration, work->limit[a], &first[0])
+                                   : next_side(y, span, duration, work->limit[b], &first[1]);
+        confirmed++;
+        if (start != span.start) {
+            confirmed = 1;
+            span = slots_span(start, duration);
+        }
+        if (confirmed == 3)
             break;
     }
     return (struct stream_slot){
-        .start = start,
+        .start = span.start,
         .link = link_number,
         .from_channel = choose_channel(x, link->channels[a > b].at, link->channels[a > b].n,
-                                       first[0], start, duration),
+                                       first[0], span),
         .to_channel = choose_channel(y, link->channels[a < b].at, link->channels[a < b].n,
-                                     first[1], start, duration)};
+                                     first[1], span)};
 }
 
 struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32_t b, double ready,
                                     double duration)
 {
-    return slots_search(work, a, b, stream_slots_link(work, a, b), ready, duration);
+    return slots_search(work, a, b, slots_link(work, a, b), ready, duration);
 }
 
 /* ---- booking ---- */
@@ -356,11 +364,18 @@ static inline uint32_t slots_last_message(uint32_t *last, uint32_t message)
     return before;
 }
 
-static struct stream_lane *slots_lane(struct stream_work *work, uint32_t cluster, uint32_t channel)
+static void slots_add_lanes(struct stream_side *side, uint32_t count)
+{
+    while (side->lanes.n < count)
+        array_push(&side->lanes, (struct stream_lane){.message = NONE});
+}
+
+static inline struct stream_lane *slots_lane(struct stream_work *work, uint32_t cluster,
+                                             uint32_t channel)
 {
     struct stream_side *side = &work->sides[cluster];
-    while (side->lanes.n <= channel)
-        array_push(&side->lanes, (struct stream_lane){.message = NONE});
+    if (side->lanes.n <= channel)
+        slots_add_lanes(side, channel + 1);
     return &side->lanes.at[channel];
 }
 
@@ -423,7 +438,7 @@ struct stream_slot stream_slot_take(struct stream_work *work, uint32_t a, uint32
                                     double duration, uint32_t message,
                                     struct stream_forerunners *before)
 {
-    uint32_t number = stream_slots_link(work, a, b);
+    uint32_t number = slots_link(work, a, b);
     struct stream_slot slot = slots_search(work, a, b, number, 0, duration);
     struct stream_link *link = &work->links.at[number];
     struct stream_lane *from = slots_lane(work, a, slot.from_channel),
