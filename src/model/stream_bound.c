@@ -13,19 +13,20 @@ static double bound_tail(const struct stream_work *work, const struct stream_map
     const struct stream_graph *g = work->g;
     const struct workflow *w = g->w;
     bool feeds = map->home[task] == cluster, several = map->off[task + 1] - map->off[task] > 1;
+    const uint32_t *off = map->off, *in = map->cluster;
     double longest = 0;
-    for (uint32_t e = w->succ_off[task]; e < w->succ_off[task + 1]; e++) {
-        uint32_t j = w->succ_task[e];
-        double time = g->time[j], transfer = g->transfer[e];
-        for (uint32_t d = map->off[j]; d < map->off[j + 1]; d++) {
+    for (uint32_t e = w->succ_off[task], last = w->succ_off[task + 1]; e < last; e++) {
+        uint32_t j = w->succ_task[e], d = off[j], end = off[j + 1];
+        double time = g->time[j];
+        do { /* mostly one */
             double way = time + work->latest[d];
-            if (map->cluster[d] != cluster) {
-                if (!feeds || (several && stream_copy(map, task, map->cluster[d]) != NONE))
+            if (in[d] != cluster) {
+                if (!feeds || (several && stream_copy(map, task, in[d]) != NONE))
                     continue;
-                way += transfer;
+                way += g->transfer[e];
             }
             longest = way > longest ? way : longest;
-        }
+        } while (++d < end);
     }
     return longest;
 }
