@@ -609,8 +609,8 @@ bool stream_estimate_above(struct stream_work *work, const struct stream_map *ma
     }
     size_t most = 0; /* messages */
     for (uint32_t t = 0; t < g->ntasks; t++)
-        most += (size_t)(map->off[t + 1] - map->off[t]) *
-                (g->w->pred_off[t + 1] - g->w->pred_off[t]);
+        most +=
+            (size_t)(map->off[t + 1] - map->off[t]) * (g->w->pred_off[t + 1] - g->w->pred_off[t]);
     array_reserve(&out->messages, most);
     if (base) {
         stream_slots_clear_links(work);

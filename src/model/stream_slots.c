@@ -239,8 +239,7 @@ static inline uint32_t choose_channel(const struct stream_side *side, const uint
     const struct stream_lane *lanes = side->lanes.at;
     uint32_t best = NONE, n = (uint32_t)side->lanes.n;
     for (size_t i = 0; i < count; i++)
-        if (carriers[i] < best &&
-            (carriers[i] == first || is_idle(&lanes[carriers[i]].busy, span)))
+        if (carriers[i] < best && (carriers[i] == first || is_idle(&lanes[carriers[i]].busy, span)))
             best = carriers[i];
     if (best != NONE)
         return best;
@@ -278,10 +277,10 @@ static inline struct stream_slot slots_search(const struct stream_work *work, ui
     return (struct stream_slot){
         .start = span.start,
         .link = link_number,
-        .from_channel = choose_channel(x, link->channels[a > b].at, link->channels[a > b].n,
-                                       first[0], span),
-        .to_channel = choose_channel(y, link->channels[a < b].at, link->channels[a < b].n,
-                                     first[1], span)};
+        .from_channel =
+            choose_channel(x, link->channels[a > b].at, link->channels[a > b].n, first[0], span),
+        .to_channel =
+            choose_channel(y, link->channels[a < b].at, link->channels[a < b].n, first[1], span)};
 }
 
 struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32_t b, double ready,
