@@ -229,8 +229,8 @@ static bool sim_choose_feed(const struct weft_sim_options *o, const struct plan 
                     "a flood has no period and no window: all items are there at once");
             if (*out == FEED_WINDOW && (o->period > 0 || !o->window))
                 return error_set(err, ERROR_INPUT,
-                                 "items fed by a window need its size, and no period: one enters "
-                                 "when another has left");
+                                 "items fed by a window need its size (--window N), and no "
+                                 "period: one enters when another has left");
             return true;
         }
     return error_set(err, ERROR_INPUT, "items are fed by '%s'; expected flood, period or window",

@@ -88,8 +88,10 @@ static void agents_write_script(const char *program, const char *addresses, stru
         strbuf_printf(out, *at == '\'' ? "'\\''" : "%c", *at);
     strbuf_printf(out,
                   "'\n"
-                  "[ -x \"$w\" ] || w=$(readlink /proc/$PPID/exe)\n"
-                  "case $w in */weft) [ -x \"$w\" ] || w=weft ;; *) w=weft ;; esac\n"
+                  "if [ ! -x \"$w\" ]; then\n"
+                  "    w=$(readlink /proc/$PPID/exe)\n"
+                  "    case $w in */weft) [ -x \"$w\" ] || w=weft ;; *) w=weft ;; esac\n"
+                  "fi\n"
                   "while :; do\n"
                   "    \"$w\" stream --lend '%s' --helper \"$1\" <key\n"
                   "    status=$?\n"

@@ -215,19 +215,17 @@ struct pass {
  * beside it, and along edges that cost nothing. */
 static double local_ready(const struct pass *s, uint32_t task, uint32_t b)
 {
-    const struct workflow *w = s->w;
+    const struct stream_map *map = s->map;
+    const uint32_t *pred = s->w->pred_task;
     double ready = 0;
-    for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
-        uint32_t i = w->pred_task[e], object = w->pred_object[e], source = NONE;
-        if (s->map->off[i + 1] - s->map->off[i] == 1) {
-            if (s->map->cluster[s->map->off[i]] == b)
-                source = s->map->off[i];
-        } else {
-            source = stream_copy(s->map, i, b);
+    for (uint32_t e = s->w->pred_off[task], last = s->w->pred_off[task + 1]; e < last; e++) {
+        uint32_t source = stream_copy(map, pred[e], b);
+        if (source == NONE) {
+            if (!s->g->pred_free[e])
+                continue;
+            source = stream_copy(map, pred[e], map->home[pred[e]]);
         }
-        if (source == NONE && (object == NONE || s->g->transfer[s->w->object_edge[object]] <= 0))
-            source = stream_copy(s->map, i, s->map->home[i]);
-        if (source != NONE && s->work->end[source] > ready)
+        if (s->work->end[source] > ready)
             ready = s->work->end[source];
     }
     return ready;
@@ -244,9 +242,10 @@ static double copy_tail(const struct pass *s, uint32_t task, uint32_t c)
 
 /* All copies of a task: each starts when its data is there and its cluster's copy before it has
  * ended. False: the latency must exceed the limit. */
-static bool stream_take_task(struct pass *s, uint32_t task)
+static bool stream_take_task(struct pass *s, const struct stream_step *step)
 {
     struct stream_work *work = s->work;
+    uint32_t task = step->task;
     for (uint32_t c = s->map->off[task]; c < s->map->off[task + 1]; c++) {
         uint32_t b = s->map->cluster[c], last = work->last_copy[b];
         double start = local_ready(s, task, b);
@@ -254,7 +253,8 @@ static bool stream_take_task(struct pass *s, uint32_t task)
             start = work->ready[c];
         if (last != NONE && work->end[last] > start)
             start = work->end[last];
-        double time = stream_time(s->g, s->map, task, b), end = start + time;
+        double time = s->g->uniform ? step->time : stream_time(s->g, s->map, task, b);
+        double end = start + time;
         work->chain[c] = last;
         work->last_copy[b] = c;
         work->end[c] = end;
@@ -301,12 +301,6 @@ static const struct stream_message *same_in_base(struct pass *s, uint32_t edge, 
     return NULL;
 }
 
-/* The message that used the channel last; NONE also for a channel that is not there yet. */
-static uint32_t lane_before(const struct stream_side *side, uint32_t channel)
-{
-    return channel < side->lanes.n ? side->lanes.at[channel].message : NONE;
-}
-
 /* Enter the messages of a cluster that were taken over from the base, in their order: from now on slots are searched for on it.
  * Not twice. */
 static void enter_pending(struct pass *s, uint32_t cluster)
@@ -347,7 +341,7 @@ static void enter_kept(struct pass *s, const struct stream_message *m, uint32_t 
 {
     struct stream_work *work = s->work;
     uint32_t end[2] = {m->from, m->to}, channel[2] = {m->from_channel, m->to_channel};
-    struct stream_pending *p = array_add(&work->pending);
+    struct stream_pending *p = &work->pending.at[number];
     p->linked = false;
     for (int k = 0; k < 2; k++) {
         if (work->booked[end[k]]) {
@@ -382,9 +376,10 @@ static void find_slot(struct pass *s, const struct stream_message *same, double 
             enter_pending(s, a);
         if (!work->booked[b])
             enter_pending(s, b);
-        array_add(&work->pending)->linked = true;
+        work->pending.at[number].linked = true;
     }
-    struct stream_slot slot = stream_slot_find(work, a, b, 0, duration);
+    struct stream_forerunners before;
+    struct stream_slot slot = stream_slot_take(work, a, b, duration, number, &before);
     if (s->base && !(same && same->start == slot.start && same->from_channel == slot.from_channel &&
                      same->to_channel == slot.to_channel))
         work->dirty[a] = work->dirty[b] = 1;
@@ -392,28 +387,28 @@ static void find_slot(struct pass *s, const struct stream_message *same, double 
     m->to_channel = slot.to_channel;
     m->start = slot.start;
     m->finish = slot.start + duration;
-    m->before[0] = work->links.at[slot.link].message;
-    m->before[1] = lane_before(&work->sides[a], slot.from_channel);
-    m->before[2] = lane_before(&work->sides[b], slot.to_channel);
-    stream_slot_book(work, a, b, &slot, duration, number);
+    m->before[0] = before.link;
+    m->before[1] = before.from;
+    m->before[2] = before.to;
 }
 
 /* The cycle time of a channel so far: it only grows. */
 static double lane_cycle(const struct stream_side *side, uint32_t channel)
 {
-    const stream_blocks *busy = &side->lanes.at[channel].busy;
-    return array_last(busy).finish - busy->at[0].start;
+    const struct stream_blocks *busy = &side->lanes.at[channel].busy;
+    return busy->last - busy->at[0].start;
 }
 
-/* One transfer home(i) -> b. */
-static void stream_send_message(struct pass *s, uint32_t edge, uint32_t a, uint32_t b,
-                                double duration)
+/* One transfer home(i) -> b, from copy `source`. Returns its end. */
+static double stream_send_message(struct pass *s, uint32_t edge, uint32_t source, uint32_t a,
+                                  uint32_t b, double duration)
 {
     struct stream_work *work = s->work;
     const struct stream_message *same = s->base ? same_in_base(s, edge, a, b) : NULL;
     /* filled where it stands: a copy of what was just written would wait for the writes */
-    struct stream_message *m = array_add(&s->out->messages);
-    uint32_t number = (uint32_t)s->out->messages.n - 1;
+    uint32_t number = (uint32_t)s->out->messages.n;
+    struct stream_message *all = s->out->messages.at, *m = &all[number];
+    s->out->messages.n = number + 1;
     m->edge = edge;
     m->from = a;
     m->to = b;
@@ -424,10 +419,10 @@ static void stream_send_message(struct pass *s, uint32_t edge, uint32_t a, uint3
     } else {
         find_slot(s, same, duration, m, number);
     }
-    double begin = work->end[stream_copy(s->map, s->g->edge_from[edge], a)];
+    double begin = work->end[source];
     for (int k = 0; k < 3; k++)
-        if (m->before[k] != NONE && s->out->messages.at[m->before[k]].end > begin)
-            begin = s->out->messages.at[m->before[k]].end;
+        if (m->before[k] != NONE && all[m->before[k]].end > begin)
+            begin = all[m->before[k]].end;
     m->begin = begin;
     m->end = begin + duration;
     m->latest = INFINITY;
@@ -436,6 +431,7 @@ static void stream_send_message(struct pass *s, uint32_t edge, uint32_t a, uint3
     if (s->rate > 0 && !kept)
         s->slow = procs / lane_cycle(&work->sides[a], m->from_channel) < s->rate ||
                   procs / lane_cycle(&work->sides[b], m->to_channel) < s->rate;
+    return m->end;
 }
 
 /* One transfer serves all readers of the object in the cluster. */
@@ -453,34 +449,33 @@ static void stream_deliver_object(struct pass *s, uint32_t edge, uint32_t b, dou
 /* The transfers of an edge: one to each cluster that holds a copy of the consumer and none of the
  * producer. False: the latency must exceed the limit, the rate be missed, or two nodes cannot talk.
  */
-static bool take_edge(struct pass *s, uint32_t edge)
+static bool take_edge(struct pass *s, const struct stream_step *step)
 {
     const struct stream_map *map = s->map;
-    uint32_t i = s->g->edge_from[edge], j = s->w->succ_task[edge], a = map->home[i];
-    bool shared = s->g->shared[edge];
-    for (uint32_t c = map->off[j]; c < map->off[j + 1]; c++) {
+    uint32_t i = step->from, j = step->task, a = map->home[i], source = NONE;
+    bool several = map->off[i + 1] - map->off[i] > 1;
+    for (uint32_t c = map->off[j], last = map->off[j + 1]; c < last; c++) {
         uint32_t b = map->cluster[c];
-        if (b == a || stream_copy(map, i, b) != NONE || (shared && sent_before(s, edge, b)))
+        if (b == a || (several && stream_copy(map, i, b) != NONE) ||
+            (step->shared && sent_before(s, step->edge, b)))
             continue;
-        double duration = stream_transfer(s->g, map, edge, a, b), end;
+        double duration = s->g->uniform ? step->time : stream_transfer(s->g, map, step->edge, a, b);
         if (duration == INFINITY) {
             s->out->latency = INFINITY;
             s->out->data_rate = 0;
             return false;
         }
-        if (duration > 0) {
-            stream_send_message(s, edge, a, b, duration);
-            if (s->slow)
-                return false;
-            end = array_last(&s->out->messages).end;
-        } else {
-            end = s->work->end[stream_copy(map, i, a)];
-        }
-        if (shared)
-            stream_deliver_object(s, edge, b, end);
+        if (source == NONE)
+            source = several ? stream_copy(map, i, a) : map->off[i];
+        double end = duration > 0 ? stream_send_message(s, step->edge, source, a, b, duration)
+                                  : s->work->end[source];
+        if (s->slow)
+            return false;
+        if (step->shared)
+            stream_deliver_object(s, step->edge, b, end);
         else if (end > s->work->ready[c])
             s->work->ready[c] = end;
-        if (end + (s->g->uniform ? s->g->time[j] : 0) + copy_tail(s, j, c) > s->limit)
+        if (end + step->after + copy_tail(s, j, c) > s->limit)
             return false;
     }
     return true;
@@ -504,10 +499,8 @@ static void list_ports(struct pass *s, uint32_t cluster, size_t *base_port)
         return;
     }
     for (uint32_t k = 0; k < side->lanes.n; k++) {
-        const stream_blocks *busy = &side->lanes.at[k].busy;
-        if (busy->n)
-            array_push(&out->ports, (struct stream_port){
-                                        cluster, k, array_last(busy).finish - busy->at[0].start});
+        if (side->lanes.at[k].busy.n)
+            array_push(&out->ports, (struct stream_port){cluster, k, lane_cycle(side, k)});
     }
 }
 
@@ -601,7 +594,8 @@ bool stream_estimate_above(struct stream_work *work, const struct stream_map *ma
     array_reserve(&out->end, ncopies);
     out->begin.n = out->end.n = ncopies;
     s.bounded = g->uniform && isfinite(limit);
-    if (s.bounded && stream_bound_tails(work, map, limit) > limit)
+    if ((s.bounded && stream_bound_tails(work, map, limit) > limit) ||
+        stream_rate_below(work, map, ports, rate))
         return stream_refuse(&s);
     for (uint32_t c = 0; c < m; c++) {
         work->last_copy[c] = NONE;
@@ -613,19 +607,22 @@ bool stream_estimate_above(struct stream_work *work, const struct stream_map *ma
         work->least_procs[c] = UINT32_MAX;
         work->cluster_time[c] = 0;
     }
+    size_t most = 0; /* messages */
+    for (uint32_t t = 0; t < g->ntasks; t++)
+        most +=
+            (size_t)(map->off[t + 1] - map->off[t]) * (g->w->pred_off[t + 1] - g->w->pred_off[t]);
+    array_reserve(&out->messages, most);
     if (base) {
         stream_slots_clear_links(work);
-        work->pending.n = 0;
+        array_reserve(&work->pending, most);
         array_reserve(&work->renumber, base->messages.n);
     } else {
         stream_slots_clear(work, m);
     }
     memset(work->ready, 0, ncopies * sizeof *work->ready);
-    for (uint32_t i = 0; i < g->norder; i++) {
-        uint32_t x = g->order[i];
-        if (!(x < g->ntasks ? stream_take_task(&s, x) : take_edge(&s, x - g->ntasks)))
+    for (const struct stream_step *x = g->steps, *end = x + g->norder; x < end; x++)
+        if (!(x->edge == NONE ? stream_take_task(&s, x) : take_edge(&s, x)))
             return stream_refuse(&s);
-    }
     memcpy(out->end.at, work->end, ncopies * sizeof *work->end);
     stream_compute_rates(&s);
     return out->throughput >= rate;

@@ -17,6 +17,15 @@
 
 /* ---- the graph: times per item, and the one order in which everything is taken ---- */
 
+/* One element of the order, with what every estimate asks of it. */
+struct stream_step {
+    uint32_t edge;       /* NONE: a task */
+    uint32_t task, from; /* the task; of an edge its consumer and its producer */
+    bool shared;         /* others read the object too */
+    double time;         /* of the task, or of the transfer where nodes are alike */
+    double after;        /* of an edge: its consumer's time where nodes are alike, else 0 */
+};
+
 struct stream_graph {
     const struct workflow *w;
     const struct platform *p;
@@ -36,6 +45,8 @@ struct stream_graph {
     /* Tasks t and edges ntasks + e that can be transfers, by decreasing bottom level, position,
      * edge. Every dependence, also those that a mapping adds, points forward in it. */
     uint32_t *order, norder;
+    struct stream_step *steps; /* the same */
+    uint8_t *pred_free;        /* per edge (index into pred_*): it never is a transfer */
     uint32_t *tasks;           /* the tasks of `order` alone */
     uint32_t *rank;            /* per edge: its place in `order` */
     double total;              /* sum of the times */
@@ -122,11 +133,10 @@ bool stream_estimate(struct stream_work *work, const struct stream_map *map, uin
 bool stream_estimate_above(struct stream_work *work, const struct stream_map *map, uint32_t ports,
                            double limit, double rate, const struct stream_estimate *base,
                            struct stream_estimate *out);
-/* At least the throughput that stream_estimate() would find, in a tenth of its time: what already
- * this refuses need not be estimated. On unequal nodes INFINITY. */
-double stream_rate_bound(struct stream_work *work, const struct stream_map *map, uint32_t ports);
-/* Is the latency above the limit, were there no contention? In a tenth of an estimate's time; false says nothing. */
-bool stream_bound_exceeds(struct stream_work *work, const struct stream_map *map, double limit);
+/* Is the throughput that stream_estimate() would find below `rate`, by what the ports can carry? In a
+ * tenth of its time; false says nothing. */
+bool stream_rate_below(struct stream_work *work, const struct stream_map *map, uint32_t ports,
+                       double rate);
 /* A latency that this mapping's is not below, nor that of one in which ancestors of the task have copies in this cluster, too: by
  * the way through the task's copy there. 0 where nodes differ. */
 double stream_bound_through(struct stream_work *work, const struct stream_map *map, uint32_t task,

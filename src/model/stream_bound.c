@@ -13,19 +13,20 @@ static double bound_tail(const struct stream_work *work, const struct stream_map
     const struct stream_graph *g = work->g;
     const struct workflow *w = g->w;
     bool feeds = map->home[task] == cluster, several = map->off[task + 1] - map->off[task] > 1;
+    const uint32_t *off = map->off, *in = map->cluster;
     double longest = 0;
-    for (uint32_t e = w->succ_off[task]; e < w->succ_off[task + 1]; e++) {
-        uint32_t j = w->succ_task[e];
-        double time = g->time[j], transfer = g->transfer[e];
-        for (uint32_t d = map->off[j]; d < map->off[j + 1]; d++) {
+    for (uint32_t e = w->succ_off[task], last = w->succ_off[task + 1]; e < last; e++) {
+        uint32_t j = w->succ_task[e], d = off[j], end = off[j + 1];
+        double time = g->time[j];
+        do { /* mostly one */
             double way = time + work->latest[d];
-            if (map->cluster[d] != cluster) {
-                if (!feeds || (several && stream_copy(map, task, map->cluster[d]) != NONE))
+            if (in[d] != cluster) {
+                if (!feeds || (several && stream_copy(map, task, in[d]) != NONE))
                     continue;
-                way += transfer;
+                way += g->transfer[e];
             }
             longest = way > longest ? way : longest;
-        }
+        } while (++d < end);
     }
     return longest;
 }
@@ -54,14 +55,6 @@ double stream_bound_tails(struct stream_work *work, const struct stream_map *map
     return longest;
 }
 
-bool stream_bound_exceeds(struct stream_work *work, const struct stream_map *map, double limit)
-{
-    if (!work->g->uniform || isinf(limit))
-        return false;
-    stream_work_fit(work, map->nclusters, map->off[work->g->ntasks]);
-    return stream_bound_tails(work, map, limit) > limit;
-}
-
 double stream_bound_through(struct stream_work *work, const struct stream_map *map, uint32_t task,
                             uint32_t cluster)
 {
@@ -84,39 +77,64 @@ double stream_bound_through(struct stream_work *work, const struct stream_map *m
 
 /* ---- the rate ---- */
 
-/* A channel's cycle is at least the share of its cluster's transfers that it must carry. What may
- * travel with another transfer is left out: counting less keeps it a bound. */
-double stream_rate_bound(struct stream_work *work, const struct stream_map *map, uint32_t ports)
+/* The seconds that the transfers of each cluster take. What may travel with another transfer is left
+ * out: counting less keeps it a bound. `join`: clusters that exchange become one component. Returns
+ * the most of a cluster. */
+static double bound_held(struct stream_work *work, const struct stream_map *map, bool join)
+{
+    const struct stream_graph *g = work->g;
+    double *held = work->cluster_time, most = 0;
+    for (uint32_t c = 0; c < map->nclusters; c++)
+        held[c] = 0;
+    for (const struct stream_step *x = g->steps, *end = x + g->norder; x < end; x++) {
+        if (x->edge == NONE || x->shared)
+            continue;
+        uint32_t a = map->home[x->from];
+        bool several = map->off[x->from + 1] - map->off[x->from] > 1;
+        for (uint32_t c = map->off[x->task]; c < map->off[x->task + 1]; c++) {
+            uint32_t b = map->cluster[c], pa = map->procs[a], pb = map->procs[b];
+            if (b == a || (several && stream_copy(map, x->from, b) != NONE))
+                continue;
+            held[a] += x->time;
+            held[b] += x->time;
+            if (join)
+                stream_join_components(work, a, b, pa < pb ? pa : pb);
+        }
+    }
+    for (uint32_t c = 0; c < map->nclusters; c++)
+        most = held[c] > most ? held[c] : most;
+    return most;
+}
+
+/* A channel's cycle is at least the share of its cluster's transfers that it must carry, and a
+ * component has the rate of its fewest processors. Mostly the fewest of all, or those of the cluster
+ * alone, decide. */
+bool stream_rate_below(struct stream_work *work, const struct stream_map *map, uint32_t ports,
+                       double rate)
 {
     const struct stream_graph *g = work->g;
     uint32_t channels = ports ? ports : stream_ports(g, NULL, 0), m = map->nclusters;
-    if (!g->uniform || !channels)
-        return INFINITY;
+    uint32_t fewest = UINT32_MAX;
+    if (!g->uniform || !channels || rate <= 0)
+        return false;
     stream_work_fit(work, m, map->off[g->ntasks]);
-    double *held = work->cluster_time, bound = INFINITY;
+    double most = bound_held(work, map, false), *held = work->cluster_time;
+    for (uint32_t c = 0; c < m; c++) {
+        if (held[c] > 0 && (double)channels * map->procs[c] / held[c] < rate)
+            return true;
+        fewest = held[c] > 0 && map->procs[c] < fewest ? map->procs[c] : fewest;
+    }
+    if (most <= 0 || (double)channels * fewest / most >= rate)
+        return false;
     for (uint32_t c = 0; c < m; c++) {
         work->parent[c] = c;
         work->least_procs[c] = UINT32_MAX;
-        held[c] = 0;
     }
-    for (uint32_t e = 0; e < g->nedges; e++) {
-        uint32_t i = g->edge_from[e], j = g->w->succ_task[e], a = map->home[i];
-        if (g->transfer[e] <= 0 || g->shared[e])
-            continue;
-        for (uint32_t c = map->off[j]; c < map->off[j + 1]; c++) {
-            uint32_t b = map->cluster[c];
-            if (b == a || stream_copy(map, i, b) != NONE)
-                continue;
-            uint32_t pa = map->procs[a], pb = map->procs[b];
-            held[a] += g->transfer[e];
-            held[b] += g->transfer[e];
-            stream_join_components(work, a, b, pa < pb ? pa : pb);
-        }
-    }
+    bound_held(work, map, true);
     for (uint32_t c = 0; c < m; c++) {
-        double most = (double)channels * work->least_procs[stream_root(work->parent, c)];
-        if (held[c] > 0 && most < bound * held[c])
-            bound = most / held[c];
+        double procs = work->least_procs[stream_root(work->parent, c)];
+        if (held[c] > 0 && channels * procs / held[c] < rate)
+            return true;
     }
-    return bound;
+    return false;
 }

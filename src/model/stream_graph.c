@@ -161,6 +161,30 @@ static void fill_order(struct stream_graph *g)
     array_free(&all);
 }
 
+/* Estimates walk along the order thousands of times: what they ask lies side by side. */
+static void fill_steps(struct stream_graph *g)
+{
+    const struct workflow *w = g->w;
+    for (uint32_t i = 0; i < g->norder; i++) {
+        uint32_t x = g->order[i], e = x - g->ntasks;
+        if (x < g->ntasks) {
+            g->steps[i] = (struct stream_step){.edge = NONE, .task = x, .time = g->time[x]};
+            continue;
+        }
+        uint32_t task = w->succ_task[e];
+        g->steps[i] = (struct stream_step){.edge = e,
+                                           .task = task,
+                                           .from = g->edge_from[e],
+                                           .shared = g->shared[e],
+                                           .time = g->transfer[e],
+                                           .after = g->uniform ? g->time[task] : 0};
+    }
+    for (uint32_t e = 0; e < g->nedges; e++) {
+        uint32_t object = w->pred_object[e];
+        g->pred_free[e] = object == NONE || g->transfer[w->object_edge[object]] <= 0;
+    }
+}
+
 /* What follows from the times, whichever constructor set them. */
 static void finish_graph(struct stream_graph *g)
 {
@@ -169,6 +193,7 @@ static void finish_graph(struct stream_graph *g)
     fill_levels(g, topo);
     fill_heads(g, topo);
     fill_order(g);
+    fill_steps(g);
     free(topo);
     g->all_fixed = g->ntasks > 0;
     for (uint32_t t = 0; t < g->ntasks; t++) {
@@ -199,6 +224,8 @@ static struct stream_graph *new_graph(const struct workflow *w, const struct pla
     g->edge_from = mem_new(uint32_t, g->nedges);
     g->shared = mem_new_zero(uint8_t, g->nedges);
     g->order = mem_new(uint32_t, (size_t)g->ntasks + g->nedges);
+    g->steps = mem_new(struct stream_step, (size_t)g->ntasks + g->nedges);
+    g->pred_free = mem_new(uint8_t, g->nedges);
     g->tasks = mem_new(uint32_t, g->ntasks);
     g->rank = mem_new_zero(uint32_t, g->nedges);
     return g;
@@ -258,6 +285,8 @@ void stream_graph_free(struct stream_graph *g)
     free(g->edge_from);
     free(g->shared);
     free(g->order);
+    free(g->steps);
+    free(g->pred_free);
     free(g->rank);
     free(g);
 }

@@ -51,7 +51,9 @@ static uint32_t new_link(struct stream_work *work)
         return (uint32_t)work->links.n - 1;
     }
     struct stream_link *l = &work->links.at[work->links.n++];
-    l->busy.n = l->channels[0].n = l->channels[1].n = 0;
+    l->busy.n = 0;
+    l->busy.last = 0;
+    l->channels[0].n = l->channels[1].n = 0;
     l->message = NONE;
     return (uint32_t)work->links.n - 1;
 }
@@ -73,17 +75,20 @@ static uint32_t link_of_many(struct stream_work *work, uint32_t a, uint32_t b)
     return work->pair_link[at] = new_link(work);
 }
 
-uint32_t stream_slots_link(struct stream_work *work, uint32_t a, uint32_t b)
+static inline uint32_t slots_link(struct stream_work *work, uint32_t a, uint32_t b)
 {
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
     if (high >= NEAR_CLUSTERS)
         return link_of_many(work, a, b);
-    if (!work->near)
-        work->near = mem_new_zero(struct stream_near, (size_t)NEAR_CLUSTERS * NEAR_CLUSTERS);
     struct stream_near *n = &work->near[low * NEAR_CLUSTERS + high];
     if (n->epoch != work->epoch)
         *n = (struct stream_near){work->epoch, new_link(work)};
     return n->link;
+}
+
+uint32_t stream_slots_link(struct stream_work *work, uint32_t a, uint32_t b)
+{
+    return slots_link(work, a, b);
 }
 
 void stream_slots_clear_side(struct stream_work *work, uint32_t cluster)
@@ -91,6 +96,7 @@ void stream_slots_clear_side(struct stream_work *work, uint32_t cluster)
     struct stream_side *side = &work->sides[cluster];
     for (size_t i = 0; i < side->lanes.n; i++) {
         side->lanes.at[i].busy.n = 0;
+        side->lanes.at[i].busy.last = 0;
         side->lanes.at[i].message = NONE;
     }
 }
@@ -107,11 +113,12 @@ void stream_slots_clear_links(struct stream_work *work)
 {
     work->links.n = 0;
     work->journal.n = 0;
+    if (!work->near)
+        work->near = mem_new_zero(struct stream_near, (size_t)NEAR_CLUSTERS * NEAR_CLUSTERS);
     if (++work->epoch == 0) {
         if (work->pair)
             memset(work->pair_epoch, 0, ((size_t)work->mask + 1) * sizeof(uint32_t));
-        if (work->near)
-            memset(work->near, 0, sizeof *work->near * NEAR_CLUSTERS * NEAR_CLUSTERS);
+        memset(work->near, 0, sizeof *work->near * NEAR_CLUSTERS * NEAR_CLUSTERS);
         work->epoch = 1;
     }
 }
@@ -120,11 +127,11 @@ void stream_slots_free(struct stream_work *work)
 {
     for (uint32_t c = 0; c < work->nsides; c++) {
         for (size_t i = 0; i < work->sides[c].lanes.n; i++)
-            array_free(&work->sides[c].lanes.at[i].busy);
+            free(work->sides[c].lanes.at[i].busy.at);
         array_free(&work->sides[c].lanes);
     }
     for (size_t i = 0; i < work->links_made; i++) {
-        array_free(&work->links.at[i].busy);
+        free(work->links.at[i].busy.at);
         array_free(&work->links.at[i].channels[0]);
         array_free(&work->links.at[i].channels[1]);
     }
@@ -141,11 +148,11 @@ void stream_slots_free(struct stream_work *work)
 enum { FEW_BLOCKS = 8 };
 
 /* The first block that ends after `time`. */
-static size_t first_after(const stream_blocks *list, double time)
+static uint32_t first_after(const struct stream_blocks *list, double time)
 {
-    size_t low = 0, high = list->n;
+    uint32_t low = 0, high = list->n;
     while (low < high) {
-        size_t middle = (low + high) / 2;
+        uint32_t middle = (low + high) / 2;
         if (list->at[middle].finish > time)
             high = middle;
         else
@@ -154,54 +161,70 @@ static size_t first_after(const stream_blocks *list, double time)
     return low;
 }
 
-/* The earliest start from `start` on at which the list is idle for `duration`. A hair's breadth of
- * overlap is rounding. */
-static inline double next_idle(const stream_blocks *list, double start, double duration)
+/* A time to look at: blocks that end before `from` or begin after `to` do not matter. A hair's breadth
+ * of overlap is rounding. */
+struct slots_span {
+    double start, from, to;
+};
+
+static inline struct slots_span slots_span(double start, double duration)
 {
-    size_t n = list->n;
-    if (!n || list->at[n - 1].finish <= start)
-        return start;
-    /* few blocks are passed by quicker than halved */
-    for (size_t i = n > FEW_BLOCKS ? first_after(list, start) : 0; i < n; i++) {
-        const struct stream_block *b = &list->at[i];
-        double hair = 1e-12 * (start + duration);
-        if (b->finish <= start + hair)
-            continue;
-        if (b->start >= start + duration - hair)
-            break;
-        start = b->finish;
-    }
-    return start;
+    double finish = start + duration, hair = 1e-12 * finish;
+    return (struct slots_span){start, start + hair, finish - hair};
 }
 
-/* Is it idle for `duration` from `start` on? The same as next_idle() == start, without the way on. */
-static inline bool is_idle(const stream_blocks *list, double start, double duration)
+/* next_idle() of a list that is not idle for good from the start on. */
+static inline double idle_between(const struct stream_blocks *list, struct slots_span span,
+                                  double duration)
 {
-    size_t n = list->n;
-    if (!n || list->at[n - 1].finish <= start)
+    const struct stream_block *b = list->at, *end = b + list->n;
+    /* few blocks are passed by quicker than halved */
+    if (list->n > FEW_BLOCKS)
+        b += first_after(list, span.start);
+    for (; b < end; b++) {
+        if (b->finish <= span.from)
+            continue;
+        if (b->start >= span.to)
+            break;
+        span = slots_span(b->finish, duration);
+    }
+    return span.start;
+}
+
+/* The earliest start from this one on at which the list is idle for `duration`. */
+static inline double next_idle(const struct stream_blocks *list, struct slots_span span,
+                               double duration)
+{
+    return list->last <= span.start ? span.start : idle_between(list, span, duration);
+}
+
+/* Is it idle then? The same as next_idle() == start, without the way on. */
+static inline bool is_idle(const struct stream_blocks *list, struct slots_span span)
+{
+    if (list->last <= span.start)
         return true;
-    double hair = 1e-12 * (start + duration);
-    size_t i = n > FEW_BLOCKS ? first_after(list, start) : 0;
-    while (i < n && list->at[i].finish <= start + hair)
+    uint32_t i = list->n > FEW_BLOCKS ? first_after(list, span.start) : 0, n = list->n;
+    while (i < n && list->at[i].finish <= span.from)
         i++;
-    return i == n || list->at[i].start >= start + duration - hair;
+    return i == n || list->at[i].start >= span.to;
 }
 
 /* The same for the best of a cluster's channels: the first `ports` of them, or any number. *first:
- * the lowest that is idle at `start`; NONE: not known. (Of a later start the one that brought it
+ * the lowest that is idle at the start; NONE: not known. (Of a later start the one that brought it
  * need not be the lowest: others may be idle but for a hair.) */
-static double next_side(const struct stream_side *side, double start, double duration,
-                        uint32_t ports, uint32_t *first)
+static inline double next_side(const struct stream_side *side, struct slots_span span,
+                               double duration, uint32_t ports, uint32_t *first)
 {
+    const struct stream_lane *lanes = side->lanes.at;
     double best = INFINITY;
     *first = NONE;
     if (!ports || side->lanes.n < ports)
-        return start;
+        return span.start;
     for (uint32_t i = 0; i < ports; i++) {
-        double idle = next_idle(&side->lanes.at[i].busy, start, duration);
-        if (idle == start) {
+        double idle = next_idle(&lanes[i].busy, span, duration);
+        if (idle == span.start) {
             *first = i;
-            return start;
+            return idle;
         }
         best = idle < best ? idle : best;
     }
@@ -210,66 +233,85 @@ static double next_side(const struct stream_side *side, double start, double dur
 
 /* The lowest idle channel that already carries this link, else the lowest idle one: `first`, where
  * next_side() has found it. */
-static uint32_t choose_channel(const struct stream_side *side, const uint32_t *carriers,
-                               size_t count, uint32_t first, double start, double duration)
+static inline uint32_t choose_channel(const struct stream_side *side, const uint32_t *carriers,
+                                      size_t count, uint32_t first, struct slots_span span)
 {
-    uint32_t best = NONE;
+    const struct stream_lane *lanes = side->lanes.at;
+    uint32_t best = NONE, n = (uint32_t)side->lanes.n;
     for (size_t i = 0; i < count; i++)
-        if (carriers[i] < best &&
-            (carriers[i] == first || is_idle(&side->lanes.at[carriers[i]].busy, start, duration)))
+        if (carriers[i] < best && (carriers[i] == first || is_idle(&lanes[carriers[i]].busy, span)))
             best = carriers[i];
     if (best != NONE)
         return best;
     if (first != NONE)
         return first;
-    for (best = 0; best < side->lanes.n; best++)
-        if (is_idle(&side->lanes.at[best].busy, start, duration))
+    for (best = 0; best < n; best++)
+        if (is_idle(&lanes[best].busy, span))
             break;
     return best;
 }
 
-/* Ends, because each round moves the start to the end of some block, and there are finitely many.
- */
+/* Link, sender and receiver: each confirms the start, or moves it and is asked again after the
+ * others. Ends, because each round moves the start to the end of some block, and there are finitely
+ * many. */
+static inline struct stream_slot slots_search(const struct stream_work *work, uint32_t a,
+                                              uint32_t b, uint32_t link_number, double ready,
+                                              double duration)
+{
+    const struct stream_side *x = &work->sides[a], *y = &work->sides[b];
+    const struct stream_link *link = &work->links.at[link_number];
+    uint32_t first[2] = {NONE, NONE}, confirmed = 0;
+    struct slots_span span = slots_span(ready, duration);
+    for (uint32_t turn = 0;; turn = turn == 2 ? 0 : turn + 1) {
+        double start = turn == 0   ? next_idle(&link->busy, span, duration)
+                       : turn == 1 ? next_side(x, span, duration, work->limit[a], &first[0])
+                                   : next_side(y, span, duration, work->limit[b], &first[1]);
+        confirmed++;
+        if (start != span.start) {
+            confirmed = 1;
+            span = slots_span(start, duration);
+        }
+        if (confirmed == 3)
+            break;
+    }
+    return (struct stream_slot){
+        .start = span.start,
+        .link = link_number,
+        .from_channel =
+            choose_channel(x, link->channels[a > b].at, link->channels[a > b].n, first[0], span),
+        .to_channel =
+            choose_channel(y, link->channels[a < b].at, link->channels[a < b].n, first[1], span)};
+}
+
 struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32_t b, double ready,
                                     double duration)
 {
-    const struct stream_side *x = &work->sides[a], *y = &work->sides[b];
-    struct stream_slot slot = {.start = ready, .link = stream_slots_link(work, a, b)};
-    const struct stream_link *link = &work->links.at[slot.link];
-    uint32_t first[2] = {NONE, NONE};
-    /* each of the three confirms the start, or moves it and is asked again after the others */
-    for (int confirmed = 0, turn = 0; confirmed < 3; turn = turn == 2 ? 0 : turn + 1) {
-        double start = turn == 0   ? next_idle(&link->busy, slot.start, duration)
-                       : turn == 1 ? next_side(x, slot.start, duration, work->limit[a], &first[0])
-                                   : next_side(y, slot.start, duration, work->limit[b], &first[1]);
-        confirmed = start == slot.start ? confirmed + 1 : 1;
-        slot.start = start;
-    }
-    slot.from_channel = choose_channel(x, link->channels[a > b].at, link->channels[a > b].n,
-                                       first[0], slot.start, duration);
-    slot.to_channel = choose_channel(y, link->channels[a < b].at, link->channels[a < b].n, first[1],
-                                     slot.start, duration);
-    return slot;
+    return slots_search(work, a, b, slots_link(work, a, b), ready, duration);
 }
 
 /* ---- booking ---- */
 
+static void slots_grow(struct stream_blocks *list)
+{
+    list->cap = list->cap ? list->cap * 2 : 8;
+    list->at = mem_resize(list->at, list->cap);
+}
+
 /* Insert a block, joined with those it touches. The list was idle there. `undo` (may be NULL) gets
  * what taking it back needs. */
-static void slots_insert_between(stream_blocks *list, double start, double finish,
+static void slots_insert_between(struct stream_blocks *list, double start, double finish,
                                  struct stream_undo *undo)
 {
-    size_t at = first_after(list, start);
+    uint32_t at = first_after(list, start);
     double hair = 1e-12 * finish;
     if (at < list->n && list->at[at].start <= start)
         at++; /* overlaps by a hair */
     bool left = at && list->at[at - 1].finish >= start - hair;
     bool right = at < list->n && list->at[at].start <= finish + hair;
-    size_t first = at - left, removed = (size_t)left + right;
+    uint32_t first = at - left, removed = (uint32_t)left + right;
     if (undo) {
-        *undo =
-            (struct stream_undo){.side = NONE, .at = (uint32_t)first, .removed = (uint32_t)removed};
-        for (size_t i = 0; i < removed; i++)
+        *undo = (struct stream_undo){.side = NONE, .at = first, .removed = removed};
+        for (uint32_t i = 0; i < removed; i++)
             undo->old[i] = list->at[first + i];
     }
     /* fmin() and fmax() of the library are calls, and every transfer of every estimate comes here */
@@ -280,46 +322,76 @@ static void slots_insert_between(stream_blocks *list, double start, double finis
     if (left && list->at[at - 1].finish > finish)
         finish = list->at[at - 1].finish;
     if (!removed) {
-        array_push(list, (struct stream_block){0, 0});
-        memmove(list->at + at + 1, list->at + at, (list->n - 1 - at) * sizeof *list->at);
+        if (list->n == list->cap)
+            slots_grow(list);
+        memmove(list->at + at + 1, list->at + at, (list->n - at) * sizeof *list->at);
+        list->n++;
     } else if (removed == 2) {
         memmove(list->at + at, list->at + at + 1, (list->n - 1 - at) * sizeof *list->at);
         list->n--;
     }
     list->at[first] = (struct stream_block){start, finish};
+    list->last = list->at[list->n - 1].finish;
 }
 
 /* The same. Most blocks come behind all others: then there is nothing to search for. */
-static inline void slots_insert_block(stream_blocks *list, double start, double finish,
-                                      struct stream_undo *undo)
+static inline void slots_insert_block(struct stream_blocks *list, double start, double finish)
 {
-    size_t n = list->n;
-    if (undo || (n && list->at[n - 1].finish > start))
-        slots_insert_between(list, start, finish, undo);
-    else if (n && list->at[n - 1].finish >= start - 1e-12 * finish)
+    uint32_t n = list->n;
+    if (list->last > start) {
+        slots_insert_between(list, start, finish, NULL);
+        return;
+    }
+    if (n && list->last >= start - 1e-12 * finish) {
         list->at[n - 1].finish = finish;
-    else
-        array_push(list, (struct stream_block){start, finish});
+    } else {
+        if (n == list->cap)
+            slots_grow(list);
+        list->at[n] = (struct stream_block){start, finish};
+        list->n = n + 1;
+    }
+    list->last = finish;
 }
 
 /* `message` is the last one by number, not by time: predecessors are asked in the order of
- * booking. */
+ * booking. Returns the one before it. */
+static inline uint32_t slots_last_message(uint32_t *last, uint32_t message)
+{
+    uint32_t before = *last;
+    if (before == NONE || before < message)
+        *last = message;
+    return before;
+}
+
+static void slots_add_lanes(struct stream_side *side, uint32_t count)
+{
+    while (side->lanes.n < count)
+        array_push(&side->lanes, (struct stream_lane){.message = NONE});
+}
+
+static inline struct stream_lane *slots_lane(struct stream_work *work, uint32_t cluster,
+                                             uint32_t channel)
+{
+    struct stream_side *side = &work->sides[cluster];
+    if (side->lanes.n <= channel)
+        slots_add_lanes(side, channel + 1);
+    return &side->lanes.at[channel];
+}
+
 void stream_slot_book_side(struct stream_work *work, uint32_t cluster, uint32_t channel,
                            double start, double finish, uint32_t message)
 {
-    struct stream_side *side = &work->sides[cluster];
-    while (side->lanes.n <= channel)
-        array_push(&side->lanes, (struct stream_lane){.message = NONE});
-    struct stream_undo undo;
-    slots_insert_block(&side->lanes.at[channel].busy, start, finish,
-                       work->journaling ? &undo : NULL);
-    if (side->lanes.at[channel].message == NONE || side->lanes.at[channel].message < message)
-        side->lanes.at[channel].message = message;
-    if (work->journaling) {
-        undo.side = cluster;
-        undo.channel = channel;
-        array_push(&work->journal, undo);
+    struct stream_lane *lane = slots_lane(work, cluster, channel);
+    slots_last_message(&lane->message, message);
+    if (!work->journaling) {
+        slots_insert_block(&lane->busy, start, finish);
+        return;
     }
+    struct stream_undo undo;
+    slots_insert_between(&lane->busy, start, finish, &undo);
+    undo.side = cluster;
+    undo.channel = channel;
+    array_push(&work->journal, undo);
 }
 
 /* Lists of a handful of channels. */
@@ -331,27 +403,54 @@ static bool slots_list_holds(const uint32_t *list, size_t count, uint32_t value)
     return false;
 }
 
-/* Also notes which channels carry this link: the next message prefers them. */
-void stream_slot_book_link(struct stream_work *work, uint32_t a, uint32_t b,
-                           const struct stream_slot *slot, double duration, uint32_t message)
+/* Notes which channels carry this link: the next message prefers them. */
+static inline void slots_note_carriers(struct stream_link *link, uint32_t a, uint32_t b,
+                                       const struct stream_slot *slot)
 {
-    struct stream_link *link = &work->links.at[slot->link];
-    double finish = slot->start + duration;
-    struct stream_undo undo;
-    slots_insert_block(&link->busy, slot->start, finish, work->journaling ? &undo : NULL);
-    if (work->journaling) {
-        undo.link = slot->link;
-        undo.channels[0] = (uint32_t)link->channels[0].n;
-        undo.channels[1] = (uint32_t)link->channels[1].n;
-        array_push(&work->journal, undo);
-    }
-    if (link->message == NONE || link->message < message)
-        link->message = message;
     uint32_t ends[2] = {a < b ? slot->from_channel : slot->to_channel,
                         a < b ? slot->to_channel : slot->from_channel};
     for (int k = 0; k < 2; k++)
         if (!slots_list_holds(link->channels[k].at, link->channels[k].n, ends[k]))
             array_push(&link->channels[k], ends[k]);
+}
+
+void stream_slot_book_link(struct stream_work *work, uint32_t a, uint32_t b,
+                           const struct stream_slot *slot, double duration, uint32_t message)
+{
+    struct stream_link *link = &work->links.at[slot->link];
+    double finish = slot->start + duration;
+    if (work->journaling) {
+        struct stream_undo undo;
+        slots_insert_between(&link->busy, slot->start, finish, &undo);
+        undo.link = slot->link;
+        undo.channels[0] = (uint32_t)link->channels[0].n;
+        undo.channels[1] = (uint32_t)link->channels[1].n;
+        array_push(&work->journal, undo);
+    } else {
+        slots_insert_block(&link->busy, slot->start, finish);
+    }
+    slots_last_message(&link->message, message);
+    slots_note_carriers(link, a, b, slot);
+}
+
+struct stream_slot stream_slot_take(struct stream_work *work, uint32_t a, uint32_t b,
+                                    double duration, uint32_t message,
+                                    struct stream_forerunners *before)
+{
+    uint32_t number = slots_link(work, a, b);
+    struct stream_slot slot = slots_search(work, a, b, number, 0, duration);
+    struct stream_link *link = &work->links.at[number];
+    struct stream_lane *from = slots_lane(work, a, slot.from_channel),
+                       *to = slots_lane(work, b, slot.to_channel);
+    double finish = slot.start + duration;
+    slots_insert_block(&link->busy, slot.start, finish);
+    slots_insert_block(&from->busy, slot.start, finish);
+    slots_insert_block(&to->busy, slot.start, finish);
+    slots_note_carriers(link, a, b, &slot);
+    *before = (struct stream_forerunners){slots_last_message(&link->message, message),
+                                          slots_last_message(&from->message, message),
+                                          slots_last_message(&to->message, message)};
+    return slot;
 }
 
 void stream_slot_book(struct stream_work *work, uint32_t a, uint32_t b,
@@ -370,8 +469,8 @@ void stream_slots_undo(struct stream_work *work, size_t mark)
     while (work->journal.n > mark) {
         struct stream_undo *u = &work->journal.at[--work->journal.n];
         bool of_link = u->side == NONE;
-        stream_blocks *list = of_link ? &work->links.at[u->link].busy
-                                      : &work->sides[u->side].lanes.at[u->channel].busy;
+        struct stream_blocks *list = of_link ? &work->links.at[u->link].busy
+                                             : &work->sides[u->side].lanes.at[u->channel].busy;
         if (of_link) {
             work->links.at[u->link].channels[0].n = u->channels[0];
             work->links.at[u->link].channels[1].n = u->channels[1];
@@ -381,11 +480,13 @@ void stream_slots_undo(struct stream_work *work, size_t mark)
                     (list->n - 1 - u->at) * sizeof *list->at);
             list->n--;
         } else if (u->removed == 2) {
-            array_push(list, (struct stream_block){0, 0});
-            memmove(list->at + u->at + 1, list->at + u->at,
-                    (list->n - 1 - u->at) * sizeof *list->at);
+            if (list->n == list->cap)
+                slots_grow(list);
+            memmove(list->at + u->at + 1, list->at + u->at, (list->n - u->at) * sizeof *list->at);
+            list->n++;
         }
         for (uint32_t i = 0; i < u->removed; i++)
             list->at[u->at + i] = u->old[i];
+        list->last = list->n ? list->at[list->n - 1].finish : 0;
     }
 }

@@ -11,10 +11,15 @@ struct stream_block {
     double start, finish;
 };
 
-typedef ARRAY(struct stream_block) stream_blocks;
+/* In order of time, none touches the next. */
+struct stream_blocks {
+    struct stream_block *at;
+    uint32_t n, cap;
+    double last; /* the end of the last; 0: there is none */
+};
 
 struct stream_lane { /* one channel */
-    stream_blocks busy;
+    struct stream_blocks busy;
     uint32_t message; /* the last one booked */
 };
 
@@ -23,7 +28,7 @@ struct stream_side { /* a cluster's channels; those past n keep their memory */
 };
 
 struct stream_link {
-    stream_blocks busy;
+    struct stream_blocks busy;
     ARRAY(uint32_t) channels[2]; /* that have carried it, at the lower and the higher cluster */
     uint32_t message;            /* the last one booked */
 };
@@ -31,6 +36,11 @@ struct stream_link {
 struct stream_slot {
     double start;
     uint32_t from_channel, to_channel, link;
+};
+
+/* Who had link and channels before: the messages; NONE. */
+struct stream_forerunners {
+    uint32_t link, from, to;
 };
 
 /* What one booking did to one list. */
@@ -96,6 +106,10 @@ struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32
                                     double duration);
 void stream_slot_book(struct stream_work *work, uint32_t a, uint32_t b,
                       const struct stream_slot *slot, double duration, uint32_t message);
+/* Find and book, from time 0 on and not while journaling. */
+struct stream_slot stream_slot_take(struct stream_work *work, uint32_t a, uint32_t b,
+                                    double duration, uint32_t message,
+                                    struct stream_forerunners *before);
 /* Its parts: the link, and the channel of one end. */
 void stream_slot_book_link(struct stream_work *work, uint32_t a, uint32_t b,
                            const struct stream_slot *slot, double duration, uint32_t message);

@@ -45,6 +45,15 @@ ok $? "a function, a command that stays and one for each item, on two agents: li
 [ -z "$(helpers)" ] && [ -z "$(ls .weft 2>/dev/null)" ]
 ok $? "helpers and their folder are gone"
 
+# --- helpers are of the program that started them, whatever its name is ---
+ln -s "$weft" weft-2
+cp "$weft" weft-3
+for name in weft-2 weft-3; do
+    PATH=/usr/bin:/bin ./$name stream kinds.yaml --from lines --to result --on local:1 >out 2>err && cmp result expected >>out
+    ok $? "a program of another name ($name) helps itself"
+done
+rm weft-2 weft-3
+
 # --- a library that only this command has, and large items ---
 mkdir own
 cp "$functions" own/lib.so

@@ -147,8 +147,8 @@ static bool mend_transfer(const struct stream_problem *q, struct mos_bench *x,
     if (try_merge) {
         state_copy(&x->trial, &x->current);
         state_merge(&x->trial, q, m->from, m->to);
-        if (x->trial.possible && !state_misses(&x->trial, q, q->throughput) &&
-            mos_estimate_trial(q, x, limit, q->throughput) && step_is_admissible(q, x, seen)) {
+        if (x->trial.possible && mos_estimate_trial(q, x, limit, q->throughput) &&
+            step_is_admissible(q, x, seen)) {
             state_copy(&x->step, &x->trial);
             found = true;
             if (lmh_is_least(q, &x->step))

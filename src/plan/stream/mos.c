@@ -44,8 +44,9 @@ bool mos_estimate_trial(const struct stream_problem *q, struct mos_bench *x, dou
     uint64_t state = state_fingerprint(&x->trial) | 1;
     struct mos_known *known = memo_place(&x->memo, state);
     bool fresh = !known->state;
+    x->fresh = false;
     if (fresh || (isinf(known->latency) && known->beyond < limit)) {
-        state_estimate_above(&x->trial, q, limit, rate, &x->now, x->look);
+        x->fresh = state_estimate_above(&x->trial, q, limit, rate, &x->now, x->look);
         x->memo.n += fresh;
         *known = (struct mos_known){state, x->trial.latency, x->trial.rate, limit};
     }

@@ -21,9 +21,13 @@ struct mos_bench {
     struct stream_estimate now, look[2];
     uint64_t tried; /* estimates of LMH */
     struct mos_memo memo;
+    bool fresh; /* mos_estimate_trial() left its estimate in look[0] */
+    /* an estimate that a move may need once more, and the fingerprint of its state; 0: none */
+    struct stream_estimate kept;
+    uint64_t kept_state;
 };
 
-/* x->trial is estimated from x->now, or was before; `rate` must always be the same. */
+/* x->trial is estimated from x->now, or was before; `rate` must always be the same. x->fresh says which. */
 bool mos_estimate_trial(const struct stream_problem *q, struct mos_bench *x, double limit,
                         double rate);
 
@@ -55,7 +59,8 @@ bool mos_inverse(struct stream_problem *q, double limit, struct mos_result *out,
 
 /* Moves shared by the phases. `rate`: the throughput before. Ancestors follow while the rate is
  * missed; with `deeper` (memory for one more state) a few more do, those whose data comes last
- * first, and the least latency counts. `e`: memory for two estimates. False: it cannot be done. */
+ * first, and the least latency counts. `e`: memory for two estimates; without `deeper` the first is
+ * that of the result. False: it cannot be done. */
 bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint32_t task,
                    uint32_t cluster, double rate, double limit, struct stream_state *deeper,
                    const struct stream_estimate *base, struct stream_estimate e[2]);

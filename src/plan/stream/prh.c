@@ -85,8 +85,7 @@ static bool merge_best(struct reducer *r, bool defragment, struct pair_candidate
         /* then only one that keeps it, too, and is not longer, can still win */
         bool kept = found && best->keeps == KEEPS;
         double limit = kept ? merge_limit(r, c, best, defragment) : INFINITY;
-        if (!x->trial.possible || state_exceeds(&x->trial, r->q, limit) ||
-            (kept && !defragment && state_misses(&x->trial, r->q, r->q->throughput)) ||
+        if (!x->trial.possible ||
             !state_estimate_above(&x->trial, r->q, limit,
                                   kept && !defragment ? r->q->throughput : 0, &x->now, x->look))
             continue;

@@ -112,21 +112,8 @@ static uint32_t state_round_up(double replicas)
 /* Replicas of a cluster: throughput x time as a real number (plus `extra`, what moves asked for on
  * top), rounded up; a fixed cluster has one, and the state is impossible when that is too slow. A
  * slack of 1e-7 keeps rounding from costing a whole node. */
-void state_refresh(struct stream_state *s, const struct stream_problem *q)
+static void state_count(struct stream_state *s, const struct stream_problem *q)
 {
-    const struct stream_graph *g = q->g;
-    for (uint32_t c = 0; c < s->nclusters; c++) {
-        s->time[c] = 0;
-        s->size[c] = 0;
-        s->fixed[c] = 0;
-    }
-    for (uint32_t t = 0; t < s->ntasks; t++)
-        for (uint32_t i = s->off[t]; i < s->off[t + 1]; i++) {
-            uint32_t c = s->cluster[i];
-            s->time[c] += g->time[t];
-            s->size[c]++;
-            s->fixed[c] |= (g->w->flags[t] & TASK_NOT_REPLICABLE) != 0;
-        }
     s->clusters = 0;
     for (uint32_t c = 0; c < s->nclusters; c++)
         s->clusters += s->size[c] > 0;
@@ -148,6 +135,24 @@ void state_refresh(struct stream_state *s, const struct stream_problem *q)
         s->processors += s->procs[c];
         s->need += replicas;
     }
+}
+
+void state_refresh(struct stream_state *s, const struct stream_problem *q)
+{
+    const struct stream_graph *g = q->g;
+    for (uint32_t c = 0; c < s->nclusters; c++) {
+        s->time[c] = 0;
+        s->size[c] = 0;
+        s->fixed[c] = 0;
+    }
+    for (uint32_t t = 0; t < s->ntasks; t++)
+        for (uint32_t i = s->off[t]; i < s->off[t + 1]; i++) {
+            uint32_t c = s->cluster[i];
+            s->time[c] += g->time[t];
+            s->size[c]++;
+            s->fixed[c] |= (g->w->flags[t] & TASK_NOT_REPLICABLE) != 0;
+        }
+    state_count(s, q);
 }
 
 /* ---- moves ---- */
@@ -217,11 +222,40 @@ void state_prune(struct stream_state *s, const struct stream_problem *q)
     }
 }
 
+/* Without duplicates: every task has one copy, of the other clusters nothing changes, and the sum of
+ * the times is that of state_refresh(), in its order. */
+static void merge_plain(struct stream_state *s, const struct stream_problem *q, uint32_t keep,
+                        uint32_t gone)
+{
+    double time = 0;
+    uint32_t size = 0;
+    for (uint32_t t = 0; t < s->ntasks; t++) {
+        uint32_t c = s->cluster[t];
+        if (c != keep && c != gone)
+            continue;
+        s->cluster[t] = s->home[t] = keep;
+        time += q->g->time[t];
+        size++;
+    }
+    s->time[keep] = time;
+    s->size[keep] = size;
+    s->fixed[keep] |= s->fixed[gone];
+    s->time[gone] = 0;
+    s->size[gone] = s->fixed[gone] = 0;
+    s->extra[keep] += s->extra[gone];
+    s->extra[gone] = 0;
+    state_count(s, q);
+}
+
 /* The lower number stays; a task that both had keeps one copy. One pass over all copies. */
 void state_merge(struct stream_state *s, const struct stream_problem *q, uint32_t a, uint32_t b)
 {
     uint32_t keep = a < b ? a : b, gone = a < b ? b : a;
     uint32_t write = 0;
+    if (s->off[s->ntasks] == s->ntasks && keep != gone) {
+        merge_plain(s, q, keep, gone);
+        return;
+    }
     for (uint32_t t = 0; t < s->ntasks; t++) {
         uint32_t from = s->off[t], to = s->off[t + 1], first = write;
         bool had = false;
@@ -278,12 +312,11 @@ void state_move(struct stream_state *s, const struct stream_problem *q, uint32_t
     state_refresh(s, q);
 }
 
-void state_replicate(struct stream_state *s, const struct stream_problem *q, uint32_t cluster,
-                     uint32_t replicas)
+void state_ask(struct stream_state *s, const struct stream_problem *q, uint32_t cluster,
+               uint32_t replicas)
 {
     if (s->procs[cluster] < replicas)
         s->extra[cluster] = replicas - q->throughput * s->time[cluster];
-    state_refresh(s, q);
 }
 
 /* Clusters keep their order, empty ones go. */
@@ -343,16 +376,10 @@ void state_perform(struct stream_state *s, const struct stream_problem *q,
     state_compact(s, now);
 }
 
-bool state_exceeds(const struct stream_state *s, const struct stream_problem *q, double limit)
-{
-    struct stream_map map = state_map(s);
-    return stream_bound_exceeds(q->work, &map, limit);
-}
-
 bool state_misses(const struct stream_state *s, const struct stream_problem *q, double rate)
 {
     struct stream_map map = state_map(s);
-    return stream_rate_bound(q->work, &map, q->ports) < rate * (1 - STREAM_TOLERANCE);
+    return stream_rate_below(q->work, &map, q->ports, rate * (1 - STREAM_TOLERANCE));
 }
 
 bool state_meets(const struct stream_state *s, const struct stream_problem *q)

@@ -51,9 +51,9 @@ void state_add(struct stream_state *s, const struct stream_problem *q, uint32_t 
                uint32_t cluster);
 void state_move(struct stream_state *s, const struct stream_problem *q, uint32_t task,
                 uint32_t from, uint32_t to);
-/* At least so many replicas. */
-void state_replicate(struct stream_state *s, const struct stream_problem *q, uint32_t cluster,
-                     uint32_t replicas);
+/* At least so many replicas. Several clusters may be asked for before the one refresh. */
+void state_ask(struct stream_state *s, const struct stream_problem *q, uint32_t cluster,
+               uint32_t replicas);
 /* Remove copies that nobody reads. */
 void state_prune(struct stream_state *s, const struct stream_problem *q);
 /* Close the gaps of empty clusters, also in the estimate of it (may be NULL). */
@@ -93,8 +93,6 @@ void state_perform(struct stream_state *s, const struct stream_problem *q,
 uint64_t state_hash(const struct stream_state *s);
 /* The same clusters in the same order, with the same replicas: their estimates are equal, too. */
 uint64_t state_fingerprint(const struct stream_state *s);
-/* Is the latency above the limit, were there no contention? Cheap; false says nothing. */
-bool state_exceeds(const struct stream_state *s, const struct stream_problem *q, double limit);
 /* Is the rate beyond what the ports can carry? Cheap; false says nothing. */
 bool state_misses(const struct stream_state *s, const struct stream_problem *q, double rate);
 /* Does it meet what is asked for? */

@@ -69,6 +69,13 @@ static bool bound_exceeds(const struct stream_problem *q, const struct stream_st
     return isfinite(limit) && stream_bound_through(q->work, &map, task, cluster) > limit;
 }
 
+static void sth_swap(struct stream_estimate *a, struct stream_estimate *b)
+{
+    struct stream_estimate other = *a;
+    *a = *b;
+    *b = other;
+}
+
 /* Duplicate `task` into `cluster`, and its ancestors after it while the rate is missed; see mos.h.
  */
 bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint32_t task,
@@ -93,10 +100,11 @@ bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint3
         if (!state_fits(q, s) || bound_exceeds(q, s, task, cluster, bound))
             break;
         /* each copy changes what the one before it made: that is the nearest to start from */
-        bool missed = state_misses(s, q, wanted);
-        if (!missed && isinf(limit))
+        bool missed;
+        if (isinf(limit))
             missed = !state_estimate_above(s, q, limit, needed, base, &e[turn]);
-        else if (!missed && !state_estimate(s, q, limit, base, &e[turn]))
+        else if (!(missed = state_misses(s, q, wanted)) &&
+                 !state_estimate(s, q, limit, base, &e[turn]))
             break;
         if (!missed) {
             base = &e[turn];
@@ -108,6 +116,8 @@ bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint3
         }
         if (!deeper) {
             good = true;
+            if (turn == 0)
+                sth_swap(&e[0], &e[1]);
             break;
         }
         if (!good || s->latency < deeper->latency * (1 - STREAM_TOLERANCE))
@@ -136,20 +146,26 @@ static bool sth_is_better(const struct stream_state *a, const struct stream_stat
     return a->processors < b->processors;
 }
 
-/* x->trial competes with x->choice. */
-static void sth_offer(struct mos_bench *x, bool *found)
+/* x->trial competes with x->choice. `judged`: its estimate is in x->look[0], and who wins may need it. */
+static void sth_offer(struct mos_bench *x, bool judged, bool *found)
 {
     if (*found && !sth_is_better(&x->trial, &x->choice))
         return;
     state_copy(&x->choice, &x->trial);
     *found = true;
+    if (judged) {
+        sth_swap(&x->kept, &x->look[0]);
+        x->kept_state = state_fingerprint(&x->trial) | 1;
+    }
 }
 
 /* The chosen move is made: empty clusters go, and its estimate is the base of the next. */
 static void perform_merge(const struct stream_problem *q, struct mos_bench *x)
 {
+    bool judged = x->kept_state == (state_fingerprint(&x->choice) | 1);
     state_copy(&x->current, &x->choice);
-    state_perform(&x->current, q, &x->now, &x->look[0], false);
+    state_perform(&x->current, q, &x->now, judged ? &x->kept : &x->look[0], judged);
+    x->kept_state = 0;
 }
 
 static void try_merge(const struct stream_problem *q, struct mos_bench *x, uint32_t a, uint32_t b,
@@ -158,7 +174,7 @@ static void try_merge(const struct stream_problem *q, struct mos_bench *x, uint3
     state_copy(&x->trial, &x->current);
     state_merge(&x->trial, q, a, b);
     if (x->trial.possible && mos_estimate_trial(q, x, limit, 0))
-        sth_offer(x, found);
+        sth_offer(x, x->fresh, found);
 }
 
 /* Worse latencies than that of the best move so far need not be computed to the end. */
@@ -212,15 +228,16 @@ static void mend_edge(const struct stream_problem *q, struct mos_bench *x, uint3
         state_copy(&x->trial, &x->current);
         if (mos_duplicate(q, &x->trial, task, to, x->current.rate, limit_of(found, &x->choice),
                           NULL, &x->now, x->look))
-            sth_offer(x, &found);
+            sth_offer(x, true, &found);
         if (!x->current.fixed[from] && !x->current.fixed[to]) {
             uint32_t replicas = (uint32_t)ceil(q->throughput * weight - 1e-7);
             state_copy(&x->trial, &x->current);
-            state_replicate(&x->trial, q, from, replicas);
-            state_replicate(&x->trial, q, to, replicas);
+            state_ask(&x->trial, q, from, replicas);
+            state_ask(&x->trial, q, to, replicas);
+            state_refresh(&x->trial, q);
             if (state_fits(q, &x->trial) &&
                 state_estimate(&x->trial, q, INFINITY, &x->now, x->look))
-                sth_offer(x, &found);
+                sth_offer(x, true, &found);
         }
         if (!found)
             return;
@@ -337,7 +354,7 @@ static bool mend_channel(const struct stream_problem *q, struct mos_bench *x)
         if (mos_duplicate(q, &x->trial, q->g->edge_from[m.edge], m.to, x->current.rate, limit, NULL,
                           e, x->look) &&
             x->trial.rate > x->current.rate * (1 + STREAM_TOLERANCE))
-            sth_offer(x, &here);
+            sth_offer(x, true, &here);
         x->step = x->choice;
         x->choice = keep;
         if (!here)
@@ -359,10 +376,11 @@ static bool mend_channel(const struct stream_problem *q, struct mos_bench *x)
     for (uint32_t c = 0; c < x->current.nclusters; c++)
         if (e->member.at[c] == root && e->component.at[c] > 0) {
             fixed |= x->current.fixed[c];
-            state_replicate(&x->trial, q, c, replicas);
+            state_ask(&x->trial, q, c, replicas);
         }
+    state_refresh(&x->trial, q);
     if (!fixed && state_fits(q, &x->trial) && state_estimate(&x->trial, q, INFINITY, e, x->look))
-        sth_offer(x, &found);
+        sth_offer(x, true, &found);
     if (found)
         perform_merge(q, x);
     return found;
@@ -402,6 +420,7 @@ void mos_satisfy_throughput(const struct stream_problem *q, struct stream_state 
     state_free(&x.choice);
     state_free(&x.step);
     stream_estimate_free(&x.now);
+    stream_estimate_free(&x.kept);
     stream_estimate_free(&x.look[0]);
     stream_estimate_free(&x.look[1]);
     free(x.memo.at);
