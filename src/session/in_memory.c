@@ -148,8 +148,7 @@ void in_memory_begin(struct session *s, struct run_options *o)
     o->in_memory = true;
     if (s->following && s->following->spill.n)
         o->spill = &s->following->spill;
-    if (!s->priority)
-        in_memory_order(s, o);
+    in_memory_order(s, o);
 }
 
 /* Where everything together fits, nothing can fill it. */

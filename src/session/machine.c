@@ -112,6 +112,16 @@ static struct platform *machine_generated(const char *spec, struct error *err)
     return p;
 }
 
+/* "fourfold:dmax=0.5": its values may have a point or a slash, as names of files do. */
+static bool machine_names_generator(const char *spec)
+{
+    const char *colon = strchr(spec, ':');
+    char *name = mem_copy_bytes(spec, colon ? (size_t)(colon - spec) : strlen(spec));
+    bool known = colon && generator_find(name);
+    free(name);
+    return known;
+}
+
 /* In this order: the word for this machine, a file that is there, a number, what looks like a file, a
  * generator. */
 struct platform *machine_named(const char *spec, struct error *err)
@@ -126,7 +136,7 @@ struct platform *machine_named(const char *spec, struct error *err)
     if (quantity_integer(spec, strlen(spec), &count)) {
         snprintf(text, sizeof text, "homogeneous:n=%lld", (long long)count);
         p = machine_generated(text, err);
-    } else if (strchr(spec, '/') || strchr(spec, '.')) {
+    } else if (!machine_names_generator(spec) && (strchr(spec, '/') || strchr(spec, '.'))) {
         /* Meant as a file: say what is wrong with the file. */
         return format_read_platform(spec, NULL, NULL, err);
     } else {

@@ -68,10 +68,11 @@ timed() { # option and limit: both makers end while weft is stopped
     rm -rf x* y* sum .weft pid.* freed
     WORK=$work "$weft" run timed.yaml --no-limits -j 8 "$@" --json >events 2>err &
     run_pid=$!
-    until [ -s pid.1 ] && [ -s pid.2 ]; do sleep 0.02; done
+    # whichever two the order begins with
+    until makers=$(find . -maxdepth 1 -name 'pid.*' -size +0) && [ "$(wc -w <<<"$makers")" -ge 2 ]; do sleep 0.02; done
     kill -STOP "$run_pid"
     touch freed
-    until has_ended "$(cat pid.1)" && has_ended "$(cat pid.2)"; do sleep 0.02; done
+    for maker in $makers; do until has_ended "$(cat "$maker")"; do sleep 0.02; done; done
     kill -CONT "$run_pid"
     wait "$run_pid"
 }
@@ -79,6 +80,36 @@ timed -m 14M --in-memory && python3 judge.py events 14e6 >out
 ok $? "makers that end together, before their readers are known: room is kept for these"
 timed --disk 12M
 ok $? "and on a disk with room for three files"
+
+# Two chains into one end. Depth first takes the first of the file, whose file then waits beside all that the second needs; the order
+# that needs little memory takes the greedy one first, which leaves little. The priorities that every run has stood in its way
+mkdir two
+cat >two/flow.yaml <<'YAML'
+weft: 1
+tasks:
+  keeps: { run: "echo keeps >> $LOG; head -c 400 /dev/zero > {out}", out: [{name: k, size: 400, temporary: true}], memory: 600 }
+  hungry: { run: "echo hungry >> $LOG; echo > {out}", out: [{name: h, size: 1, temporary: true}], memory: 1200 }
+  end: { run: "echo end >> $LOG; echo > {out}", in: [k, h], out: sum, memory: 1 }
+YAML
+order_of() { # arguments
+    rm -rf two/.weft two/sum
+    : >log
+    LOG=$work/log "$weft" run "${flow:-two/flow.yaml}" -j 1 --no-limits -q "$@" >out 2>err && paste -sd' ' log >out
+}
+order_of -m 10k --in-memory && [ "$(cat out)" = "hungry keeps end" ]
+ok $? "without a plan tasks are taken in an order that needs little memory"
+order_of -m 10k && [ "$(cat out)" = "keeps hungry end" ]
+ok $? "files on the disk: depth first, as ever"
+sed 's/  keeps: {/& priority: 5,/' two/flow.yaml >two/own.yaml
+flow=two/own.yaml order_of -m 10k --in-memory && [ "$(cat out)" = "keeps hungry end" ]
+ok $? "priorities of the workflow come first"
+cat >two/plan.json <<'JSON'
+{"schema": "weft-plan/1", "kind": "order", "order": ["keeps", "hungry", "end"]}
+JSON
+order_of -m 10k --in-memory --plan two/plan.json && [ "$(cat out)" = "keeps hungry end" ]
+ok $? "and so does a plan"
+order_of -m 1202 --in-memory && [ "$(cat out)" = "hungry keeps end" ]
+ok $? "which fits where the other order does not"
 
 sed -i 's/, temporary: true//' flow.yaml
 run -j 2 -m 20M --in-memory

@@ -109,5 +109,11 @@ one=$(makespan single.yaml) two=$(makespan both.yaml)
 echo "one site: $one, two sites: $two" >out
 awk -v one="$one" -v two="$two" 'BEGIN { exit !(two > 0 && two <= one * 1.000001) }'
 ok $? "two sites are never worse than one of them"
+# a value with a point made a generator a file that is not there
+"$weft" plan one.tree --on fourfold:dmax=288.5,per-kind=1 --with tree -o half.json >out 2>err && "$weft" check half.json >>out 2>>err
+ok $? "--on fourfold:dmax=288.5 is a generator, also when the plan names it again"
+"$weft" plan one.tree --on four.yaml >out 2>err
+[ $? = 2 ] && grep -q 'four.yaml: cannot open' err
+ok $? "a file that is not there is still said to be one"
 echo "1..$count"
 exit "$failed"

@@ -80,6 +80,29 @@ ok $? "the others went to the disk, which the log says"
 [ "$(in_memory)" = 0 ]
 ok $? "an agent that has left leaves nothing in memory"
 
+# ---- tasks want the memory in which objects wait ----
+export WEFT_MEMORY_FOR_DATA=100M # so that nothing else sends them away
+export OBJECTS_GATE=$work/room
+mkdir "$work/room.d"
+cat >"$work/room.d/flow.yaml" <<YAML
+weft: 1
+tasks:
+  make1: { call: "$functions:make", out: [{ name: a, size: 300k, in_memory: true }], after: [ask] }
+  make2: { call: "$functions:make", out: [{ name: b, size: 300k, in_memory: true }], after: [ask] }
+  slow: { run: "touch $OBJECTS_GATE.on; until [ -e $OBJECTS_GATE.off ]; do sleep 0.05; done", memory: 20M }
+  ask: { run: "until [ -e $OBJECTS_GATE.on ]; do sleep 0.05; done", memory: 1M }
+  hungry: { run: "touch $OBJECTS_GATE.off", memory: 30M, after: [make1, make2] }
+  mix1: { call: "$functions:mix", in: [a, b], out: c, after: [hungry] }
+YAML
+start_agent a6 "$weft" agent -j 2 -m 50M --lease 2
+are_ready a6
+say submit "$work/room.d/flow.yaml" --no-shared -q && run=$(cat "$work/out") && wait_for 60 state_is "$run" ended && wait_for 20 work_is "$run" done -eq 6
+ok $? "beside a task of 20 MB one of 30 starts on a node of 50 in which two objects wait"
+eval "end_process \$pid_a6"
+grep -q "2 objects did not fit into memory and went to the disk" "$work/a6.out" "$work/a6.log"
+ok $? "they made room for it, and are read from the disk"
+unset OBJECTS_GATE
+
 # ---- where there is no memory to have ----
 export WEFT_MEMORY_FOLDER=$work
 start_agent a5 "$weft" agent -j 1 --lease 2
