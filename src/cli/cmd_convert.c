@@ -36,6 +36,22 @@ static bool convert_order(const struct arguments *a, struct weft_workflow *w,
     return plan != NULL;
 }
 
+/* A translation of DAGMan into DAGMan leaves out what weft does not know: say what does not. */
+static void convert_advise(const struct arguments *a, const struct weft_workflow *w,
+                           const char *out)
+{
+    struct weft_error none;
+    const char *to = weft_format_for(arguments_value(a, "to"), out, &none);
+    bool left_out = false;
+    for (size_t i = 0; weft_workflow_remark(w, i); i++)
+        left_out |= strstr(weft_workflow_remark(w, i), "read and not carried over") != NULL;
+    if (arguments_value(a, "order") && left_out && to && strcmp(to, "dagman") == 0 &&
+        !arguments_flag(a, "quiet"))
+        cli_say("note: ",
+                "`weft order IN --annotate -o OUT` copies your file with all of that, and "
+                "adds the priorities");
+}
+
 static bool convert_file(const struct arguments *a, struct weft_file *file, const char *out,
                          struct weft_error *error)
 {
@@ -58,8 +74,10 @@ static bool convert_file(const struct arguments *a, struct weft_file *file, cons
         return good;
     }
     struct weft_workflow *w = weft_file_workflow(file, error);
-    if (w)
+    if (w) {
         cli_warnings(a, w);
+        convert_advise(a, w, out);
+    }
     good = w && convert_order(a, w, error) && weft_workflow_write(w, out, &o, error);
     weft_workflow_free(w);
     return good;

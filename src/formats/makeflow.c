@@ -447,13 +447,11 @@ static bool one_line(struct makeflow_reader *r)
         first++;
     if (first == end)
         return true;
-    if (first > p && r->open) {
-        if (*first == '#')
-            return true;
-        if (*first == '@' && makeflow_assign(r, first + 1, end, true))
-            return true;
-        return finish_rule(r, first);
-    }
+    /* a variable of the rule may stand at the margin */
+    if (r->open && *first == '@' && makeflow_assign(r, first + 1, end, true))
+        return true;
+    if (first > p && r->open)
+        return *first == '#' || finish_rule(r, first);
     if (*first == '#')
         return true;
     if (*p == '\t')

@@ -34,7 +34,7 @@ int main(void)
                   ".SIZE one 12M\n"
                   "MEMORY=0\n"
                   "three->remote : one two\n"
-                  "\t@BATCH_OPTIONS=\"-l x\"\n"
+                  "@BATCH_OPTIONS = -l x=1\n" /* generators write it at the margin, too */
                   "\t@CORES=1\n"
                   "\t# a comment\n"
                   "\tLOCAL sort one two > three\n"

@@ -43,6 +43,40 @@ static void test_interface(void)
     bed_free(&b);
 }
 
+/* Twenty stolen tasks, whose data node 1 says to have sent after so many microseconds; what this node
+ * can spare of them. */
+static uint32_t stolen_load(struct bed *b, uint32_t load)
+{
+    struct meta_item items[20];
+    for (uint32_t t = 0; t < 20; t++)
+        items[t] = (struct meta_item){
+            .task = t, .epoch = 0, .holder = 1, .all_size = 100, .max_size = 100, .max_node = 1};
+    b->size = 100;
+    b->where = 1;
+    message(
+        b,
+        (struct sched_message){.kind = SCHED_TASKS, .from = 1, .to = 0, .load = load, .count = 20},
+        items);
+    answer(b);
+    return load_reply(b, 0);
+}
+
+static void test_awaited(void)
+{
+    struct bed b = bed_new(base);
+    is_int(stolen_load(&b, 0), 16, "data are there soon: two would begin here first");
+    bed_free(&b);
+    b = bed_new(base);
+    is_int(stolen_load(&b, 5000000), 6, "five seconds of others' data before them: ten more");
+    message(&b, (struct sched_message){.kind = SCHED_STEAL, .from = 2, .to = 0, .round = 2}, NULL);
+    ok(b.out.sends.n && b.out.sends.at[0].count == 3 && b.out.sends.at[0].load == 6000000,
+       "who steals them again hears when its data come");
+    is_int(load_reply(&b, 0), 1, "and the next would wait longer still");
+    b.now = 6;
+    is_int(load_reply(&b, 0), 13, "until all has been sent");
+    bed_free(&b);
+}
+
 /* One of the tasks that wait here is ready, its data at node 1. */
 static void ready_elsewhere(struct bed *b, uint32_t task)
 {
@@ -99,7 +133,8 @@ static void test_rigid(void)
 
 int main(void)
 {
-    static const struct tap_case cases[] = {TAP_CASE(test_interface), TAP_CASE(test_connected),
-                                            TAP_CASE(test_rigid), TAP_CASE(test_scattered)};
+    static const struct tap_case cases[] = {TAP_CASE(test_interface), TAP_CASE(test_awaited),
+                                            TAP_CASE(test_connected), TAP_CASE(test_rigid),
+                                            TAP_CASE(test_scattered)};
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

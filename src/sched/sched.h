@@ -126,7 +126,8 @@ struct sched_message {
     uint32_t from, to;
     uint32_t round; /* of stealing; a reply carries the query's */
     /* LOAD_REPLY: length of the SReadyQ. LOAD_QUERY, STEAL: things that the thief has none left of, a
-     * mask: tasks that ask for them stay */
+     * mask: tasks that ask for them stay. TASKS: microseconds until the thief has their data, since what
+     * others were given is sent first */
     uint32_t load;
     uint32_t first, count; /* its tasks in `items` of the actions (or of the event) */
 };

@@ -76,6 +76,8 @@ struct sched {
     uint32_t round, pending, best_node, best_load;
     double interval;
     double sending_until; /* the data of tasks that were given to thieves, as far as is known */
+    double
+        awaited_until; /* the data of tasks that were stolen: when they are here, as those who gave them say */
     ARRAY(struct sched_down) down;        /* nodes known to be dead */
     ARRAY(uint32_t) aside;                /* nodes that others come before */
     bool self_aside;                      /* this one is among them */

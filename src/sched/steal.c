@@ -125,13 +125,15 @@ void steal_wake(struct sched *s)
 }
 
 /* How many tasks this node itself would have begun before a thief has the data of this one: what others
- * were given travels first, one after the other, over the one interface. */
+ * were given travels first, one after the other, over the one interface. Data that are not here are on
+ * their way to this node, and to a thief they would come after that. */
 static double steal_keeps(const struct sched *s, const struct slot *task)
 {
     double wait = task->all_size / s->config.bandwidth;
-    if (task->max_node == s->config.node && s->sending_until > s->now)
-        wait += s->sending_until - s->now;
-    return !(wait > 0) ? 0 : ceil(s->config.cores * wait / policy_length(s, task->task));
+    double until = task->max_node == s->config.node ? s->sending_until : s->awaited_until;
+    if (until > s->now)
+        wait += until - s->now;
+    return !(task->all_size > 0) ? 0 : ceil(s->config.cores * wait / policy_length(s, task->task));
 }
 
 /* Tasks of these groups in the LReadyQ that a thief would have started before this node does: the
@@ -153,7 +155,7 @@ static uint32_t steal_spare_shared(struct sched *s, uint64_t groups)
     uint32_t queued = readyset_length(&s->shared, groups);
     uint32_t first =
         s->config.share_local && s->rules->relax ? readyset_peek(&s->shared, groups) : NONE;
-    if (first == NONE || slot_at(s, first)->max_node != s->config.node)
+    if (first == NONE)
         return queued;
     double keep = steal_keeps(s, slot_at(s, first)) - s->local.length;
     return keep <= 0 ? queued : keep < queued ? queued - (uint32_t)keep : 0;
@@ -180,6 +182,7 @@ static void steal_give_half(struct sched *s, const struct sched_message *m)
     uint32_t shared = steal_spare_shared(s, groups);
     uint32_t total = shared + steal_spare_local(s, groups), n = total - total / 2;
     double last = 0; /* siblings read one object, which is sent once */
+    double until = s->now;
     if (n > s->config.steal_most)
         n = s->config.steal_most;
     if (n > shared)
@@ -189,14 +192,17 @@ static void steal_give_half(struct sched *s, const struct sched_message *m)
         uint32_t slot = s->config.share_local ? readyset_tail(&s->shared, groups)
                                               : readyset_peek(&s->shared, groups);
         const struct slot *task = slot_at(s, slot);
-        if (task->max_node == s->config.node && task->all_size != last) {
+        double *busy = task->max_node == s->config.node ? &s->sending_until : &s->awaited_until;
+        if (task->all_size != last) {
             last = task->all_size;
-            s->sending_until = fmax(s->sending_until, s->now) + last / s->config.bandwidth;
+            *busy = fmax(*busy, s->now) + last / s->config.bandwidth;
         }
+        until = last > 0 ? fmax(until, *busy) : until;
         place_leave(s, slot);
         move_give(s, slot, SCHED_TASKS, m->from, m->round);
     }
     s->counts.given += n;
+    array_last(&s->out->sends).load = (uint32_t)fmin((until - s->now) * 1e6, UINT32_MAX);
 }
 
 /* The round number keeps late answers of an earlier round from being counted in this one. Tasks are
@@ -229,6 +235,7 @@ void steal_message(struct sched *s, const struct sched_message *m, const struct 
         for (uint32_t i = 0; i < m->count; i++)
             move_accept(s, m->from, &items[i], false);
         s->counts.stolen += m->count;
+        s->awaited_until = fmax(s->awaited_until, s->now + m->load * 1e-6);
         if (s->steal != STEAL_ASKED || !mine)
             break;
         if (m->count) {

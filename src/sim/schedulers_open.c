@@ -165,18 +165,29 @@ static bool open_costs(struct schedulers *c, struct error *err)
     return true;
 }
 
+/* Is there more than one level below it? Then what it brings about is not work alone, but more tasks. */
+static bool keeps_growing(const struct workload *d, uint32_t task)
+{
+    return workload_children(d, task) && workload_children(d, workload_child(d, task, 0));
+}
+
 /* Deepest first, as real runs do it: what a thief then gets from the far end of a queue is little data
  * with much work below it. Before all others what another node waits for: in a fan-in it would else come last, and
- * all of its data over one interface when nothing else is left to do. */
+ * all of its data over one interface when nothing else is left to do. A fan-out's large branches come next, widest
+ * first: one that is left for the end has two levels to go through when all others have nothing more to do, and each
+ * of them sends its data over one interface again. */
 static double depth_first(const void *schedulers, uint32_t task)
 {
     const struct schedulers *c = schedulers;
     const struct workload *d = c->dag;
+    double depth = workload_depth(d, task);
     double bytes = 0; /* among equals the one with more data, as in the paper */
-    if (d->kind == WORKLOAD_FAN_OUT && task)
-        bytes = workload_size(d, workload_parent(d, task, 0));
-    return workload_depth(d, task) + bytes / (bytes + 1e6) +
-           WORKLOAD_LEVELS * workload_urgency(d, &c->division, task);
+    if (d->kind == WORKLOAD_FAN_OUT) {
+        bytes = task ? workload_size(d, workload_parent(d, task, 0)) : 0;
+        depth = keeps_growing(d, task) ? 2 * WORKLOAD_LEVELS - depth : depth;
+    }
+    return depth + bytes / (bytes + 1e6) +
+           2 * WORKLOAD_LEVELS * (double)workload_urgency(d, &c->division, task);
 }
 
 /* What this node's scheduler knows of itself and of the tasks. */

@@ -80,6 +80,9 @@ printf 'weft: 1\ntasks:\n  a: { run: "true" }\n' >flow.yaml
 "$weft" order flow.yaml --annotate -o o.yaml >out 2>err
 [ $? = 2 ] && grep -q "no place for priorities" err && [ ! -e o.yaml ]
 ok $? "a format without a place for them says so"
+"$weft" convert in.dag translated.dag --order ic >out 2>err
+[ $? = 0 ] && grep -q "not carried over:.*SCRIPT" err && grep -q "weft order IN --annotate -o OUT" err
+ok $? "a translation says what it leaves out, and what does not leave it out"
 "$weft" order in.dag --with heft >out 2>err
 [ $? = 2 ] && grep -q "family order" err
 ok $? "a planner that makes no order is refused"

@@ -32,6 +32,7 @@ struct copying {
     double makespan;        /* of the best */
     double limit, deadline; /* a candidate that is longer, or not ready by then, is given up */
     bool found;
+    bool best_stands; /* the schedule is that of the best */
 };
 
 /* How much longer than the best a candidate may be to go on from, and how long to do without success. */
@@ -90,6 +91,7 @@ static bool try_candidate(struct copying *c)
 {
     uint32_t n = c->r->problem->n;
     double makespan = build_candidate(c);
+    c->best_stands = false;
     if (!(makespan <= c->limit))
         return false;
     c->found = true;
@@ -98,6 +100,7 @@ static bool try_candidate(struct copying *c)
         return false;
     bool shorter = makespan < c->makespan * (1 - 1e-9);
     copy_order(&c->best, &c->candidate, n);
+    c->best_stands = true;
     c->makespan = makespan;
     c->limit = makespan * (1 + COPYING_SLACK);
     return shorter;
@@ -203,10 +206,13 @@ struct plan *copying_search(const struct copying_request *r, uint64_t *tried)
         ++*tried;
     }
     if (c.makespan < r->shorter_than) {
-        copy_order(&c.candidate, &c.best, r->problem->n);
-        c.limit = INFINITY;
-        c.deadline = INFINITY; /* it was built before: the last time is paid */
-        build_candidate(&c);
+        /* of a large graph the one that there was time for stands there still */
+        if (!c.best_stands) {
+            copy_order(&c.candidate, &c.best, r->problem->n);
+            c.limit = INFINITY;
+            c.deadline = INFINITY; /* it was built before: the last time is paid */
+            build_candidate(&c);
+        }
         plan = schedule_plan(c.l.s);
     }
     copying_done(&c);
