@@ -6,8 +6,8 @@
  *    auction ────┼─▶ overhauls  ─────────────▶ overhauls ──────────┘
  *    small.c ────┴─▶ proven: nothing to search
  *
- * Up to four different mappings of hetpart2 and the ladder, in turns, are the starts of four searches side by side (round 1);
- * then all four search from the best, cooler (round 2). Beside them overhauls go on from the best of
+ * Up to four different mappings of hetpart2 are the starts of four searches side by side, one of the ladder's that of a fifth
+ * (round 1); then all four search from the best, cooler (round 2). Beside them overhauls go on from the best of
  * everything and from the auction's mapping. With a budget in moves the answer is the same on every
  * machine and number of cores: searches do not see each other, and results are compared in order. */
 #include "base/clock.h"
@@ -26,15 +26,18 @@
 #include <string.h>
 
 /* With a budget in moves always so many searches side by side, whatever the machine: the answer must
- * not depend on it. In a time, the second round has fewer and longer ones on few cores: all go on from
- * the same mapping then. The last two of a round make overhauls, for half as many moves, one of them
- * hotter: they are there for trees on which single moves lead nowhere, and rest in the second round
- * if they were not ahead in the first. */
+ * not depend on it. Four begin with hetpart2's mappings and one with the ladder's, so that what one
+ * start leads to is not lost for the other's sake. In a time every second of the four begins with the
+ * ladder's, and the second round has fewer and longer ones on few cores: all go on from the same
+ * mapping then. Two of a round make overhauls, for half as many moves, one of them hotter: they are
+ * there for trees on which single moves lead nowhere. What is not one of the four rests in the second
+ * round if it was not ahead in the first. */
 enum {
     STREAMS = 4,
     FEW_STREAMS = 2,
     OVERHAULS = 2,
-    SEARCHES = 6,
+    LADDERED = 1,
+    SEARCHES = 7,
     ROUNDS = 2,
     SMALL_STEPS = 1000000
 };
@@ -94,7 +97,7 @@ struct tree_run {
     struct snapshot auctioned;             /* the auction's; n 0: none */
     struct snapshot laddered[STREAMS / 2]; /* the ladder's, every second search starts there */
     uint32_t nstarts, round;
-    uint32_t streams, searches; /* of this round: searches from `streams` on make overhauls */
+    uint32_t streams, searches; /* of this round: OVERHAULS from `streams` on make overhauls */
     uint64_t cost[SEARCHES];
 };
 
@@ -122,16 +125,16 @@ static void tree_run_stream(void *context, size_t i)
         .progress = i == 0 ? run->request->progress : NULL,
         .progress_from = (double)run->round / ROUNDS,
         .progress_share = 1.0 / ROUNDS,
-        .overhauls = i >= run->streams,
+        .overhauls = i >= run->streams && i < run->streams + OVERHAULS,
         .heat = HEAT[run->round]};
     if (limits.overhauls)
         limits.moves = (limits.moves + 1) / 2;
-    if (i > run->streams)
+    if (limits.overhauls && i > run->streams)
         limits.heat *= 2;
     if (!run->budget.moves && clock_seconds() >= limits.deadline)
         return;
     uint64_t stream = run->round * STREAMS + i;
-    if (limits.overhauls)
+    if (i >= run->streams)
         stream += 3 * STREAMS - run->streams;
     run->cost[i] +=
         tree_search(run->setting, run->levels, &run->found[i], run->request->seed, stream, &limits);
@@ -143,7 +146,7 @@ static const struct snapshot *first_start(const struct tree_run *run, uint32_t i
 {
     if (run->round)
         return &run->start[0];
-    if (!run->laddered[0].n)
+    if (!run->laddered[0].n || run->budget.moves)
         return &run->start[i % run->nstarts];
     const struct snapshot *ladder = &run->laddered[i / 2 % (STREAMS / 2)];
     return i % 2 && ladder->n ? ladder : &run->start[i / 2 % run->nstarts];
@@ -161,13 +164,16 @@ static void search_all(struct tree_run *run)
         run->streams = few ? FEW_STREAMS : STREAMS;
         bool ahead = run->best.makespan < run->start[0].makespan * AHEAD;
         bool rests = run->round && run->best.makespan >= run->start[0].makespan;
-        run->searches = run->streams + (rests ? 0 : OVERHAULS);
+        bool laddered = run->budget.moves && run->laddered[0].n;
+        run->searches = run->streams + (rests ? 0 : OVERHAULS + (laddered ? LADDERED : 0));
         for (uint32_t i = 0; i < run->searches; i++) {
             const struct snapshot *from = first_start(run, i);
             if (i >= run->streams || (run->round && ahead))
                 from = &run->best;
             if (i > run->streams && run->round == 0 && run->auctioned.n)
                 from = &run->auctioned;
+            if (i >= run->streams + OVERHAULS && run->round == 0)
+                from = &run->laddered[0];
             snapshot_copy(&run->found[i], from);
         }
         parallel_for(run->searches, 0, tree_run_stream, run);
