@@ -59,7 +59,7 @@ cat >timed.yaml <<'YAML'
 weft: 1
 lists: { i: { from: 1, to: 8 } }
 tasks:
-  make: { each: i, run: "head -c 4000000 /dev/zero > {out}; echo $$ > $WORK/pid.{i}; while [ ! -e $WORK/freed ]; do sleep 0.01; done", out: [{name: "x{i}", size: 4M, temporary: true}], memory: 2M }
+  make: { each: i, run: "head -c 4000000 /dev/zero > {out}; echo $$ > $WORK/pid.{i}; n=0; while [ ! -e $WORK/freed ] && [ $((n += 1)) -lt 9000 ]; do sleep 0.01; done", out: [{name: "x{i}", size: 4M, temporary: true}], memory: 2M }
   use: { each: i, run: "wc -c < {in} > {out}", in: "x{i}", out: [{name: "y{i}", size: 10}], memory: 2M }
   end: { in: "y{i}", run: "cat {in} > {out}", out: sum, memory: 1M }
 YAML
