@@ -220,12 +220,6 @@ void intern_free(struct intern *t)
     *t = (struct intern){0};
 }
 
-void intern_expect(struct intern *t, uint32_t texts)
-{
-    if (texts <= UINT32_MAX / 4 - t->n)
-        name_index_expect(&t->index, t->n + texts);
-}
-
 uint32_t intern_find(const struct intern *t, const char *text, size_t len)
 {
     return name_index_find(&t->index, &t->pool, t->names, text, len);

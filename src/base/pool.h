@@ -52,14 +52,6 @@ uint32_t name_index_find(const struct name_index *x, const struct pool *p, const
 uint32_t name_index_find_hashed(const struct name_index *x, const struct pool *p,
                                 const str_id *names, const char *text, size_t len, uint32_t hash);
 void name_index_add_hashed(struct name_index *x, uint32_t number, uint32_t hash);
-/* A name with this hash will be looked for soon, and added: the memory may be on its way by then. */
-static inline void name_index_soon(const struct name_index *x, uint32_t hash)
-{
-    if (x->tag)
-        __builtin_prefetch(&x->tag[hash & x->mask], 1);
-    if (x->slot)
-        __builtin_prefetch(&x->slot[hash & x->mask], 1);
-}
 /* No more names will come: what only adding needs goes. */
 void name_index_settle(struct name_index *x);
 /* Every number has another one: number[old]. False: some have none (UINT32_MAX), and nothing is done. */
@@ -78,8 +70,6 @@ struct intern {
 
 void intern_init(struct intern *t);
 void intern_free(struct intern *t);
-/* So many more texts will come. */
-void intern_expect(struct intern *t, uint32_t texts);
 /* The number (0, 1, 2 ... in order of first sight) of this text. */
 uint32_t intern_number(struct intern *t, const char *text, size_t len);
 uint32_t intern_find(const struct intern *t, const char *text, size_t len); /* UINT32_MAX: unseen */

@@ -20,6 +20,25 @@ void strbuf_reserve(struct strbuf *b, size_t more)
     b->cap = cap;
 }
 
+void strbuf_add_bytes(struct strbuf *b, const char *text, size_t len)
+{
+    strbuf_reserve(b, len);
+    if (len)
+        memcpy(b->at + b->n, text, len);
+    b->n += len;
+    b->at[b->n] = 0;
+}
+
+void strbuf_add(struct strbuf *b, const char *text)
+{
+    strbuf_add_bytes(b, text, strlen(text));
+}
+
+void strbuf_add_char(struct strbuf *b, char c)
+{
+    strbuf_add_bytes(b, &c, 1);
+}
+
 /* Measured first, written second: the format may be any length. */
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 {
@@ -46,6 +65,14 @@ void strbuf_add_number(struct strbuf *b, double value)
 const char *strbuf_text(const struct strbuf *b)
 {
     return b->at ? b->at : "";
+}
+
+/* Keeps its memory for the next text. */
+void strbuf_clear(struct strbuf *b)
+{
+    b->n = 0;
+    if (b->at)
+        b->at[0] = 0;
 }
 
 void strbuf_free(struct strbuf *b)

@@ -3,52 +3,23 @@
 #pragma once
 #include <stdarg.h>
 #include <stddef.h>
-#include <string.h>
 
 struct strbuf {
     char *at;
     size_t n, cap;
 };
 
-/* Room for so many bytes more, which the caller writes at `at + n` and counts in `n` himself. */
-void strbuf_reserve(struct strbuf *b, size_t more);
-
-/* Here, because names of millions of files are put together by these three. */
-static inline void strbuf_add_bytes(struct strbuf *b, const char *text, size_t len)
-{
-    if (b->n + len >= b->cap)
-        strbuf_reserve(b, len);
-    if (len)
-        memcpy(b->at + b->n, text, len);
-    b->n += len;
-    b->at[b->n] = 0;
-}
-
-static inline void strbuf_add(struct strbuf *b, const char *text)
-{
-    strbuf_add_bytes(b, text, strlen(text));
-}
-
-static inline void strbuf_add_char(struct strbuf *b, char c)
-{
-    if (b->n + 1 >= b->cap)
-        strbuf_reserve(b, 1);
-    b->at[b->n++] = c;
-    b->at[b->n] = 0;
-}
-
+void strbuf_add(struct strbuf *b, const char *text);
+void strbuf_add_bytes(struct strbuf *b, const char *text, size_t len);
+void strbuf_add_char(struct strbuf *b, char c);
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The shortest decimal text that reads back as the same double ("0.1", "1e+30", "12"). Not for NaN.
  */
 void strbuf_add_number(struct strbuf *b, double value);
+/* Room for so many bytes more, which the caller writes at `at + n` and counts in `n` himself. */
+void strbuf_reserve(struct strbuf *b, size_t more);
 const char *strbuf_text(const struct strbuf *b);
-/* Keeps its memory for the next text. */
-static inline void strbuf_clear(struct strbuf *b)
-{
-    b->n = 0;
-    if (b->at)
-        b->at[0] = 0;
-}
+void strbuf_clear(struct strbuf *b);
 void strbuf_free(struct strbuf *b);
 void strbuf_wipe(struct strbuf *b); /* as free, of what nobody may find in memory afterwards */
 /* Take the text; the buffer is empty afterwards. The caller frees. */

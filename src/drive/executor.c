@@ -429,6 +429,7 @@ void executor_free(struct executor *x)
         free(x->active[lane].script);
     }
     free(x->active);
+    executor_drop_emptied(x);
     if (!x->calls_lost) { /* else functions that still run may use what they were given */
         executor_free_calls(x);
         executor_free_data(x);

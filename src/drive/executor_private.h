@@ -149,6 +149,8 @@ struct executor {
     uint8_t *own_absent;   /* the same array, when it is ours */
 
     bool has_sandboxes;                /* the folder of sandboxes is there */
+    mode_t sandbox_mode;               /* of a sandbox when it is made; 0: not known yet */
+    struct executor_emptied *emptied;  /* sandboxes that wait for the next task of their lane */
     struct strbuf command, path;       /* scratch */
     struct strbuf source;              /* of a long command: what reads its file */
     ARRAY(char *) words;               /* scratch: of the command at hand */
@@ -177,6 +179,8 @@ bool executor_make_sandbox(struct executor *x, uint32_t task, const char *kind, 
                            struct strbuf *path, struct error *err);
 /* Its attempt has not begun, or will not be reported. */
 void executor_drop_sandbox(struct executor *x, uint32_t task, const char *sandbox);
+/* At the end: what was emptied for a task that did not come. */
+void executor_drop_emptied(struct executor *x);
 /* The files behind {in.list}, in this folder. */
 bool executor_make_lists(const struct executor *x, uint32_t task, const char *folder,
                          struct error *err);

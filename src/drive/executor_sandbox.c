@@ -1,6 +1,7 @@
 /* Where sandboxes stand, and what becomes of them.
  *
- *     STATE/sandbox/LABEL-LANE     of an attempt that runs; removed when it is over
+ *     STATE/sandbox/LABEL-LANE     of an attempt that runs; removed when it is over, or emptied for
+ *                                  the next one of the lane (exec/sandbox_reuse.c)
  *     STATE/kept/TASK-KEY          of a task with `keep`: removed when it is done, found by the next
  *                                  attempt, also in another run. KEY is that of its computation: with
  *                                  other inputs or another command it begins anew
@@ -63,6 +64,58 @@ static bool make_kept(struct executor *x, uint32_t task, struct strbuf *path, st
     return sandbox_make_again(path->at, x->o->folder, x->w, task, x->absent, err);
 }
 
+/* ---- emptied ones ---- */
+
+struct executor_emptied {
+    char *path;
+    struct strbuf folders;
+    struct executor_emptied *next; /* few: one a lane */
+};
+
+static struct executor_emptied *emptied_take(struct executor *x, const char *path)
+{
+    for (struct executor_emptied **e = &x->emptied; *e; e = &(*e)->next)
+        if (strcmp((*e)->path, path) == 0) {
+            struct executor_emptied *found = *e;
+            *e = found->next;
+            return found;
+        }
+    return NULL;
+}
+
+static void emptied_free(struct executor_emptied *e)
+{
+    strbuf_free(&e->folders);
+    free(e->path);
+    free(e);
+}
+
+void executor_drop_emptied(struct executor *x)
+{
+    for (struct executor_emptied *e; (e = x->emptied);) {
+        x->emptied = e->next;
+        tree_remove(e->path);
+        emptied_free(e);
+    }
+}
+
+/* On agents transfers and other runs start processes, too: nobody could say that none is left. */
+static bool empty_sandbox(struct executor *x, uint32_t task, const char *sandbox)
+{
+    if (is_kept(x, task) || x->o->node || !x->sandbox_mode || x->w->flags[task] & TASK_CALL ||
+        !x->children || !children_are_alone(x->children))
+        return false;
+    struct executor_emptied *e = mem_new_zero(struct executor_emptied, 1);
+    if (!sandbox_empty(sandbox, x->sandbox_mode, &e->folders)) {
+        emptied_free(e);
+        return false;
+    }
+    e->path = mem_copy_string(sandbox);
+    e->next = x->emptied;
+    x->emptied = e;
+    return true;
+}
+
 bool executor_make_sandbox(struct executor *x, uint32_t task, const char *kind, uint32_t number,
                            struct strbuf *path, struct error *err)
 {
@@ -71,7 +124,17 @@ bool executor_make_sandbox(struct executor *x, uint32_t task, const char *kind, 
     strbuf_printf(path, "%s/sandbox", x->o->state);
     x->has_sandboxes = x->has_sandboxes || sandbox_make_parent(path->at, err);
     strbuf_printf(path, "/%s-%s%u", x->o->label ? x->o->label : "run", kind, number);
-    return x->has_sandboxes && sandbox_make(path->at, x->o->folder, x->w, task, x->absent, err);
+    if (!x->has_sandboxes)
+        return false;
+    struct executor_emptied *e = emptied_take(x, path->at);
+    bool good = e ? sandbox_make_in(path->at, x->o->folder, &e->folders, x->w, task, x->absent, err)
+                  : sandbox_make(path->at, x->o->folder, x->w, task, x->absent, err);
+    struct stat s;
+    if (good && !x->sandbox_mode && stat(path->at, &s) == 0)
+        x->sandbox_mode = s.st_mode & 07777;
+    if (e)
+        emptied_free(e);
+    return good;
 }
 
 void executor_drop_sandbox(struct executor *x, uint32_t task, const char *sandbox)
@@ -127,7 +190,8 @@ void executor_leave_sandbox(struct executor *x, uint32_t task, const char *sandb
         }
         strbuf_free(&path);
     }
-    tree_remove(sandbox);
+    if (!done || !empty_sandbox(x, task, sandbox))
+        tree_remove(sandbox);
 }
 
 /* ---- {in.list} ---- */

@@ -101,6 +101,8 @@ void children_tick(struct children *c);
 /* End a task: SIGTERM, after the grace SIGKILL; with `now` SIGKILL at once. */
 void child_stop(struct children *c, uint32_t slot, bool now);
 uint32_t children_running(const struct children *c);
+/* Does nobody live on whom a task that is over has started? False also where that is not known. */
+bool children_are_alone(const struct children *c);
 /* Bytes of memory that limited tasks use now. */
 double children_memory(const struct children *c);
 /* End processes that outlived their task, now: at the end, when no tick will come any more. */

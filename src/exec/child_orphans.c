@@ -78,6 +78,21 @@ void children_adopt_orphans(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
+/* Orphans are children of our first thread, if we adopt them; then those that run are all it has. */
+bool children_are_alone(const struct children *c)
+{
+    char text[2048], file[48];
+    int adopts = 0;
+    uint32_t count = 0;
+    if (prctl(PR_GET_CHILD_SUBREAPER, &adopts, 0, 0, 0) != 0 || !adopts || gettid() != getpid())
+        return false;
+    snprintf(file, sizeof file, "task/%d/children", (int)getpid());
+    ssize_t n = proc_read("self", file, text, sizeof text);
+    for (ssize_t i = 0; i < n; i++)
+        count += text[i] == ' ';
+    return n >= 0 && n + 1 < (ssize_t)sizeof text && count <= children_running(c);
+}
+
 static pid_t parent_of(pid_t pid)
 {
     char name[24];

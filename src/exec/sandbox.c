@@ -270,8 +270,8 @@ static bool sandbox_link_inputs(const char *path, const char *folder, const stru
 }
 
 /* Links to inputs, and folders for outputs. */
-static bool sandbox_fill(const char *path, const char *folder, const struct workflow *w,
-                         uint32_t task, const uint8_t *absent, struct error *err)
+bool sandbox_fill(const char *path, const char *folder, const struct workflow *w, uint32_t task,
+                  const uint8_t *absent, struct error *err)
 {
     struct strbuf at = {0};
     char label[512];

@@ -6,6 +6,7 @@
 #include "base/tree.h"
 #include "model/workflow.h"
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Files are named relative to `folder` (absolute names are used as they stand). */
 
@@ -38,6 +39,17 @@ struct sandbox_way {
                                   struct error *err);
     void *context;
 };
+
+/* The second half of sandbox_make(): links to inputs and folders for outputs, in a folder that is there. */
+bool sandbox_fill(const char *path, const char *folder, const struct workflow *w, uint32_t task,
+                  const uint8_t *absent, struct error *err);
+/* Everything in it goes but its folders, which `folders` names then, if they are few and have this mode.
+ * False: not so, and some of it may be gone; remove it. */
+bool sandbox_empty(const char *path, mode_t mode, struct strbuf *folders);
+/* As sandbox_make(), where sandbox_empty() was. */
+bool sandbox_make_in(const char *path, const char *folder, const struct strbuf *folders,
+                     const struct workflow *w, uint32_t task, const uint8_t *absent,
+                     struct error *err);
 
 /* Move the outputs from the sandbox (NULL: they are in place already) into the folder. A missing
  * one is an error that names it, and those that lie there undeclared, which may be its misspelling;

@@ -174,16 +174,6 @@ void builder_expect_objects(struct builder *b, size_t objects)
         name_index_expect(&b->w->object_index, (uint32_t)objects);
 }
 
-void builder_soon_task(const struct builder *b, const char *name, size_t len)
-{
-    name_index_soon(&b->w->task_index, (uint32_t)hash_bytes(name, len));
-}
-
-void builder_soon_object(const struct builder *b, const char *name, size_t len)
-{
-    name_index_soon(&b->w->object_index, (uint32_t)hash_bytes(name, len));
-}
-
 /* ---- tasks ---- */
 
 /* The name is copied. O(1). */

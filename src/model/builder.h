@@ -36,9 +36,6 @@ void builder_name(struct builder *b, const char *name, size_t len);
 /* Rough sizes, when a header tells them: only to allocate once. */
 void builder_expect(struct builder *b, size_t tasks, size_t edges);
 void builder_expect_objects(struct builder *b, size_t objects);
-/* Such a name will come soon: only to wait less for memory then. */
-void builder_soon_task(const struct builder *b, const char *name, size_t len);
-void builder_soon_object(const struct builder *b, const char *name, size_t len);
 
 /* ---- tasks ---- */
 /* A new task; a second one of that name is an error (and NONE). Empty names are refused. */

@@ -99,11 +99,6 @@ static int builder_compare_keys(const void *a, const void *b)
 /* Most tasks have a few edges, for which insertion costs less than qsort's calls. */
 static void sort_u64(uint64_t *at, size_t n)
 {
-    size_t sorted = 1; /* of a family they mostly are */
-    while (sorted < n && at[sorted - 1] <= at[sorted])
-        sorted++;
-    if (sorted >= n)
-        return;
     if (n > 24) {
         qsort(at, n, sizeof *at, builder_compare_keys);
         return;

@@ -36,8 +36,6 @@ struct scope_template {
         uint32_t first, length; /* plain text; then */
         uint32_t variable;      /* UINT32_MAX: none */
     } piece[TEMPLATE_PIECES];
-    uint64_t ahead_of; /* `ahead` is its text for this combination; UINT64_MAX: for none */
-    struct strbuf ahead;
 };
 
 struct variable_scope {
@@ -52,20 +50,7 @@ struct variable_scope {
     uint64_t gathered;       /* names so far */
     struct strbuf text;      /* what was filled in last */
     struct scope_template templates[SCOPE_TEMPLATES]; /* by a hash of the address */
-    /* While a family's bodies are read: names of the next member are put together one member early, and
-     * `soon` is told of them, so that looking for them does not wait for memory. */
-    uint64_t combination; /* the next one is `combination` + 1; UINT64_MAX: there is none */
-    uint32_t *row_ahead;
-    void (*soon)(void *context, const char *text, size_t length);
-    void *soon_context;
 };
-
-/* What a variable stands for in these rows of the lists, where its own is bound. */
-static inline const char *scope_row_value(const struct variable_scope *s, const uint32_t *row,
-                                          const struct variable *v)
-{
-    return lists_value(s->lists, list_cell(&s->lists->at.at[v->list], row[v->list], v->column));
-}
 
 /* After the lists were read. */
 void scope_init(struct variable_scope *s, struct lists *lists);
@@ -131,12 +116,9 @@ bool family_read(struct family *f, struct lists *l, const struct native *n, yaml
 void family_free(struct family *f);
 /* Bind the scope to combination `i`. False: `except` leaves it out (it is bound all the same). */
 bool family_bind(const struct family *f, struct variable_scope *s, uint64_t i);
-/* Combination `i` is bound; from now on the next one's names are made early, and `soon` told. False: there
- * is none, or nobody wants to know. */
-bool family_look_ahead(const struct family *f, struct variable_scope *s, uint64_t i);
-/* "count@doc=d1" for the scope's `row`, or its `row_ahead`. Replaces `out`. */
-void family_member_name(const struct family *f, const struct variable_scope *s, const uint32_t *row,
-                        const char *name, struct strbuf *out);
+/* "count@doc=d1". Replaces `out`. */
+void family_member_name(const struct family *f, const struct variable_scope *s, const char *name,
+                        struct strbuf *out);
 /* Nothing is bound any more. */
 void family_unbind(const struct family *f, struct variable_scope *s);
 

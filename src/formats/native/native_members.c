@@ -121,33 +121,10 @@ static bool make_task(struct native_reading *r, yaml_ref key, const char *name, 
     return native_add_task(r, key, name, length);
 }
 
-/* Names of members, made one member early: the index of tasks is told, and need not be waited for. */
-struct member_names {
-    struct strbuf name, ahead;
-    uint64_t ahead_of; /* the combination that `ahead` is of; UINT64_MAX: of none */
-};
-
-static void name_member(struct native_reading *r, const struct family *f, const char *family,
-                        uint64_t i, struct member_names *m)
-{
-    struct strbuf old = m->name;
-    m->name = m->ahead;
-    m->ahead = old;
-    if (m->ahead_of != i)
-        family_member_name(f, &r->scope, r->scope.row, family, &m->name);
-    m->ahead_of = UINT64_MAX;
-    if (family_look_ahead(f, &r->scope, i)) {
-        r->scope.combination = UINT64_MAX; /* names of tasks alone */
-        m->ahead_of = i + 1;
-        family_member_name(f, &r->scope, r->scope.row_ahead, family, &m->ahead);
-        builder_soon_task(r->b, m->ahead.at, m->ahead.n);
-    }
-}
-
 static bool make_members(struct native_reading *r, yaml_ref key)
 {
     struct family f;
-    struct member_names names = {.ahead_of = UINT64_MAX};
+    struct strbuf member = {0};
     const char *name = yaml_text(&r->file.y, key, NULL);
     bool good = family_read(&f, &r->lists, &r->file, key), repeated = native_is_repeated(r, key);
     f.first = builder_task_count(r->b);
@@ -155,16 +132,15 @@ static bool make_members(struct native_reading *r, yaml_ref key)
         builder_expect(r->b, f.first + f.combinations, 0);
     for (uint64_t i = 0; good && i < f.combinations; i++)
         if (family_bind(&f, &r->scope, i)) {
-            name_member(r, &f, name, i, &names);
+            family_member_name(&f, &r->scope, name, &member);
             r->combination = i;
-            good = make_task(r, key, names.name.at, names.name.n);
+            good = make_task(r, key, member.at, member.n);
         }
     family_unbind(&f, &r->scope);
     f.count = builder_task_count(r->b) - f.first;
     if (good && !f.count && f.exceptions.n && !native_is_flow(r, key) && !repeated)
         good = native_error(&r->file, key, "its except leaves nothing of its each");
-    strbuf_free(&names.name);
-    strbuf_free(&names.ahead);
+    strbuf_free(&member);
     array_push(&r->families, f);
     return good && (repeated || native_add_group(r, name, f.first));
 }
@@ -483,7 +459,6 @@ static bool read_members(struct native_reading *r, struct bodies_cursor *at)
         if (!family_bind(f, &r->scope, i))
             continue;
         bool first = at->task == task;
-        family_look_ahead(f, &r->scope, i);
         good = read_one(r, f->key, name, at);
         uint32_t own = builder_object_count(r->b) - objects;
         if (first && own <= 16) /* more are gathered: the others name the same */

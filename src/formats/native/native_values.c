@@ -315,13 +315,6 @@ static void mark_outside_lists(struct native_reading *r, yaml_ref lists)
                 x->outside = true;
 }
 
-/* The next member of a family will name it. */
-static void note_object_soon(void *context, const char *name, size_t length)
-{
-    const struct native_reading *r = context;
-    builder_soon_object(r->b, name, length);
-}
-
 bool native_read_values(struct native_reading *r)
 {
     const struct yaml *y = &r->file.y;
@@ -352,10 +345,6 @@ bool native_read_values(struct native_reading *r)
     }
     scope_init(&r->scope, &r->lists);
     r->scope.closed = r->module != NULL;
-    if (!r->module) { /* whose names are others in the whole */
-        r->scope.soon = note_object_soon;
-        r->scope.soon_context = r;
-    }
     if (lists != YAML_NONE)
         mark_outside_lists(r, lists);
     fix_parameters(r);
