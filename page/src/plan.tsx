@@ -81,7 +81,8 @@ function Question({ planners, files }: { planners: Planner[]; files: FolderFile[
             </label>
             <datalist id="platforms">
                 <option value="this-machine" />
-                <option value="4">4 nodes</option>
+                <option value="4">4 nodes, 1 byte a second between them</option>
+                <option value="homogeneous:n=4,bandwidth=100M">4 nodes, 100 MB a second between them</option>
                 {files.filter((file) => file.sort === "platform").map((file) => <option value={file.path} />)}
             </datalist>
             {[0, 1].map((i) => (
@@ -101,6 +102,7 @@ function Question({ planners, files }: { planners: Planner[]; files: FolderFile[
                 <input type="checkbox" name="simulate" key={simulate} defaultChecked={simulate !== ""} /> in virtual time
             </label>
             <button type="submit">Plan</button>
+            {/^\d+$/.test(on) ? <p class="note">A number alone is so many nodes with 1 byte a second between them, as in papers. With sizes in bytes say more: homogeneous:n={on},bandwidth=100M, or a platform's file.</p> : null}
         </form>
     );
 }

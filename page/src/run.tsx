@@ -8,7 +8,7 @@ import { Alone } from "./followed";
 import { Gantt } from "./gantt";
 import { Graph, stateNames } from "./graph";
 import { type About, type Fact, type FolderFile, type RunHead, ask, changes, heard, tell } from "./server";
-import { startRun } from "./starting";
+import { placeOf, startRun } from "./starting";
 import { StreamFigures, useStream } from "./stream";
 import { bytes, count, moment, nodeName, plural, seconds, signs } from "./words";
 
@@ -79,7 +79,7 @@ function Start() {
                 </select>
             </label>
             <label>
-                Where <input name="on" list="places" placeholder="here" size={14} />
+                Where <input name="on" list="places" placeholder="here" size={14} defaultValue={address.value.values.on ?? ""} />
                 <datalist id="places">
                     <option value="local:2" />
                     <option value="ssh:HOST,HOST" />
@@ -382,14 +382,14 @@ function alike(live: Live, about: About): { flow: string; params: string[] } | n
 function Buttons({ live, about }: { live: Live; about: About }) {
     const said = useSignal("");
     const stop = () => tell(`/api/run/${live.run}/stop`, {}).then(() => (said.value = "Nothing new starts. Once more: everything is ended now."), (error: Error) => (said.value = error.message));
-    const same = alike(live, about), word = live.outcome === "done" ? "Run again" : "Retry";
+    const same = alike(live, about), place = placeOf(about.folder, live.run), away = live.away || place !== "", word = live.outcome === "done" ? "Run again" : "Retry";
     const again = () => startRun(same!, (text) => (said.value = text));
     return (
         <span class="buttons">
             {live.outcome === "running" ? <button type="button" onClick={stop}>■ Stop</button> : null}
-            {/* on which agents is not on record: who wants them says so */}
-            {live.outcome !== "running" && same && live.away ? <button type="button" onClick={() => goTo("run", { flow: same.flow, with: same.params.join(" ") })}>⟳ {word} …</button> : null}
-            {live.outcome !== "running" && same && !live.away ? <button type="button" onClick={again}>⟳ {word}</button> : null}
+            {/* on which agents is not on record: the form has what this page knows, and who wants others says so */}
+            {live.outcome !== "running" && same && away ? <button type="button" onClick={() => goTo("run", { flow: same.flow, on: place, with: same.params.join(" ") })}>⟳ {word} …</button> : null}
+            {live.outcome !== "running" && same && !away ? <button type="button" onClick={again}>⟳ {word}</button> : null}
             <span role="status">{said.value}</span>
         </span>
     );

@@ -76,7 +76,8 @@ EXPORT bool weft_workflow_constraints(const struct weft_workflow *w, struct weft
     API_CALL(call, error)
     {
         struct making m;
-        call.good = making_begin(&m, w, p, NULL, &call.err) && constraints_read(&m.request, &call.err);
+        call.good =
+            making_begin(&m, w, p, NULL, &call.err) && constraints_read(&m.request, &call.err);
         making_end(&m);
     }
     bool good = api_end(&call);

@@ -10,6 +10,7 @@ struct weft_edit {
     struct strbuf shown;                /* the value or names that were shown last */
     struct strbuf place_text;           /* the place of the port that was shown last */
     ARRAY(struct weft_edit_wire) wires; /* as they were when the first of them was asked for */
-    ARRAY(uint64_t) pairs; /* tasks that follow each other where the text was read, from << 32 | to, in order */
-    ARRAY(bool) known;     /* per task: some of it is there; empty: nobody has read it */
+    ARRAY(uint64_t)
+    pairs; /* tasks that follow each other where the text was read, from << 32 | to, in order */
+    ARRAY(bool) known; /* per task: some of it is there; empty: nobody has read it */
 };

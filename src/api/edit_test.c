@@ -112,10 +112,11 @@ static void test_wires(void)
 /* A variable alone could be every name: what was read says which it is. */
 static void test_known_wires(void)
 {
-    static const char text[] = "weft: 1\nlists: {file: [a.txt, b.txt]}\ntasks:\n"
-                               "  make: {run: 'echo > {out}', out: b.txt}\n"
-                               "  read: {each: file, run: 'cp {in} {out}', in: '{file}', out: 'c/{file}'}\n"
-                               "  last: {run: 'cat {in} > {out}', in: 'c/{file}', out: d.txt}\n";
+    static const char text[] =
+        "weft: 1\nlists: {file: [a.txt, b.txt]}\ntasks:\n"
+        "  make: {run: 'echo > {out}', out: b.txt}\n"
+        "  read: {each: file, run: 'cp {in} {out}', in: '{file}', out: 'c/{file}'}\n"
+        "  last: {run: 'cat {in} > {out}', in: 'c/{file}', out: d.txt}\n";
     struct weft_error error;
     struct weft_edit *e = weft_edit_new(text, strlen(text), "f.yaml", &error);
     struct weft_workflow *w = weft_workflow_read_text(text, strlen(text), "f.yaml", NULL, &error);
@@ -181,7 +182,8 @@ static void test_library(void)
 
 int main(void)
 {
-    static const struct tap_case cases[] = {TAP_CASE(test_edit), TAP_CASE(test_wires), TAP_CASE(test_known_wires),
-                                            TAP_CASE(test_keys), TAP_CASE(test_library)};
+    static const struct tap_case cases[] = {TAP_CASE(test_edit), TAP_CASE(test_wires),
+                                            TAP_CASE(test_known_wires), TAP_CASE(test_keys),
+                                            TAP_CASE(test_library)};
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

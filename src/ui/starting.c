@@ -269,7 +269,8 @@ static void start_run(const struct laboratory *lab, const struct json *j, char *
         return;
     }
     reply_fail(out, 400,
-               "more than 50 targets and parameters are too many for the page: name a family, or use `weft run`");
+               "more than 50 targets and parameters are too many for the page: name a family, or "
+               "use `weft run`");
     free(flow);
 }
 
