@@ -167,6 +167,58 @@ static bool same_estimates(const struct stream_estimate *a, const struct stream_
     return same;
 }
 
+/* Merges of mappings without and with duplicates: what they say of clusters is what a count from the
+ * start says, to the last bit. */
+static void test_merges(void)
+{
+    struct rng rng;
+    rng_seed(&rng, 21);
+    int unlike = 0, merges = 0;
+    for (int round = 0; round < 60; round++) {
+        struct workflow *w = random_stream(&rng, 20, 1, round % 3, 0);
+        struct platform *p = equal_nodes(20, 2);
+        struct stream_graph *g = stream_graph_new(w, p);
+        struct stream_problem q;
+        stream_problem_init(&q, g, p->ports);
+        q.throughput = 0.3 * stream_problem_most(&q);
+        struct stream_state s, t;
+        state_init(&s, w->ntasks);
+        state_init(&t, w->ntasks);
+        state_single(&s, &q);
+        for (int step = 0; step < 18; step++) {
+            uint32_t a = (uint32_t)rng_below(&rng, s.nclusters),
+                     b = (uint32_t)rng_below(&rng, s.nclusters);
+            if (a == b || !s.size[a] || !s.size[b])
+                continue;
+            if (round % 2 && step % 3 == 2)
+                state_add(&s, &q, (uint32_t)rng_below(&rng, w->ntasks), a);
+            else
+                state_merge(&s, &q, a, b);
+            state_copy(&t, &s);
+            state_refresh(&t, &q);
+            merges++;
+            bool same = s.need == t.need && s.processors == t.processors &&
+                        s.clusters == t.clusters && s.possible == t.possible;
+            for (uint32_t c = 0; same && c < s.nclusters; c++)
+                same = s.time[c] == t.time[c] && s.size[c] == t.size[c] &&
+                       s.fixed[c] == t.fixed[c] && s.procs[c] == t.procs[c] &&
+                       s.extra[c] == t.extra[c];
+            for (uint32_t k = 0; same && k < w->ntasks; k++)
+                same = state_has(&s, k, s.home[k]);
+            unlike += !same;
+        }
+        state_free(&s);
+        state_free(&t);
+        stream_problem_free(&q);
+        stream_graph_free(g);
+        platform_free(p);
+        workflow_free(w);
+    }
+    ok(merges > 500, "%d moves", merges);
+    is_int(unlike, 0,
+           "times, replicas and processors after each are those of a count from the start");
+}
+
 /* The incremental estimate is the full one. */
 static void test_incremental(void)
 {
@@ -293,8 +345,9 @@ static void test_not_replicable(void)
 int main(void)
 {
     static const struct tap_case cases[] = {
-        TAP_CASE(test_figure_1),  TAP_CASE(test_incremental),    TAP_CASE(test_large),
-        TAP_CASE(test_guarantee), TAP_CASE(test_not_replicable), TAP_CASE(test_late_copy),
+        TAP_CASE(test_figure_1),  TAP_CASE(test_merges),    TAP_CASE(test_incremental),
+        TAP_CASE(test_large),     TAP_CASE(test_guarantee), TAP_CASE(test_not_replicable),
+        TAP_CASE(test_late_copy),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);
 }
