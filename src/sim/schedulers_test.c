@@ -158,6 +158,32 @@ static void workflows(void)
     has_str(err.text, "at most", "with the limit");
 }
 
+/* Trees in connected shares: thieves do not queue for data unseen, and no large branch is left for the end. */
+static void test_trees(void)
+{
+    static const struct {
+        enum workload_kind kind;
+        double least;
+    } trees[] = {{WORKLOAD_FAN_OUT, 0.985}, {WORKLOAD_FAN_IN, 0.96}};
+    for (size_t i = 0; i < 2; i++) {
+        struct workload d;
+        struct schedulers_result r;
+        struct bound_result b;
+        struct error err = {0};
+        workload_benchmark(&d, trees[i].kind, 64);
+        ok(workload_init(&d, &err), "a %s", workload_name(d.kind));
+        struct schedulers_config c = {.dag = &d, .nodes = 32, .cores = 2, .seed = 1};
+        ok(schedulers_run(&c, &r, &err) && bound_compute(&(struct bound_config){.dag = &d,
+                                                                                .cores = 64,
+                                                                                .bandwidth = 125e6,
+                                                                                .task_bytes = 1024},
+                                                         &b, &err),
+           "on 64 cores");
+        ok(b.timespan / r.makespan > trees[i].least, "at %.3f of the bound",
+           b.timespan / r.makespan);
+    }
+}
+
 static void bounds(void)
 {
     struct error err = {0};
@@ -194,8 +220,8 @@ static void bounds(void)
 int main(void)
 {
     static const struct tap_case cases[] = {
-        TAP_CASE(by_hand),   TAP_CASE(stealing), TAP_CASE(everything),
-        TAP_CASE(workflows), TAP_CASE(bounds),
+        TAP_CASE(by_hand),   TAP_CASE(stealing),   TAP_CASE(everything),
+        TAP_CASE(workflows), TAP_CASE(test_trees), TAP_CASE(bounds),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);
 }
