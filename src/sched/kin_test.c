@@ -75,6 +75,12 @@ static void test_awaited(void)
     b.now = 6;
     is_int(load_reply(&b, 0), 13, "until all has been sent");
     bed_free(&b);
+    struct sched_config slow = base;
+    slow.default_length = 100;
+    b = bed_new(slow);
+    is_int(stolen_load(&b, 0), 18,
+           "tasks of minutes are all spared: a second of the network is nothing");
+    bed_free(&b);
 }
 
 /* One of the tasks that wait here is ready, its data at node 1. */

@@ -124,6 +124,9 @@ void steal_wake(struct sched *s)
     }
 }
 
+/* Of the time between two starts here: a thief that has the data so soon is waited for by nobody. */
+#define STEAL_NO_TURN 0.1
+
 /* How many tasks this node itself would have begun before a thief has the data of this one: what others
  * were given travels first, one after the other, over the one interface. Data that are not here are on
  * their way to this node, and to a thief they would come after that. */
@@ -133,7 +136,9 @@ static double steal_keeps(const struct sched *s, const struct slot *task)
     double until = task->max_node == s->config.node ? s->sending_until : s->awaited_until;
     if (until > s->now)
         wait += until - s->now;
-    return !(task->all_size > 0) ? 0 : ceil(s->config.cores * wait / policy_length(s, task->task));
+    double turns = s->config.cores * wait / policy_length(s, task->task);
+    /* long tasks with little to read: none of them is worth an idle node */
+    return !(task->all_size > 0) || turns < STEAL_NO_TURN ? 0 : ceil(turns);
 }
 
 /* Tasks of these groups in the LReadyQ that a thief would have started before this node does: the

@@ -331,7 +331,7 @@ static void matrix_write_head(struct matrix_study *s)
         "by hash, "
         "stay below its Table 4, Fan-In by 35 points; below that table stands why. Our own "
         "schedulers, with "
-        "four changes, "
+        "five changes, "
         "lie above it. Our bound is higher than the "
         "published one.\n\n"
         "**What cannot be known.** What Kodiak's nodes, disks and network did besides what the "

@@ -85,11 +85,13 @@ static bool matrix_write_table_4(struct matrix_study *s)
         "thieves take "
         "stretches of neighbours, and both are better. The paper does not say which submission "
         "Table 4 "
-        "has.\n\nOurs differ in four things (docs/scheduler.md): a thief also gets tasks of the "
+        "has.\n\nOurs differ in five things (docs/scheduler.md): a thief also gets tasks of the "
         "LReadyQ that it "
         "would begin sooner; what a node's interface has still to send counts in that; data of the "
         "tasks that "
-        "start next are fetched ahead; and a node keeps the connected share that it holds.\n");
+        "start next are fetched ahead; a node keeps the connected share that it holds; and what "
+        "starts "
+        "first is the deepest task, in a Fan-Out the one with a large branch below it.\n");
     return true;
 }
 

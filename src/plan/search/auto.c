@@ -51,8 +51,9 @@ enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 
 #define AUTO_FAR_BEHIND 0.87
 /* Of the budget, for a first plan with copies of a graph that is too large for the members which make
  * one, where sending takes so many times as long as computing: there copies have been worth more than
- * all else. */
+ * all else. Of seconds nearly all: what it does not need is the others'. */
 #define AUTO_LARGE_COPY_SHARE 0.8
+#define AUTO_LARGE_COPY_TIME 0.92
 #define AUTO_LARGE_COPY_RATIO 8
 
 /* The search with copies ends after so many candidates that improved nothing: where copies do not help
@@ -277,11 +278,12 @@ static bool copies_are_promising(const struct problem *p)
 static void auto_search(struct auto_run *run, bool copies)
 {
     const struct problem *p = run->problem;
-    double begin = run->began_with_copies ? AUTO_LARGE_COPY_SHARE : 0;
+    double begin = run->began_with_copies && run->budget.moves ? AUTO_LARGE_COPY_SHARE : 0;
     double share = copies ? AUTO_SINGLE_SHARE : 1;
-    if (!run->began_with_copies && run->copied && plan_makespan(run->copied) < run->best.makespan) {
+    if (run->copied && plan_makespan(run->copied) < run->best.makespan) {
         bool hopeless = plan_makespan(run->copied) < AUTO_FAR_BEHIND * run->best.makespan;
         share = hopeless && p->n > EXACT_TASKS ? AUTO_SINGLE_SHARE_FAR : AUTO_SINGLE_SHARE_BEHIND;
+        share = fmax(share, begin);
     }
     if (p->n <= EXACT_TASKS && !p->ports) {
         /* A first short look settles most graphs of a dozen tasks; the second has a better
@@ -393,7 +395,8 @@ static struct plan *auto_improve(struct auto_run *run, struct portfolio *portfol
     /* before the bounds: here a first plan with copies is worth more than what they can say */
     run->began_with_copies = run->allow_copies && !run->copied && copies_are_promising(p);
     if (run->began_with_copies)
-        search_with_copies(run, 0, AUTO_LARGE_COPY_SHARE, 1);
+        search_with_copies(run, 0, run->budget.moves ? AUTO_LARGE_COPY_SHARE : AUTO_LARGE_COPY_TIME,
+                           1);
     double deadline = run->begun + AUTO_BOUND_SHARE * run->budget.seconds;
     run->bounds = bounds_find(p, bound_steps(&run->budget),
                               run->budget.seconds > 0 ? deadline : INFINITY, portfolio->makespan);
