@@ -20,10 +20,11 @@
 /* A folder may hold anything: deeper, or past so many, nobody looks for a workflow. */
 enum { FOLDER_DEPTH = 4, FOLDER_FILES = 2000, FOLDER_LOOK = 8192, FOLDER_LARGEST = 32 << 20 };
 
-static bool folder_has(const char *folder, const char *path)
+bool folder_holds(const char *folder, const char *path)
 {
     size_t n = strlen(folder);
-    return strncmp(folder, path, n) == 0 && (path[n] == '/' || (n && folder[n - 1] == '/'));
+    return strncmp(folder, path, n) == 0 &&
+           (!path[n] || path[n] == '/' || (n && folder[n - 1] == '/'));
 }
 
 char *folder_file(const struct laboratory *lab, const char *name, struct reply *out)
@@ -33,7 +34,7 @@ char *folder_file(const struct laboratory *lab, const char *name, struct reply *
     strbuf_printf(&asked, "%s/%s", lab->folder, name);
     bool there = realpath(lab->folder, folder) && realpath(asked.at, path);
     strbuf_free(&asked);
-    if (there && folder_has(folder, path))
+    if (there && folder_holds(folder, path) && strcmp(folder, path) != 0)
         return mem_copy_string(path);
     /* the same words for both: what lies outside is nobody's business */
     reply_fail(out, 404, "there is no such file in the folder of this page");

@@ -2,5 +2,7 @@
 #pragma once
 #include "ui/request.h"
 
+/* Whether a path is the folder or inside it: /lab is not in the way of /lab2. Both are real paths. */
+bool folder_holds(const char *folder, const char *path);
 /* The path of a file that is there and inside the folder, whatever links say. The caller frees; NULL: `out` says why not. */
 char *folder_file(const struct laboratory *lab, const char *name, struct reply *out);

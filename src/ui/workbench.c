@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "ui/folder.h"
 #include "ui/handlers.h"
 #include "ui/laboratory.h"
 #include "weft/weft.h"
@@ -34,7 +35,6 @@ char *workbench_path(const struct laboratory *lab, const char *name, struct repl
 {
     char real[PATH_MAX];
     struct strbuf path = {0};
-    size_t n = strlen(lab->folder);
     if (!name || !name_is_plain(name)) {
         reply_fail(out, 400, "expected the name of a file in this folder");
         return NULL;
@@ -47,8 +47,7 @@ char *workbench_path(const struct laboratory *lab, const char *name, struct repl
         there = realpath(above, real) != NULL;
         free(above);
     }
-    if (there && (strcmp(real, lab->folder) == 0 ||
-                  (strncmp(real, lab->folder, n) == 0 && (real[n] == '/' || n == 1))))
+    if (there && folder_holds(lab->folder, real))
         return strbuf_steal(&path);
     strbuf_free(&path);
     reply_fail(out, there ? 403 : 404,

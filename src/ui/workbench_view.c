@@ -8,6 +8,7 @@
  *
  * Nothing is decided here: places come from the library's layout, lights from a dry run. */
 #include "base/mem.h"
+#include "ui/folder.h"
 #include "ui/handlers.h"
 #include "ui/laboratory.h"
 #include "ui/workbench.h"
@@ -252,7 +253,7 @@ static void last_run_find(struct last_run *l, const struct laboratory *lab, cons
     struct weft_history *history = weft_history_open(NULL, &error);
     struct weft_runs *runs = history ? weft_history_runs(history, &filter, &error) : NULL;
     for (size_t i = 0; runs && weft_runs_get(runs, i, &head); i++) {
-        if (!head.folder || strncmp(head.folder, lab->folder, strlen(lab->folder)) != 0)
+        if (!head.folder || !folder_holds(lab->folder, head.folder))
             continue;
         l->going = head.outcome && strcmp(head.outcome, "running") == 0;
         l->watch = weft_watch_open(head.run, &error);
