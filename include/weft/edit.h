@@ -18,6 +18,7 @@ extern "C" {
 #endif
 
 struct weft_edit;
+struct weft_workflow;
 
 /* NULL: the text is no YAML. `name` stands for the file in messages. */
 struct weft_edit *weft_edit_new(const char *text, size_t n, const char *name,
