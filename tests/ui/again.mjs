@@ -1,6 +1,6 @@
 /* What an audit of the page found (018_again_test.sh): a run that is tried again is the same run; what would run is asked for what is
  * typed; wires are those that the workflow has; a constraint that cannot be read is told; moved boxes are put back; axe-core in wide
- * windows, dark and light. Speaks TAP. */
+ * windows, dark and light, and in the dark on a laptop. Speaks TAP. */
 import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { accessible, comes, laboratory, ok, shot, test, until, weft } from "./support.mjs";
@@ -77,16 +77,16 @@ async function bench(page, origin) {
     await shot(page, "again-bench");
 }
 
-/* Every view, in a large window, in both colours. */
+/* Every view, in a large window in both colours, and on a laptop in the dark (views.mjs looks at it by day). */
 async function wide(page, origin) {
-    await page.setViewportSize({ width: 3840, height: 2160 });
-    for (const colorScheme of ["dark", "light"]) {
+    for (const [width, height, colorScheme] of [[3840, 2160, "dark"], [3840, 2160, "light"], [1366, 768, "dark"]]) {
+        await page.setViewportSize({ width, height });
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         for (const view of ["#workbench?file=table.yaml", "#run", "#run?run=2&task=0", "#plan?flow=table.yaml&on=2", "#experiments", "#database?run=1", "#cluster"]) {
             await page.goto(`${origin}/${view}`);
             await page.locator("main .card, main .workbench, main section").first().waitFor();
             await page.waitForTimeout(200);
-            await accessible(page, `${view} in a window of 3840 x 2160, ${colorScheme}`);
+            await accessible(page, `${view} in a window of ${width} x ${height}, ${colorScheme}`);
         }
     }
 }

@@ -290,6 +290,26 @@ async function stream(page, origin) {
     await shot(page, "stream");
 }
 
+/* One that goes on: its figures come while items do, and stand when it is over. */
+async function stream_live(page, origin) {
+    const going = spawn(weft, ["stream", path.join(lab.work, "stream.yaml"), "--from", "-", "--to", "-", "-q"], { env: lab.environment, stdio: ["pipe", "ignore", "ignore"] });
+    const over = new Promise((resolve) => going.on("exit", resolve));
+    let fed = 0;
+    const feeding = setInterval(() => going.stdin.write(`line ${++fed}\n`), 100);
+    await page.goto(`${origin}/#run`);
+    await page.reload();
+    await page.getByRole("link", { name: /lines/ }).first().click();
+    const figures = page.getByRole("region", { name: "stream" }).getByRole("status");
+    const items = async () => Number(/^([\d,]+) item/.exec(await figures.innerText().catch(() => ""))?.[1] ?? NaN);
+    await until(async () => /in work/.test(await figures.innerText().catch(() => "")), "a stream that goes on has figures");
+    const before = await items();
+    await until(async () => (await items()) > before, "which grow with its items");
+    clearInterval(feeding);
+    going.stdin.end();
+    ok((await over) === 0, "it ends");
+    await until(async () => (await items()) === fed && !/in work/.test(await figures.innerText()), "and all of its items are told");
+}
+
 /* Every view on a phone is as wide as it, and scrolls one way. */
 async function phone(context, origin) {
     const small = await context.newPage();
@@ -337,6 +357,7 @@ await test(lab, async ({ context }) => {
     await failures(page, origin);
     await cancelled(page, origin);
     await stream(page, origin);
+    await stream_live(page, origin);
     await phone(context, origin);
     await many(page, context, origin);
 });
