@@ -46,6 +46,23 @@ void agent_answer_keep(struct agent *a, uint64_t run, uint32_t object, bool good
     }
 }
 
+/* A task here may have wanted it before the KEEP came, from a link that does not lead there: whoever leaves
+ * and asks us to keep it is the last who has it. */
+bool agent_fetch_kept(struct agent *a, struct job *j, uint32_t object, const char *why)
+{
+    for (size_t i = 0; i < a->keeps.n; i++) {
+        struct keep *k = &a->keeps.at[i];
+        if (k->run != j->number || k->object != object || k->begun)
+            continue;
+        struct keep now = *k; /* what is fetched may be here at once, and answer */
+        k->begun = true;
+        depot_fetch(j->depot, object, now.link, &now.content, false);
+        return true;
+    }
+    agent_answer_keep(a, j->number, object, false, why);
+    return false;
+}
+
 /* ---- clients ---- */
 
 /* Does a file stand here with that content? So a client learns whether a file system is shared. */
@@ -218,7 +235,15 @@ static bool agent_take_refused(void *context, struct message_in *m)
 
 static bool agent_take_kept(void *context, struct message_in *m)
 {
-    agent_handed_over(context, m->from, m->run, bytes_u32(&m->in));
+    char why[256];
+    uint32_t object = bytes_u32(&m->in);
+    bool good = bytes_u8(&m->in);
+    size_t n;
+    const char *text = bytes_text(&m->in, &n);
+    if (!bytes_end(&m->in))
+        return false;
+    snprintf(why, sizeof why, "%.*s", (int)(n < sizeof why ? n : sizeof why - 1), text);
+    agent_handed_over(context, m->from, m->run, object, good ? NULL : why);
     return true;
 }
 
@@ -281,9 +306,7 @@ static void links_closed(void *context, struct link *l, const char *why)
     for (size_t i = 0; i < a->keeps.n; i++)
         if (a->keeps.at[i].link == l)
             a->keeps.at[i--] = array_pop(&a->keeps);
-    for (size_t i = 0; i < a->handing.n; i++)
-        if (a->handing.at[i].link == l)
-            a->handing.at[i--] = array_pop(&a->handing);
+    agent_handing_closed(a, l);
     for (size_t i = 0; i < a->early.n; i++)
         if (a->early.at[i].link == l)
             a->early.at[i].link = NULL;

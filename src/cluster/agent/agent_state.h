@@ -29,10 +29,20 @@
 #include "drive/holding.h"
 #include "exec/measure.h"
 
-struct keep { /* a KEEP that is not answered yet: by us (keeps), or by others (handing) */
+struct keep { /* a KEEP that we have not answered yet */
     uint64_t run;
     uint32_t object;
     struct link *link;
+    struct digest content;
+    bool begun; /* it is being fetched over `link`; false: elsewhere, for a task that waits here */
+};
+
+struct handing { /* an object that others are to keep before we leave (departure.c) */
+    uint64_t run;
+    uint32_t object;
+    uint32_t refused;  /* how often it came to nothing */
+    struct link *link; /* whom we asked, and who has not answered; NULL: nobody is asked */
+    double again;      /* clock_seconds(), of one that nobody is asked to keep: not before */
 };
 
 struct early { /* a message for a run that is still being read */
@@ -107,7 +117,8 @@ struct agent {
     enum agent_departure departure;
     double leave_since, signed_off; /* when it began to hand over, to sign off */
     bool hands_over;                /* fact: it leaves in order, and hands over what it has */
-    ARRAY(struct keep) handing;     /* objects that others are asked to keep before it leaves */
+    ARRAY(struct handing) handing;  /* what others are to keep before it leaves */
+    char refusal[256];              /* why one of them did not take something, the last time */
     double ends;    /* clock_seconds(): nothing lasts longer here than until then; 0: it stays */
     double lasts;   /* seconds from its start to that */
     bool told;      /* fact: a request at agent_options.stop has come */
@@ -190,14 +201,20 @@ void agent_go_on_leaving(struct agent *a);
 void agent_sign_off(struct agent *a);
 /* The store does not answer: gone without a word. */
 void agent_give_up_signing_off(struct agent *a);
-/* Another keeps what we had, or cannot: either way it is not waited for any more. */
-void agent_handed_over(struct agent *a, const struct link *l, uint64_t run, uint32_t object);
+/* Another keeps what we had (`why` NULL), or says why it cannot: then it is asked again, or another is. */
+void agent_handed_over(struct agent *a, const struct link *l, uint64_t run, uint32_t object,
+                       const char *why);
+/* Whoever is at its other end answers nothing any more. */
+void agent_handing_closed(struct agent *a, const struct link *l);
 
 /* ---- agent_links.c ---- */
 
 struct links *agent_listen(struct agent *a, struct error *err);
 /* An object that a KEEP asked for is here (or cannot be): who asked is notified. */
 void agent_answer_keep(struct agent *a, uint64_t run, uint32_t object, bool good, const char *why);
+/* A fetch of it failed. True: somebody has asked us to keep it and was not tried yet; it is being fetched from
+ * there now. False: whoever asked has heard that it came to nothing. */
+bool agent_fetch_kept(struct agent *a, struct job *j, uint32_t object, const char *why);
 /* The answer to a KEEP of a run that is not worked on here. */
 void agent_refuse_keep(struct link *l, const void *data, size_t n);
 /* The answer to a FETCH of one that nothing is known of here. */

@@ -310,13 +310,15 @@ static void job_keep(struct job *j, struct link *l, struct bytes *in, bool *malf
             *malformed = true;
             return;
         }
-        array_push(&j->agent->keeps, (struct keep){j->number, object, l});
+        bool begun = !j->depot || !depot_is_fetching(j->depot, object);
+        array_push(&j->agent->keeps, (struct keep){j->number, object, l, content, begun});
         if (!agent_is_staying(j->agent))
             agent_answer_keep(j->agent, j->number, object, false, "this agent is leaving too");
         else if (!j->depot || depot_has(j->depot, object))
             agent_answer_keep(j->agent, j->number, object, true, "");
-        else
+        else if (begun)
             depot_fetch(j->depot, object, l, &content, false);
+        /* else it comes from elsewhere; if it does not, from here (agent_fetch_kept()) */
     }
     *malformed |= !bytes_end(in);
 }

@@ -565,7 +565,8 @@ static bool is_our_trouble(const struct job *j, const char *why)
 
 void supply_arrived(struct job *j, uint32_t object, bool good, const char *why)
 {
-    agent_answer_keep(j->agent, j->number, object, good, good ? "" : why);
+    if (!good && agent_fetch_kept(j->agent, j, object, why))
+        return; /* whoever wants it here waits for that */
     if (!good) {
         uint32_t want = j->supply.want_of[object];
         if (is_our_trouble(j, why) && want == NONE)
@@ -581,6 +582,7 @@ void supply_arrived(struct job *j, uint32_t object, bool good, const char *why)
     j->needs.present[object] = 1;
     j->supply.touched[object] = job_now(j);
     want_tell_copy(j, object, j->agent->node); /* others may fetch it here now */
+    agent_answer_keep(j->agent, j->number, object, true, "");
     want_arrived(j, object);
 }
 
