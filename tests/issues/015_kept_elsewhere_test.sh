@@ -38,4 +38,30 @@ ok $? "the run ends well"
 client=""
 [ "$(cat b.txt)" = 1 ] && ! grep -q "left behind" "$work/far.log"
 ok $? "with what it is to have made"
+
+# What is lost, and can be made again nowhere: who follows the run is told what it waits for, and an agent that comes with that makes it.
+cat >lost.yaml <<EOF
+weft: 1
+tasks:
+  first: { run: 'echo 2 > {out}', out: c.txt, needs: far }
+  gate: { run: 'until [ -e $work/open ]; do sleep 0.1; done; echo 3 > {out}', out: g.txt, needs: near }
+  second: { run: 'cat {in} > {out}', in: [c.txt, g.txt], out: d.txt, needs: near }
+EOF
+start_agent gone "$weft" agent -j 2 --has far --lease 3
+are_ready gone
+timeout 120 "$weft" run lost.yaml --on cluster --no-shared >"$work/run.out" 2>"$work/run.log" </dev/null &
+client=$!
+wait_for 60 work_is 2 done -ge 1 gone
+kill -KILL "$pid_gone"
+touch "$work/open"
+is_told() { grep -q "waits until an agent joins that has room: it asks for .*far" "$work/run.log"; }
+wait_for 60 is_told
+ok $? "a file that died with its agent and that nobody has room to make again: it is told what is waited for"
+start_agent again "$weft" agent -j 2 --has far
+wait $client
+ok $? "one comes that has it, and the run ends well"
+client=""
+[ "$(cat d.txt)" = "2
+3" ]
+ok $? "with what it is to have made"
 finish

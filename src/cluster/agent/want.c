@@ -77,7 +77,7 @@ static uint32_t want_find(struct job *j, uint32_t object)
     struct want *x = want_at(j, number);
     x->object = object;
     x->since = job_now(j);
-    x->recompute_here = x->unreached = x->owner_asked = x->producer_done = false;
+    x->recompute_here = x->unreached = x->owner_asked = x->producer_done = x->no_room = false;
     x->from = NONE;
     x->waiting.n = x->places.n = 0;
     s->want_of[object] = number;
@@ -233,12 +233,26 @@ bool want_awaits_submitter(const struct job *j, char *name, size_t n)
     return false;
 }
 
+uint32_t want_unfit(const struct job *j, uint32_t *task)
+{
+    uint32_t lost = 0;
+    for (size_t i = 0; i < j->supply.wants.n; i++) {
+        const struct want *x = &j->supply.wants.at[i];
+        if (x->object == NONE || !x->no_room)
+            continue;
+        *task = j->w->producer[x->object];
+        lost++;
+    }
+    return lost;
+}
+
 /* Its producer is done and nobody has it: it is produced once more, here or by its owner. */
 static void want_recompute(struct job *j, uint32_t number)
 {
     struct want *x = want_at(j, number);
     uint32_t producer = j->w->producer[x->object], owner = want_owner(j, producer);
-    if (owner == NONE && !x->recompute_here) { /* an agent with room for it may come */
+    x->no_room = owner == NONE && !x->recompute_here;
+    if (x->no_room) { /* an agent with room for it may come; who follows the run is told (want_unfit()) */
         want_rest(j, number, rest_long);
         return;
     }
@@ -314,7 +328,7 @@ static void want_next_place(struct job *j, uint32_t number)
         const struct digest *expected = want_expected(j, x->object);
         if (l && want_change(j, number, WANT_FETCH)) {
             x->from = node;
-            x->owner_asked = false;
+            x->owner_asked = x->no_room = false;
             depot_fetch(j->depot, x->object, l, expected ? expected : &place.content, false);
             return;
         }

@@ -28,6 +28,7 @@ struct want {
     bool unreached;      /* of this round: one that lives and may have it could not be reached */
     bool owner_asked;    /* the owner was asked, in vain: next time it rests instead */
     bool producer_done;  /* the store said so */
+    bool no_room;        /* it is lost, and no agent that is there has room for its producer */
 };
 
 /* True: the object is here. Otherwise it is wanted from now on, and `held` (NONE: nobody) waits. */
@@ -36,6 +37,8 @@ bool want_object(struct job *j, uint32_t object, uint32_t held);
 bool want_restore(struct job *j, uint32_t object);
 /* Is an input waited for that only who submitted the run has, with nobody attached? Its name, for people. */
 bool want_awaits_submitter(const struct job *j, char *name, size_t n);
+/* How many objects are lost whose producers no agent that is there has room for; `task`: one of these. */
+uint32_t want_unfit(const struct job *j, uint32_t *task);
 /* The content that it must have; NULL: any, by the digest that comes with it. */
 const struct digest *want_expected(const struct job *j, uint32_t object);
 /* Tell the store that it stands at `node`, with the content and the size that are known here. */

@@ -351,6 +351,19 @@ void watch_end(struct job *j, const struct link *l)
 
 /* ---- about itself ---- */
 
+/* What a task that no agent has room for asks for, for people. */
+static void work_asks(const struct job *j, uint32_t task, char *text, size_t size)
+{
+    uint32_t span = workflow_span(j->w, task);
+    struct capacity asks = capacity_demand(j->w, task);
+    capacity_text(j->w, &asks, text, size);
+    size_t n = strlen(text);
+    if (span > 1)
+        n += (size_t)snprintf(text + n, size - n, " on each of %u node%s", span, plural(span));
+    if (j->agent->ends > 0 && task < j->ticket.seconds.n && n < size)
+        snprintf(text + n, size - n, ", for %.0f s", ceil(j->ticket.seconds.at[task]));
+}
+
 /* Goes with every heartbeat: `weft status` shows it. */
 void job_work(const struct job *j, struct member_work *out)
 {
@@ -392,17 +405,11 @@ void job_work(const struct job *j, struct member_work *out)
         out->held += c.at[i];
     if (job_is_scheduling(j))
         snprintf(out->policy, sizeof out->policy, "%s", sched_policy_name(c.policy));
-    if (c.at[SCHED_UNFIT] && agent_is_staying(j->agent)) {
-        uint32_t task = sched_unfit(driver_sched(j->driver)), span = workflow_span(j->w, task);
-        struct capacity asks = capacity_demand(j->w, task);
-        capacity_text(j->w, &asks, out->asks, sizeof out->asks);
-        size_t n = strlen(out->asks);
-        if (span > 1)
-            n += (size_t)snprintf(out->asks + n, sizeof out->asks - n, " on each of %u node%s",
-                                  span, plural(span));
-        if (j->agent->ends > 0 && task < j->ticket.seconds.n && n < sizeof out->asks)
-            snprintf(out->asks + n, sizeof out->asks - n, ", for %.0f s",
-                     ceil(j->ticket.seconds.at[task]));
-        out->unfit = c.at[SCHED_UNFIT];
+    uint32_t task = NONE, lost = want_unfit(j, &task);
+    if (c.at[SCHED_UNFIT])
+        task = sched_unfit(driver_sched(j->driver));
+    if (task != NONE && agent_is_staying(j->agent)) {
+        work_asks(j, task, out->asks, sizeof out->asks);
+        out->unfit = c.at[SCHED_UNFIT] + lost;
     }
 }
