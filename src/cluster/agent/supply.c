@@ -11,7 +11,6 @@
 #include "model/growth.h"
 #include "cluster/agent/agent_state.h"
 #include "cluster/agent/job_failures.h"
-#include "exec/health.h"
 
 #include <stddef.h>
 
@@ -556,25 +555,10 @@ bool supply_ended(struct job *j, struct sched_ended *e)
 
 /* ---- data that comes ---- */
 
-/* This machine's: then nothing is known of who has it, and computing it again would not help. What the
- * other side says of itself is not ours, whatever words it has. */
-static bool is_our_trouble(const struct job *j, const char *why)
-{
-    return !depot_was_refused(j->depot) && health_of_error(why);
-}
-
 void supply_arrived(struct job *j, uint32_t object, bool good, const char *why)
 {
-    if (!good && agent_fetch_kept(j->agent, j, object, why))
-        return; /* whoever wants it here waits for that */
     if (!good) {
-        uint32_t want = j->supply.want_of[object];
-        if (is_our_trouble(j, why) && want == NONE)
-            aside_count_trouble(j->agent, health_of_error(why), NULL, why);
-        else if (is_our_trouble(j, why))
-            want_fail(j, want, why); /* other agents may have better luck with those that wait */
-        else
-            want_not_fetched(j, object);
+        want_not_fetched(j, object, why);
         return;
     }
     j->needs.content[object] = *depot_digest(j->depot, object);

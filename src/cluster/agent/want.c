@@ -9,6 +9,7 @@
  *     reported once (supply_arrived()), a rest has an end, a recomputation ends as a task does.
  * I4. Adding a want may move all others: a pointer to one is not used after anything that may. */
 #include "cluster/agent/agent_state.h"
+#include "exec/health.h"
 
 static const double patience = 60; /* seconds for an input that only the submitter may still have */
 /* Seconds until it is tried again. Short: mostly an agent that died and is not yet known
@@ -371,11 +372,9 @@ void want_located(struct job *j, uint32_t number, const struct meta_answer *a,
     want_next_place(j, number);
 }
 
-void want_not_fetched(struct job *j, uint32_t object)
+/* That one has not brought it. */
+static void want_go_on(struct job *j, uint32_t number)
 {
-    uint32_t number = j->supply.want_of[object];
-    if (number == NONE)
-        return;
     struct want *x = want_at(j, number);
     switch (x->state) {
     case WANT_FROM_SUBMITTER:
@@ -391,6 +390,22 @@ void want_not_fetched(struct job *j, uint32_t object)
     default: /* an old fetch, of a want that goes another way by now */
         break;
     }
+}
+
+/* A trouble of this machine says nothing of who has it, and computing it again would not help: other agents may
+ * have better luck with those that wait. What the other side says of itself is not ours, whatever its words. */
+void want_not_fetched(struct job *j, uint32_t object, const char *why)
+{
+    enum trace_trouble ours = depot_was_refused(j->depot) ? 0 : health_of_error(why);
+    if (agent_fetch_kept(j->agent, j, object, why))
+        return; /* whoever wants it here waits for that */
+    uint32_t number = j->supply.want_of[object];
+    if (ours && number == NONE)
+        aside_count_trouble(j->agent, ours, NULL, why);
+    else if (ours)
+        want_fail(j, number, why);
+    else if (number != NONE)
+        want_go_on(j, number);
 }
 
 void want_tick(struct job *j)

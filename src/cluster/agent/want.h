@@ -45,8 +45,8 @@ const struct digest *want_expected(const struct job *j, uint32_t object);
 void want_tell_copy(struct job *j, uint32_t object, uint32_t node);
 /* It is here: those that wait for it have one input less to wait for. */
 void want_arrived(struct job *j, uint32_t object);
-/* A fetch came to nothing. */
-void want_not_fetched(struct job *j, uint32_t object);
+/* A fetch came to nothing: of a want, or of what others asked us to keep. */
+void want_not_fetched(struct job *j, uint32_t object, const char *why);
 /* It cannot be had: those that wait for it fail. May free and add wants and held tasks. */
 void want_fail(struct job *j, uint32_t number, const char *why);
 /* The store's answers to its questions. */
