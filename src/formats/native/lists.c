@@ -239,6 +239,8 @@ static bool read_range(const struct native *n, yaml_ref v, const char *title,
     double count = floor((x[1] - x[0]) / x[2] + 1e-9) + 1;
     if (!(count <= LIST_VALUES_MOST))
         return too_many(n, v, title);
+    intern_expect(&rows->lists->values, (uint32_t)count);
+    array_reserve(&rows->cells, (size_t)count);
     for (uint32_t i = 0; i < (uint32_t)count; i++) {
         char text[64];
         double value = x[0] + i * x[2];
