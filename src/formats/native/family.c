@@ -2,10 +2,7 @@
  * reading its task once more. */
 #include "formats/native/family.h"
 #include "base/suggest.h"
-#include "formats/native/list_sources.h"
-#include "model/command.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* The axis of this list, made if it has none yet. */

@@ -140,6 +140,8 @@ static void search_files(struct file_search *f, const char *pattern)
     folder_names names = {0};
     if (!outside_list(f->n->outside, f->path.n ? f->path.at : ".", &names))
         return;
+    if (!*end && names.n < LIST_VALUES_MOST) /* most of them are values, and mostly new ones */
+        intern_expect(&f->rows->lists->values, (uint32_t)names.n);
     for (size_t i = 0; i < names.n && !f->failed; i++)
         if (names.at[i][0] != '.' || pattern[0] == '.')
             try_name(f, pattern, end, names.at[i]);

@@ -5,7 +5,6 @@
  * grouping n rows by k values costs O(n), not O(n k). */
 #include "formats/native/family.h"
 #include "base/suggest.h"
-#include "formats/native/list_sources.h"
 #include "model/command.h"
 
 #include <stdio.h>
