@@ -136,7 +136,9 @@ bool family_read(struct family *f, struct lists *l, const struct native *n, yaml
         a->grouping = lists_group(l, a->list, 0, a->columns);
         f->combinations *= l->groupings.at[a->grouping].off[1];
         if (f->combinations > FAMILY_MOST)
-            return native_error(n, each, "each makes more than %d tasks", FAMILY_MOST);
+            return native_error(n, each,
+                                "each makes more than %d tasks; let one take several of the values",
+                                FAMILY_MOST);
     }
     return except == YAML_NONE || yaml_is_null(&n->y, except) ||
            read_list_of(n, except, f, l, true);
