@@ -58,6 +58,9 @@ mistake "list 'b': latin.txt is no text in UTF-8" 'lists: { b: { lines: latin.tx
 printf 'a\nb\n\na\n' >twice.txt
 mistake "list 'b' has the value 'a' twice, the second time in line 4" 'lists: { b: { lines: twice.txt } }\ntasks: { x: { each: b } }'
 
+# ---- except ----
+mistake "b.yaml:3: task 'x': except names {s} 'c98', which it never is; did you mean 'c99'?" 'lists: { s: [c99, c11] }\ntasks: { x: { each: s, except: [{ s: c98 }], run: "echo {s}" } }'
+
 # ---- tables ----
 table='lists: { b: { table: t.csv } }'
 printf 'k,c\n1,2\n' >t.csv

@@ -73,6 +73,22 @@ static bool read_each_entry(struct family *f, struct lists *l, const struct nati
     return fresh || native_error(n, v, "each names '%.80s' twice", name);
 }
 
+/* Always false: `except` names a value that the variable does not have. */
+static bool never_that_value(const struct lists *l, const struct list *list,
+                             const struct variable *x, const struct native *n, yaml_ref at,
+                             const char *value)
+{
+    const char **values = mem_new(const char *, list->nrows);
+    for (uint32_t row = 0; row < list->nrows; row++)
+        values[row] = lists_value(l, list_cell(list, row, x->column));
+    const char *near = suggest_nearest(value, values, list->nrows);
+    native_error(n, at, "except names {%s} '%.80s', which it never is%s%.80s%s",
+                 lists_name(l, x->name), value, near ? "; did you mean '" : "", near ? near : "",
+                 near ? "'?" : "");
+    free(values);
+    return false;
+}
+
 /* {std: c99, test: sum}: every condition of a row must hold. */
 static bool read_exception(struct family *f, const struct lists *l, const struct native *n,
                            yaml_ref v)
@@ -100,8 +116,7 @@ static bool read_exception(struct family *f, const struct lists *l, const struct
         for (uint32_t row = 0; row < list->nrows && !known; row++)
             known = list_cell(list, row, x->column) == number;
         if (!known)
-            return native_error(n, yaml_value(k), "except names {%s} '%.80s', which it never is",
-                                name, value);
+            return never_that_value(l, list, x, n, yaml_value(k), value);
         k = yaml_next(&n->y, v, k);
         array_push(&f->exceptions, (struct family_exception){.list = x->list,
                                                              .row_column = x->column,
