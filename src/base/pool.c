@@ -121,12 +121,12 @@ enum {
     TAG_WORD = 8,           /* tags that are looked at together */
 };
 
-static bool is_digit(char c)
+static bool name_is_digit(char c)
 {
     return (unsigned char)(c - '0') < 10;
 }
 
-static bool is_letter(char c)
+static bool name_is_letter(char c)
 {
     return (unsigned char)((c | 32) - 'a') < 26;
 }
@@ -136,10 +136,10 @@ static size_t name_digit_at(const char *text, size_t len)
 {
     size_t least = len > NAME_LOOKED ? len - NAME_LOOKED : 0, i = len;
     while (i > least) {
-        if (!is_digit(text[--i]))
+        if (!name_is_digit(text[--i]))
             continue;
         size_t before = i;
-        while (before > least && is_letter(text[before - 1]))
+        while (before > least && name_is_letter(text[before - 1]))
             before--;
         if (before == i || before == least || text[before - 1] != '.')
             return i;
@@ -285,7 +285,7 @@ static void name_index_grow(struct name_index *x, uint32_t mask)
 }
 
 /* At most three quarters full; five eighths where names stand in tens. */
-static bool is_full(uint32_t mask, uint64_t names)
+static bool name_index_is_full(uint32_t mask, uint64_t names)
 {
     return names * 8 > ((uint64_t)mask + 1) * (mask < TAGGED_SLOTS ? 6 : 5);
 }
@@ -293,7 +293,7 @@ static bool is_full(uint32_t mask, uint64_t names)
 void name_index_expect(struct name_index *x, uint32_t names)
 {
     uint32_t mask = x->mask;
-    while (mask < UINT32_MAX / 2 && is_full(mask, names))
+    while (mask < UINT32_MAX / 2 && name_index_is_full(mask, names))
         mask = mask * 2 + 1;
     if (mask > x->mask)
         name_index_grow(x, mask);
@@ -308,7 +308,7 @@ void name_index_add(struct name_index *x, const struct pool *p, const str_id *na
 
 void name_index_add_hashed(struct name_index *x, uint32_t number, uint32_t hash)
 {
-    if (is_full(x->mask, x->used + (uint64_t)1))
+    if (name_index_is_full(x->mask, x->used + (uint64_t)1))
         name_index_grow(x, x->mask * 2 + 1);
     name_index_place(x, (struct name_slot){number + 1, hash});
     x->used++;
