@@ -1,9 +1,10 @@
 # bash completion for weft; commands, options, planners and formats are asked from the program itself, names of a workflow are looked up in
-# its text: no workflow is read for it, and of a large one the first megabyte counts, so that the shell never waits.
+# its text, and of a large one the first megabyte counts. Only for members of families (count@doc=...) and the files that they make the workflow
+# is expanded, for a second at most: the shell never waits.
 
-# Names of a native workflow, a line each: _weft_names FILE parameters (with lists) | targets (tasks, families, files that are made)
+# Names of a native workflow, a line each: _weft_names FILE parameters (with lists) | targets (tasks, families, files that are made) | members
 _weft_names() {
-    [ -f "$1" ] && head -c 1000000 -- "$1" 2>/dev/null | awk -v what="$2" '
+    [ -f "$1" ] && if [ "$2" = members ]; then timeout 1 weft show "$1" --expanded 2>/dev/null; else cat -- "$1" 2>/dev/null; fi | head -c 1000000 | awk -v what="${2/members/targets}" '
         # the keys of a flow mapping in `text`, at its first level
         function flow(text,   i, c, depth, quote, word) {
             for (i = 1; i <= length(text); i++) {
@@ -46,14 +47,40 @@ _weft_names() {
 # The first operand: words that are no options and no values of options are, most likely, the workflow.
 _weft_flow() {
     local i
-    for ((i = 2; i < COMP_CWORD; i++)); do
-        case ${COMP_WORDS[i]} in -*) continue ;; *) [ -f "${COMP_WORDS[i]}" ] && echo "${COMP_WORDS[i]}" && return ;; esac
+    for ((i = 2; i < at; i++)); do
+        case ${words[i]} in -*) continue ;; *) [ -f "${words[i]}" ] && echo "${words[i]}" && return ;; esac
     done
 }
 
+# Replies for a target: what stands in the text, or else what its families make.
+_weft_targets() {
+    local flow found
+    flow=$(_weft_flow)
+    [ -n "$flow" ] || return
+    found=$(compgen -W "$(_weft_names "$flow" targets)" -- "$word")
+    [ -n "$found" ] || [ -z "$word" ] || found=$(compgen -W "$(_weft_names "$flow" members)" -- "$word")
+    COMPREPLY+=($found)
+}
+
+# bash takes a word apart at = and @, which names of members have: it is put together again, and of a reply it gets what stands behind the last of them.
 _weft() {
-    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} flow
-    if [ "$COMP_CWORD" -eq 1 ]; then
+    local words=("${COMP_WORDS[@]}") at=$COMP_CWORD line=${COMP_LINE:0:${COMP_POINT:-0}} word behind
+    case $line in
+    "" | *[\"\'\\]*) line= ;;
+    *)
+        read -ra words <<<"$line"
+        case $line in *[[:blank:]]) words+=("") ;; esac
+        at=$((${#words[@]} - 1)) ;;
+    esac
+    word=${words[at]}
+    _weft_reply "${words[at - 1]}" "${words[1]}"
+    behind=${word##*[@=:]}
+    [ -z "$line" ] || COMPREPLY=("${COMPREPLY[@]#"${word%"$behind"}"}")
+}
+
+_weft_reply() { # the word before, the command
+    local before=$1 command=$2
+    if [ "$at" -eq 1 ]; then
         COMPREPLY=($(compgen -W "$(weft help 2>/dev/null | sed -nE 's/^  ([a-z]+) .*/\1/p')" -- "$word"))
         return
     fi
@@ -62,7 +89,7 @@ _weft() {
         COMPREPLY=($(compgen -S = -W "$(_weft_names "$(_weft_flow)" parameters)" -- "$word"))
         compopt -o nospace 2>/dev/null
         return ;;
-    --until | --since | --why) COMPREPLY=($(compgen -W "$(_weft_names "$(_weft_flow)" targets)" -- "$word")); return ;;
+    --until | --since | --why) _weft_targets; return ;;
     --with | --order) COMPREPLY=($(compgen -W "$(weft planners --names 2>/dev/null)" -- "$word")); return ;;
     --by) COMPREPLY=($(compgen -W kind -- "$word")); return ;;
     --policy) # "schedulers: flds, ..., auto, or all to compare them"
@@ -78,8 +105,9 @@ _weft() {
     -*) COMPREPLY=($(compgen -W "--profile $(weft help "$command" 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)" -- "$word")) ;;
     *)
         COMPREPLY=($(compgen -f -- "$word"))
+        [ ${#COMPREPLY[@]} -eq 0 ] || compopt -o filenames 2>/dev/null # only then: it escapes the = of sigma=2
         # behind the workflow stand its targets
-        case $command in run | submit | plan | compare | show | order | lint | clean | stream | sim | bound | predict) flow=$(_weft_flow); [ -z "$flow" ] || COMPREPLY+=($(compgen -W "$(_weft_names "$flow" targets)" -- "$word")) ;; esac ;;
+        case $command in run | submit | plan | compare | show | order | lint | clean | stream | sim | bound | predict) _weft_targets ;; esac ;;
     esac
 }
-complete -o filenames -F _weft weft
+complete -F _weft weft

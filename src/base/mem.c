@@ -28,7 +28,7 @@ enum {
     SHARDS = 64,          /* more than the threads that allocate at once on any machine of ours */
     FIRST_CAPACITY = 64,  /* of a shard: a kilobyte, so that short calls do not grow it */
     KEEP_CAPACITY = 4096, /* a shard larger than this is given back when no ledger is open */
-    LARGE = 16 << 20, /* bytes from which on a block asks for large pages: its rest costs little */
+    LARGE = 4 << 20, /* bytes from which on a block asks for large pages: its rest costs little */
     PAGE = 4096,
 };
 

@@ -17,6 +17,8 @@ void pool_init(struct pool *p);
 void pool_free(struct pool *p);
 /* Append a copy (no search for an equal one). Past 4 GiB of text: as memory that runs out. */
 str_id pool_add(struct pool *p, const char *text, size_t len);
+/* Room for so many bytes more, a NUL each counted. */
+void pool_expect(struct pool *p, size_t more);
 static inline const char *pool_text(const struct pool *p, str_id id)
 {
     return p->at + id;
@@ -28,7 +30,8 @@ static inline const char *pool_text(const struct pool *p, str_id id)
  * insertion order does not matter. */
 struct name_slot {
     uint32_t entry; /* number + 1, 0 = free */
-    uint32_t hash;  /* tells most other names apart, and where to go when the table grows, without
+    uint32_t
+        hash; /* name_index_hash(): tells most other names apart, and where to go when the table grows, without
                        their text */
 };
 
@@ -48,7 +51,8 @@ void name_index_expect(struct name_index *x, uint32_t names);
 /* The number whose name is `text`, or UINT32_MAX. */
 uint32_t name_index_find(const struct name_index *x, const struct pool *p, const str_id *names,
                          const char *text, size_t len);
-/* The same where the hash, the lower half of hash_bytes(), is known: of who finds nothing and then adds. */
+/* The same where the hash is known: of who finds nothing and then adds. */
+uint32_t name_index_hash(const char *text, size_t len);
 uint32_t name_index_find_hashed(const struct name_index *x, const struct pool *p,
                                 const str_id *names, const char *text, size_t len, uint32_t hash);
 void name_index_add_hashed(struct name_index *x, uint32_t number, uint32_t hash);
@@ -70,6 +74,8 @@ struct intern {
 
 void intern_init(struct intern *t);
 void intern_free(struct intern *t);
+/* Room for so many texts more. */
+void intern_expect(struct intern *t, uint32_t more);
 /* The number (0, 1, 2 ... in order of first sight) of this text. */
 uint32_t intern_number(struct intern *t, const char *text, size_t len);
 uint32_t intern_find(const struct intern *t, const char *text, size_t len); /* UINT32_MAX: unseen */

@@ -14,11 +14,14 @@ struct named {
     uint32_t n;
 };
 
-/* "f7", "f7/f7", "f7.": every number's name is its own, and a part of the next one's. */
+/* "f7", "f7/f7", "f7." ...: every number's name is its own, and some are parts of others. Names that differ
+ * in their last digit alone are neighbours in a large table: with and without extensions, digits in those,
+ * digits far from the end, none at all. */
 static size_t name_of(uint32_t i, char *text, size_t size)
 {
-    static const char *const forms[] = {"f%u", "f%u/f%u", "f%u."};
-    return (size_t)snprintf(text, size, forms[i % 3], i / 3, i / 3);
+    static const char *const forms[] = {
+        "f%u", "f%u/f%u", "f%u.", "f%u.mp4", "%u7.v%u", "%u/a-name-without-a-number-at-its-end"};
+    return (size_t)snprintf(text, size, forms[i % 6], i / 6, i / 6);
 }
 
 static void add_names(struct named *x, uint32_t upto)

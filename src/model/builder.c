@@ -157,23 +157,6 @@ void builder_name(struct builder *b, const char *name, size_t len)
     b->w->name = len ? pool_add(&b->w->text, name, len) : 0; /* empty: none */
 }
 
-void builder_expect(struct builder *b, size_t tasks, size_t edges)
-{
-    /* Only a hint, and it comes from a file: believe it up to a few million. */
-    if (tasks > 4000000 || edges > 16000000)
-        return;
-    array_reserve(&b->task_name, tasks);
-    array_reserve(&b->work, tasks);
-    array_reserve(&b->readings, edges);
-    name_index_expect(&b->w->task_index, (uint32_t)tasks);
-}
-
-void builder_expect_objects(struct builder *b, size_t objects)
-{
-    if (objects <= 8000000)
-        name_index_expect(&b->w->object_index, (uint32_t)objects);
-}
-
 /* ---- tasks ---- */
 
 /* The name is copied. O(1). */
@@ -183,7 +166,7 @@ uint32_t builder_task(struct builder *b, const char *name, size_t len, size_t li
         builder_error(b, line, "a task has an empty name; every task needs a name of its own");
         return NONE;
     }
-    uint32_t hash = (uint32_t)hash_bytes(name, len);
+    uint32_t hash = name_index_hash(name, len);
     uint32_t old =
         name_index_find_hashed(&b->w->task_index, &b->w->text, b->task_name.at, name, len, hash);
     if (old != NONE) {

@@ -35,7 +35,12 @@ void builder_add_warning(struct workflow *w, const char *text);
 void builder_name(struct builder *b, const char *name, size_t len);
 /* Rough sizes, when a header tells them: only to allocate once. */
 void builder_expect(struct builder *b, size_t tasks, size_t edges);
-void builder_expect_objects(struct builder *b, size_t objects);
+/* The same where things come that are alike: so many times more what was added since `before`. */
+struct builder_counts {
+    size_t objects, readings, made, text;
+};
+struct builder_counts builder_counts_now(const struct builder *b);
+void builder_expect_alike(struct builder *b, const struct builder_counts *before, size_t times);
 
 /* ---- tasks ---- */
 /* A new task; a second one of that name is an error (and NONE). Empty names are refused. */

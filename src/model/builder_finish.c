@@ -96,9 +96,15 @@ static int builder_compare_keys(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Most tasks have a few edges, for which insertion costs less than qsort's calls. */
+/* Most tasks have a few edges, for which insertion costs less than qsort's calls; what families read is
+ * mostly sorted as they name it. */
 static void sort_u64(uint64_t *at, size_t n)
 {
+    size_t sorted = n != 0;
+    while (sorted < n && at[sorted - 1] <= at[sorted])
+        sorted++;
+    if (sorted == n)
+        return;
     if (n > 24) {
         qsort(at, n, sizeof *at, builder_compare_keys);
         return;

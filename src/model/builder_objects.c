@@ -66,7 +66,7 @@ static void mention_note(struct builder_mentions *m, uint32_t object)
 
 static uint32_t builder_find_or_add(struct builder *b, const char *name, size_t len)
 {
-    uint32_t hash = (uint32_t)hash_bytes(name, len);
+    uint32_t hash = name_index_hash(name, len);
     uint32_t object = name_index_find_hashed(&b->w->object_index, &b->w->text, b->object_name.at,
                                              name, len, hash);
     if (object != NONE)

@@ -51,7 +51,8 @@ static bool unknown_target(const struct workflow *w, const char *name, struct er
     const char *near = suggest_nearest(name, names, count);
     error_set(err, ERROR_INPUT,
               "%s: '%.200s' is no task, no family and no file that a task makes%s%.200s%s",
-              workflow_text(w, w->file), name, near ? "; did you mean '" : "", near ? near : "",
+              workflow_text(w, w->file), name,
+              near ? "; did you mean '" : "; `weft show FLOW --tasks` lists them", near ? near : "",
               near ? "'?" : "");
     free(names);
     return false;

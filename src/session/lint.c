@@ -324,6 +324,21 @@ static int lint_order(const void *a, const void *b)
     return x->task != y->task ? (x->task < y->task ? -1 : 1) : strcmp(x->rule, y->rule);
 }
 
+/* Has a rule said what the reader remarks, too? Of quotes, and of the name of a file that is not there. */
+static bool lint_said(const struct linting *l, const char *remark)
+{
+    const char *name = strstr(remark, "`*` of '");
+    name = name ? name + strlen("`*` of ") : NULL;
+    size_t n = name ? 1 + strcspn(name + 1, "'") : 0;
+    for (size_t i = 0; i < l->out->n; i++) {
+        const struct lint_finding *f = &l->out->at[i];
+        if (strcmp(f->rule, "quotes") == 0 ? strstr(remark, "names are quoted already") != NULL
+                                           : n && memmem(f->text, strlen(f->text), name, n))
+            return true;
+    }
+    return false;
+}
+
 /* A remark begins with its place, "file:line: ", which a finding has by itself. */
 static void lint_remarks(struct linting *l)
 {
@@ -337,7 +352,8 @@ static void lint_remarks(struct linting *l)
         size_t n = strlen(file);
         if (strncmp(text, file, n) == 0 && sscanf(text + n, ":%u: %n", &line, &skip) == 1)
             text += n + (size_t)skip;
-        lint_value(l, "remark", line, text);
+        if (!lint_said(l, text))
+            lint_value(l, "remark", line, text);
     }
 }
 

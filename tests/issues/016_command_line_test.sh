@@ -233,6 +233,30 @@ offers weft run many.yaml --since al && [ "$(cat out)" = "all" ]
 ok $? "files that are made"
 offers weft run many.yaml --order pe && grep -qx peft out && offers weft show many.yaml --by "" && [ "$(cat out)" = kind ] && offers weft profile ru && [ "$(cat out)" = run ] && offers weft run --prof && [ "$(cat out)" = --profile ]
 ok $? "planners, --by, commands, --profile"
+offers_line() { # what is typed: what bash would put behind the last of = and @, which take its words apart
+    bash -c 'source "$0" || exit 1
+        COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDS=(weft x =) COMP_CWORD=2
+        compopt() { echo "$@" >>compopts; }
+        : >compopts
+        _weft
+        printf "%s\n" "${COMPREPLY[@]}" | sort -u' "$root/tools/completion.bash" "$1" >out 2>err
+    [ ! -s err ]
+}
+cat >members.yaml <<'FLOW'
+weft: 1
+lists: { doc: [alpha, beta] }
+tasks: { t: { each: doc, run: "echo {doc} > {out}", out: "made.{doc}" } }
+FLOW
+offers_line "weft run members.yaml t@" && [ "$(tr '\n' ' ' <out)" = "doc=alpha doc=beta " ] && ! grep -q filenames compopts
+ok $? "members of a family, whose = nobody escapes"
+offers_line "weft run members.yaml --until t@doc=b" && [ "$(cat out)" = beta ]
+ok $? "behind the = as well"
+offers_line "weft show members.yaml made.a" && [ "$(cat out)" = made.alpha ]
+ok $? "files that members make"
+offers_line "weft run members.yaml -p d" && [ "$(cat out)" = "doc=" ] && ! grep -q filenames compopts
+ok $? "parameters by the line that was typed"
+offers_line "weft run memb" && [ "$(cat out)" = members.yaml ] && grep -q filenames compopts
+ok $? "names of files are escaped as such"
 {
     printf 'weft: 1\nparameters:\n  deep: 1\ntasks:\n'
     seq 100000 | sed 's/.*/  task&: { run: "true", out: "file&" }/'

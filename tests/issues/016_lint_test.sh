@@ -49,6 +49,9 @@ finds missing "it reads 'dota.txt', which no task makes and which is not there; 
 grep -q "did you mean 'data.txt'?" out
 ok $? "with the name that was meant"
 finds quotes 'names are quoted already where it is needed: write {in} without quotes' "run: 'cat \"{in}\" > {out}'" 'in: data.txt' 'out: z'
+finds missing "it reads 'tex/*.txt', which no task makes" 'run: cat {in} > {out}' 'in: tex/*.txt' 'out: z'
+echo x >'a b.txt'
+finds quotes 'write {in} without quotes' "run:" "  cat \"{in}\" > {out}" "in: 'a b.txt'" 'out: z'
 finds quotes 'write {out} without quotes' "run: \"cat {in} > '{out}'\"" 'in: data.txt' 'out: z'
 clean "run: \"bash -c 'cat \\\"\$0\\\"' {in} > {out}\"" 'in: data.txt' 'out: z'
 clean "run: echo \"one {in} two\" > {out}" 'in: data.txt' 'out: z'

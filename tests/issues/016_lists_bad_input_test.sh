@@ -21,10 +21,10 @@ mistake() { # message, the file without its first line
 if grep -qa __asan_init "$weft"; then ulimit() { :; }; fi # a sanitizer reserves more than that
 
 # ---- too large: refused before it is made ----
-mistake "b.yaml:2: list 'a' has more than 16777216 values" 'lists: { a: { from: 1, to: 1000000000 } }\ntasks: { x: { each: a } }'
+mistake "b.yaml:2: list 'a' has more than 16777216 values; let one stand for several (a larger step, a file a part)" 'lists: { a: { from: 1, to: 1000000000 } }\ntasks: { x: { each: a } }'
 mistake "b.yaml:2: list 'a' has more than 16777216 values" 'lists: { a: { from: 0, to: 1, step: 1e-300 } }\ntasks: { x: { each: a } }'
 three='lists: { a: { from: 1, to: 10000 }, b: { from: 1, to: 10000 }, c: { from: 1, to: 10000 } }'
-mistake "b.yaml:3: task 'x': each makes more than 100000000 tasks" "$three\ntasks: { x: { each: [a, b, c] } }"
+mistake "b.yaml:3: task 'x': each makes more than 100000000 tasks; let one take several of the values" "$three\ntasks: { x: { each: [a, b, c] } }"
 mistake "b.yaml:3: task 'x': an entry of in stands for more than 16777216 names" "$three\ntasks: { x: { in: '{a}{b}{c}', run: ls } }"
 mistake "b.yaml:3: task 'x': after stands for more than 16777216 names" "$three\ntasks: { x: { after: '{a}{b}{c}', run: ls } }"
 mistake "after: 10000 tasks of 'x' before each of 10000" "$three\ntasks: { x: { each: a }, y: { each: b, after: x } }"
@@ -58,16 +58,20 @@ mistake "list 'b': latin.txt is no text in UTF-8" 'lists: { b: { lines: latin.tx
 printf 'a\nb\n\na\n' >twice.txt
 mistake "list 'b' has the value 'a' twice, the second time in line 4" 'lists: { b: { lines: twice.txt } }\ntasks: { x: { each: b } }'
 
+# ---- except ----
+mistake "b.yaml:3: task 'x': except names {s} 'c98', which it never is; did you mean 'c99'?" 'lists: { s: [c99, c11] }\ntasks: { x: { each: s, except: [{ s: c98 }], run: "echo {s}" } }'
+
 # ---- tables ----
 table='lists: { b: { table: t.csv } }'
 printf 'k,c\n1,2\n' >t.csv
 mistake "task 'x@k=1': its command names {missing}, which is neither a parameter nor built in" "$table\ntasks: { x: { each: b, run: 'echo {missing}' } }"
 mistake "an entry of in: {missing} is no variable and no parameter" "$table\ntasks: { x: { each: b, in: '{missing}' } }"
 mistake "each names 'sample', which is no list and no variable of one" "$table\ntasks: { x: { each: sample } }"
+mistake "list 'b': none.csv: cannot open: No such file or directory; if a task makes it, say which: \`after: TASK\`" 'lists: { b: { table: none.csv } }\ntasks: { x: { each: b } }'
 printf 'k,c\n1\n' >t.csv
-mistake "list 'b': t.csv:2 has 1 cell, its header has 2" "$table\ntasks: { x: { each: b } }"
+mistake "list 'b': t.csv:2 has 1 cell, its header has 2; an empty cell keeps what separates it" "$table\ntasks: { x: { each: b } }"
 printf 'k,c\n1,2,3\n' >t.csv
-mistake "list 'b': t.csv:2 has 3 cells, its header has 2" "$table\ntasks: { x: { each: b } }"
+mistake "list 'b': t.csv:2 has 3 cells, its header has 2; one that has such a sign in it stands in quotes" "$table\ntasks: { x: { each: b } }"
 printf 'k,k\n1,2\n' >t.csv
 mistake "list 'b' has the column 'k' twice" "$table\ntasks: { x: { each: b } }"
 printf 'k,\n1,2\n' >t.csv

@@ -55,6 +55,12 @@ struct variable_scope {
 /* After the lists were read. */
 void scope_init(struct variable_scope *s, struct lists *lists);
 void scope_free(struct variable_scope *s);
+/* Of one that is bound. */
+static inline const char *scope_bound_value(const struct variable_scope *s,
+                                            const struct variable *v)
+{
+    return lists_value(s->lists, list_cell(&s->lists->at.at[v->list], s->row[v->list], v->column));
+}
 /* Does this text have a brace at all? Most do not, and need no scope. */
 static inline bool scope_concerns(const char *text, size_t length)
 {

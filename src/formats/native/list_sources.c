@@ -140,6 +140,8 @@ static void search_files(struct file_search *f, const char *pattern)
     folder_names names = {0};
     if (!outside_list(f->n->outside, f->path.n ? f->path.at : ".", &names))
         return;
+    if (!*end && names.n < LIST_VALUES_MOST) /* most of them are values, and mostly new ones */
+        intern_expect(&f->rows->lists->values, (uint32_t)names.n);
     for (size_t i = 0; i < names.n && !f->failed; i++)
         if (names.at[i][0] != '.' || pattern[0] == '.')
             try_name(f, pattern, end, names.at[i]);
@@ -230,8 +232,8 @@ bool list_from_files(struct list_rows *rows, const struct native *n, yaml_ref at
 
 /* ---- lines and tables ---- */
 
-static bool read_source(struct text *t, const struct native *n, yaml_ref at, const char *title,
-                        const char *file, const char *folder)
+static bool read_source(struct text *t, const struct list_rows *rows, const struct native *n,
+                        yaml_ref at, const char *title, const char *file, const char *folder)
 {
     struct strbuf path = {0};
     struct error err = {0};
@@ -239,12 +241,15 @@ static bool read_source(struct text *t, const struct native *n, yaml_ref at, con
     path_in(folder, file, &path);
     if (strcmp(path.at, "-") == 0)
         path_in("./", "-", &path); /* a file of that name, and not the standard input */
-    bool odd = !n->outside && stat(path.at, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+    bool missing = !n->outside && stat(path.at, &s) != 0;
+    bool odd = !n->outside && !missing && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
     bool good = !odd && outside_read(n->outside, path.at, t, &err);
     if (odd) { /* a pipe would wait for who writes to it, a device may never end */
         native_error(n, at, "list '%.80s': %.200s is no regular file", title, path.at);
     } else if (!good) {
-        native_error(n, at, "list '%.80s': %.300s", title, err.text);
+        native_error(n, at, "list '%.80s': %.300s%s", title, err.text,
+                     missing && !rows->awaited ? "; if a task makes it, say which: `after: TASK`"
+                                               : "");
     } else if (utf8_valid(t->at, t->n) != t->n || strlen(t->at) != t->n) {
         good = native_error(n, at, "list '%.80s': %.200s is no text in UTF-8", title, path.at);
         text_free(t);
@@ -258,7 +263,7 @@ bool list_from_lines(struct list_rows *rows, const struct native *n, yaml_ref at
 {
     struct text t;
     bool good = true;
-    if (!read_source(&t, n, at, title, file, folder))
+    if (!read_source(&t, rows, n, at, title, file, folder))
         return false;
     uint32_t line = 1;
     const char *start = t.at + 3 * (strncmp(t.at, "\xEF\xBB\xBF", 3) == 0);
@@ -266,9 +271,7 @@ bool list_from_lines(struct list_rows *rows, const struct native *n, yaml_ref at
         size_t length = strcspn(p, "\n"), used = length;
         used -= used && p[used - 1] == '\r';
         if (used) {
-            good = list_value(rows, p, used) ||
-                   native_error(n, at, "list '%.80s' has more than %d values", title,
-                                LIST_VALUES_MOST);
+            good = list_value(rows, p, used) || list_too_many(n, at, title);
             array_push(&rows->lines, line);
         }
         p += length + (p[length] == '\n');
@@ -324,7 +327,7 @@ bool list_from_table(struct list_rows *rows, const struct native *n, yaml_ref at
                      const char *file, const char *folder)
 {
     struct text text;
-    if (!read_source(&text, n, at, title, file, folder))
+    if (!read_source(&text, rows, n, at, title, file, folder))
         return false;
     const char *start = text.at + 3 * (strncmp(text.at, "\xEF\xBB\xBF", 3) == 0);
     struct table_text t = {.p = start, .line = 1};
@@ -349,16 +352,18 @@ bool list_from_table(struct list_rows *rows, const struct native *n, yaml_ref at
             else if (head)
                 list_column(rows, t.cell.at, t.cell.n);
             else if (!list_value(rows, t.cell.at, t.cell.n))
-                good = native_error(n, at, "list '%.80s' has more than %d values", title,
-                                    LIST_VALUES_MOST);
+                good = list_too_many(n, at, title);
         }
         t.line++;
         if (good && !head) {
             array_push(&rows->lines, line);
             if (count != rows->columns.n)
-                good =
-                    native_error(n, at, "list '%.80s': %.200s:%u has %u cell%s, its header has %zu",
-                                 title, file, line, count, plural(count), rows->columns.n);
+                good = native_error(
+                    n, at, "list '%.80s': %.200s:%u has %u cell%s, its header has %zu%s", title,
+                    file, line, count, plural(count), rows->columns.n,
+                    count < rows->columns.n ? "; an empty cell keeps what separates it"
+                                            : "; one that has such a sign in it "
+                                              "stands in quotes");
         }
     }
     strbuf_free(&t.cell);

@@ -20,6 +20,7 @@ struct list_rows {
 void list_column(struct list_rows *rows, const char *name, size_t length);
 /* False: there are too many. */
 bool list_value(struct list_rows *rows, const char *text, size_t length);
+bool list_too_many(const struct native *n, yaml_ref at, const char *title); /* always false */
 void list_rows_free(struct list_rows *rows);
 
 /* The files that are there and match a pattern ("reads/{s}_{lane}.fq"): what stands

@@ -173,9 +173,12 @@ static bool add_list(struct lists *l, const struct native *n, yaml_ref at, str_i
     return true;
 }
 
-static bool too_many(const struct native *n, yaml_ref at, const char *title)
+bool list_too_many(const struct native *n, yaml_ref at, const char *title)
 {
-    return native_error(n, at, "list '%.80s' has more than %d values", title, LIST_VALUES_MOST);
+    return native_error(n, at,
+                        "list '%.80s' has more than %d values; let one stand for several (a larger "
+                        "step, a file a part)",
+                        title, LIST_VALUES_MOST);
 }
 
 /* [1, 1.4, 2]: as they stand. */
@@ -190,7 +193,7 @@ static bool read_values(const struct native *n, yaml_ref v, const char *title,
         if (!native_text(n, e, what, &text, &length))
             return false;
         if (!list_value(rows, text, length))
-            return too_many(n, v, title);
+            return list_too_many(n, v, title);
     }
     return true;
 }
@@ -238,7 +241,9 @@ static bool read_range(const struct native *n, yaml_ref v, const char *title,
                             x[0], x[1]);
     double count = floor((x[1] - x[0]) / x[2] + 1e-9) + 1;
     if (!(count <= LIST_VALUES_MOST))
-        return too_many(n, v, title);
+        return list_too_many(n, v, title);
+    intern_expect(&rows->lists->values, (uint32_t)count);
+    array_reserve(&rows->cells, (size_t)count);
     for (uint32_t i = 0; i < (uint32_t)count; i++) {
         char text[64];
         double value = x[0] + i * x[2];
@@ -283,7 +288,7 @@ static bool read_row_mappings(const struct native *n, yaml_ref v, const char *ti
             if (!native_text(n, cell, name, &text, &length))
                 return false;
             if (!list_value(rows, text, length))
-                return too_many(n, v, title);
+                return list_too_many(n, v, title);
         }
         if (yaml_size(&n->y, e) != rows->columns.n)
             return native_error(n, e, "list '%.80s': this row has %u value%s, the first has %zu",
@@ -347,7 +352,7 @@ static bool read_given(const struct native *n, yaml_ref at, const char *title, c
         if (!length)
             return native_error(n, at, "list '%.80s': a value of '%.120s' is empty", title, values);
         if (!list_value(rows, p, length))
-            return too_many(n, at, title);
+            return list_too_many(n, at, title);
         p += length;
         if (!*p)
             return true;
@@ -362,7 +367,7 @@ static bool read_with_values(const struct native *n, yaml_ref at, const char *ti
     rows->outside = with->outside;
     for (size_t i = 0; i < with->values.n; i++)
         if (!list_value(rows, with->values.at[i], strlen(with->values.at[i])))
-            return too_many(n, at, title);
+            return list_too_many(n, at, title);
     return true;
 }
 
@@ -427,7 +432,7 @@ static bool invent_values(const struct native *n, yaml_ref k, const char *title,
 {
     char text[32];
     if (count > LIST_VALUES_MOST / rows->columns.n)
-        return too_many(n, k, title);
+        return list_too_many(n, k, title);
     for (unsigned long i = 1; i <= count; i++)
         for (size_t c = 0; c < rows->columns.n; c++)
             list_value(rows, text, (size_t)snprintf(text, sizeof text, "%lu", i));

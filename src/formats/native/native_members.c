@@ -134,7 +134,10 @@ static bool make_members(struct native_reading *r, yaml_ref key)
         if (family_bind(&f, &r->scope, i)) {
             family_member_name(&f, &r->scope, name, &member);
             r->combination = i;
+            struct builder_counts before = builder_counts_now(r->b);
             good = make_task(r, key, member.at, member.n);
+            if (i == 0)
+                builder_expect_alike(r->b, &before, (size_t)f.combinations);
         }
     family_unbind(&f, &r->scope);
     f.count = builder_task_count(r->b) - f.first;
@@ -454,15 +457,15 @@ static bool read_members(struct native_reading *r, struct bodies_cursor *at)
     const char *name = yaml_text(&r->file.y, f->key, NULL);
     bool good = true;
     r->family = at->family++;
-    uint32_t task = at->task, objects = builder_object_count(r->b);
+    uint32_t task = at->task;
+    struct builder_counts before = builder_counts_now(r->b);
     for (uint64_t i = 0; i < f->combinations && good && !builder_failed(r->b); i++) {
         if (!family_bind(f, &r->scope, i))
             continue;
         bool first = at->task == task;
         good = read_one(r, f->key, name, at);
-        uint32_t own = builder_object_count(r->b) - objects;
-        if (first && own <= 16) /* more are gathered: the others name the same */
-            builder_expect_objects(r->b, objects + (size_t)(own * f->combinations));
+        if (first)
+            builder_expect_alike(r->b, &before, (size_t)f->combinations);
     }
     family_unbind(f, &r->scope);
     r->family = NONE;
