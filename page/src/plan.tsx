@@ -7,7 +7,7 @@ import { Chart, number } from "./chart";
 import { kindFill } from "./colours";
 import { type Part, Parts, type Placements, type PlanNode, Schedule, type Transfer } from "./schedule";
 import { type About, type FolderFile, ask } from "./server";
-import { bytes, seconds } from "./words";
+import { bytes, seconds, tick } from "./words";
 
 type Planner = { name: string; family: string; summary: string; paper: string | null; guarantee: string | null; stream: boolean };
 type Row = { planner: string; makespan: number | null; speedup: number | null; efficiency: number | null; seconds: number; nodes_used: number; valid: boolean; failure: string | null };
@@ -182,7 +182,7 @@ function Memory({ shape, end, cursor }: { shape: Shape; end: number; cursor?: nu
                     return (
                         <div>
                             <h4>{shape.nodes[row.node].name}: at most {bytes(most)}{row.limit === null ? "" : ` of ${bytes(row.limit)}`}</h4>
-                            <Chart label={`memory of ${shape.nodes[row.node].name} over time`} xTitle="time" yTitle="memory" x={seconds} y={bytes} limit={near ? row.limit! : undefined} cursor={cursor} height={170} series={[{ name: "memory", as: "step", points }]} />
+                            <Chart label={`memory of ${shape.nodes[row.node].name} over time`} xTitle="time" yTitle="memory" x={tick} y={bytes} limit={near ? row.limit! : undefined} cursor={cursor} height={170} series={[{ name: "memory", as: "step", points }]} />
                         </div>
                     );
                 })}
