@@ -199,9 +199,9 @@ function Bars({ live, chosen, choose }: { live: Live; chosen: string; choose: (f
     );
 }
 
-/* A long name may go on in the next line, after a sign and never inside a word. */
+/* A long name may go on in the next line, after a member's sign and never inside a word. */
 function breaking(name: string) {
-    return name.split(/(?<=[@,=./:_-])/).map((part) => <>{part}<wbr /></>);
+    return name.split(/(?<=[@,/])/).map((part) => <>{part}<wbr /></>);
 }
 
 function TaskRow({ task, chosen, predicted, choose }: { task: Task; chosen: boolean; predicted: boolean; choose: () => void }) {
