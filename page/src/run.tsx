@@ -8,13 +8,13 @@ import { Alone } from "./followed";
 import { Gantt } from "./gantt";
 import { Graph, stateNames } from "./graph";
 import { type About, type Fact, type FolderFile, type RunHead, ask, changes, heard, tell } from "./server";
-import { placeOf, startRun } from "./starting";
+import { startRun } from "./starting";
 import { StreamFigures, useStream } from "./stream";
 import { bytes, count, moment, nodeName, plural, seconds, signs } from "./words";
 
 type Family = { name: string; family: number; colour: number; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; seconds: number | null; predicted: number | null };
 export type Task = { task: number; name: string; state: string; colour: number; family: number; attempt: number; start: number | null; finish: number | null; node: number; core: number; status: number; cpu: number | null; memory: number | null; predicted: number | null; low: number | null; high: number | null; reason: string | null };
-type Live = { run: number; workflow: string | null; file: string | null; folder: string | null; /* parameters of the command line: "a=7; b=2" */ given: string | null; outcome: string; started: number; seconds: number; expected: number | null; predicted: number | null; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; untaken?: number; cores: number; families: Family[]; now: Task[]; /* names of tasks that are being cancelled */ cancelled: string[]; /* bytes that are free where it works */ disk?: number | null; /* it runs, or ran, on agents */ away?: boolean; /* seconds until single tasks are told (src/ui/thrift.h); null: they are */ later: number | null };
+type Live = { run: number; workflow: string | null; file: string | null; folder: string | null; /* parameters of the command line: "a=7; b=2" */ given: string | null; outcome: string; started: number; seconds: number; expected: number | null; predicted: number | null; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; untaken?: number; /* whose machines, as the form has them: "slurm" */ place?: string | null; cores: number; families: Family[]; now: Task[]; /* names of tasks that are being cancelled */ cancelled: string[]; /* bytes that are free where it works */ disk?: number | null; /* it runs, or ran, on agents */ away?: boolean; /* seconds until single tasks are told (src/ui/thrift.h); null: they are */ later: number | null };
 type Dry = { tasks: number; to_run: number; done: number; seconds: number | null; memory: number | null; cores: number; needs: { name: string; reason: string | null; seconds: number | null }[] };
 
 /* ---- starting ---- */
@@ -388,12 +388,12 @@ function alike(live: Live, about: About): { flow: string; params: string[] } | n
 function Buttons({ live, about }: { live: Live; about: About }) {
     const said = useSignal("");
     const stop = () => tell(`/api/run/${live.run}/stop`, {}).then(() => (said.value = "Nothing new starts. Once more: everything is ended now."), (error: Error) => (said.value = error.message));
-    const same = alike(live, about), place = placeOf(about.folder, live.run), away = live.away || place !== "", word = live.outcome === "done" ? "Run again" : "Retry";
+    const same = alike(live, about), place = live.place ?? "", away = live.away || place !== "", word = live.outcome === "done" ? "Run again" : "Retry";
     const again = () => startRun(same!, (text) => (said.value = text));
     return (
         <span class="buttons">
             {live.outcome === "running" ? <button type="button" onClick={stop}>■ Stop</button> : null}
-            {/* on which agents is not on record: the form has what this page knows, and who wants others says so */}
+            {/* the form has the place that is on record: who wants another one says so */}
             {live.outcome !== "running" && same && away ? <button type="button" onClick={() => goTo("run", { flow: same.flow, on: place, with: same.params.join(" ") })}>⟳ {word} …</button> : null}
             {live.outcome !== "running" && same && !away ? <button type="button" onClick={again}>⟳ {word}</button> : null}
             <span role="status">{said.value}</span>
