@@ -308,11 +308,7 @@ static void by_name(void)
 int main(void)
 {
     static const struct tap_case cases[] = {
-        TAP_CASE(layouts),
-        TAP_CASE(pictures),
-        TAP_CASE(fans),
-        TAP_CASE(hostile),
-        TAP_CASE(by_name),
+        TAP_CASE(layouts), TAP_CASE(pictures), TAP_CASE(fans), TAP_CASE(hostile), TAP_CASE(by_name),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);
 }
