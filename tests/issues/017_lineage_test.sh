@@ -62,7 +62,7 @@ if command -v sqlite3 >/dev/null; then
     sql() { sqlite3 "$WEFT_HISTORY" "$1"; }
     [ "$(sql "SELECT count(*) FROM shapes")" = 3 ]
     ok $? "each graph has its shape"
-    sql "DROP TABLE shapes; DROP TABLE spans; DROP TABLE commands; ALTER TABLE tasks DROP COLUMN command; PRAGMA user_version = 6"
+    sql "DROP TABLE shapes; DROP TABLE spans; DROP TABLE commands; ALTER TABLE tasks DROP COLUMN command; ALTER TABLE runs DROP COLUMN place; PRAGMA user_version = 6"
     say history --lineage "$work/f/a.txt" && cmp -s "$work/out" "$work/whole" && [ "$(sql "SELECT count(*) FROM shapes")" = 3 ]
     ok $? "a history of an older weft says the same, and has them from then on"
     for damage in "x''" "x'00'" "zeroblob(length(image))" "substr(image, 1, length(image) - 1)" "substr(image, 1, 24) || zeroblob(length(image) - 24)" "substr(image, 1, 40) || x'ffffffff' || substr(image, 45)"; do
