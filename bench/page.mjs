@@ -9,7 +9,7 @@ import zlib from "node:zlib";
 import { browse, laboratory, weft } from "../tests/ui/support.mjs";
 
 const quick = process.env.BENCH_PAGE === "quick", share = quick ? 0.1 : 1;
-const parts = (process.env.PARTS ?? "bundle,workbench,open,pan,million,latency,cost").split(",");
+const parts = (process.env.PARTS ?? "bundle,workbench,open,pan,million,latency,instructions,cost").split(",");
 const lab = laboratory("bench-page");
 const rows = [];
 let missed = 0;
@@ -204,27 +204,53 @@ async function cost(context, browser, origin, server, first, n) {
         if (!last) throw new Error("the page did not see the run");
         return { ...run, ...taken(last) };
     };
-    /* Two after one another: every second run takes a tenth less or more, watched or not, and pairs of single ones would compare the one
-     * kind with the other. */
-    const twice = async (act) => {
-        const a = await act(), b = await act();
-        return Object.fromEntries(Object.keys(a).map((key) => [key, a[key] + b[key]]));
-    };
-    for (let i = 0; i < Number(process.env.PAIRS ?? 4); i++) {
+    for (let i = 0; i < Number(process.env.PAIRS ?? 7); i++) {
         /* each comes first as often */
         const pair = {};
-        for (const which of i % 2 ? ["watched", "alone"] : ["alone", "watched"]) pair[which] = await twice(which === "alone" ? alone : watched);
+        for (const which of i % 2 ? ["watched", "alone"] : ["alone", "watched"]) pair[which] = await (which === "alone" ? alone : watched)();
         pairs.push(pair);
         if (process.env.BENCH_PAGE_EACH) console.log(JSON.stringify(pair));
     }
     const of = (act) => median(pairs.map(act));
-    figure(`two runs of ${n} calls without a page (median)`, of((p) => p.alone.wall), "s");
+    /* What the machine does to the very same work: a difference below it says nothing. */
+    const spread = (act) => 100 * (Math.max(...pairs.map(act)) / Math.min(...pairs.map(act)) - 1);
+    figure(`a run of ${n} calls without a page (median)`, of((p) => p.alone.wall), "s");
+    figure("  the slowest of them is longer than the quickest by", spread((p) => p.alone.wall), "%");
     figure("  with a page that watches it, slower by (median of pairs)", 100 * (of((p) => p.watched.wall / p.alone.wall) - 1), "%", 2);
     figure("  processor seconds of the run itself, without a page", of((p) => p.alone.own), "s");
+    figure("  the most of them is more than the least by", spread((p) => p.alone.own), "%");
     figure("  which grow with a page by (median of pairs)", 100 * (of((p) => p.watched.own / p.alone.own) - 1), "%");
     figure("  the server takes, of a core, while it runs", 100 * of((p) => p.watched.server / p.watched.wall), "%");
     figure("  the browser takes, of a core, while it runs", 100 * of((p) => p.watched.browser / p.watched.wall), "%");
     figure(`  both together, of ${os.cpus().length} cores`, (100 * of((p) => (p.watched.server + p.watched.browser) / p.watched.wall)) / os.cpus().length, "%", 2);
+    await page.close();
+    return number;
+}
+
+/* What the run itself does more when a page watches it, in instructions: no machine is too busy for that. Under valgrind a run takes
+ * fifty times as long, so that the page asks fifty times as often for each of its calls: more than it ever costs. */
+async function instructions(context, origin, first, n) {
+    let number = first;
+    const page = await context.newPage();
+    const counted = async () => {
+        const child = spawn("valgrind", ["--tool=callgrind", "--callgrind-out-file=/dev/null", weft, "run", path.join(lab.work, "counted.yaml"), "-q", "--force"], { env: lab.environment, stdio: ["ignore", "ignore", "pipe"] });
+        let said = "";
+        child.stderr.on("data", (data) => (said += data));
+        if ((await new Promise((done) => child.once("close", done))) !== 0) throw new Error(said);
+        number++;
+        return Number(/Collected : (\d+)/.exec(said)[1]);
+    };
+    const alone = async () => (await page.goto("about:blank"), counted());
+    const watched = async () => {
+        await page.goto(`${origin}/#run?run=${number}`);
+        await page.locator(".problem").waitFor();
+        return counted();
+    };
+    run("counted"), number++;
+    await alone(); /* runs learn from the ones before: from the third on they do the same */
+    const before = await alone(), seen = await watched(), after = await alone();
+    figure(`a run of ${n} calls: instructions of its own`, before / 1e6, "million");
+    figure("  which grow with a page that watches it by", 100 * ((2 * seen) / (before + after) - 1), "%", 2);
     await page.close();
     return number;
 }
@@ -269,6 +295,7 @@ try {
         number++;
     }
     if (parts.includes("latency")) await latency(context, origin, number++);
+    if (parts.includes("instructions")) number = await instructions(context, origin, number, calls("counted", 40000 * share));
     if (parts.includes("million") || parts.includes("cost")) {
         const n = calls("million", 1000000 * share);
         if (parts.includes("cost")) number = await cost(context, browser, origin, server, number, n);

@@ -316,6 +316,13 @@ export function roundStep(range: number, parts: number): number {
     return (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10) * power;
 }
 
+/* Steps that clocks have: 15 s, 5 min, 6 h. */
+export function timeStep(range: number, parts: number): number {
+    const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+    const raw = range / parts;
+    return raw <= 1 ? roundStep(range, parts) : (steps.find((step) => step >= raw) ?? Math.ceil(raw / 86400) * 86400);
+}
+
 /* As much of a name as there is room for, cut after a whole word; "": not even one. */
 export function fitting(context: CanvasRenderingContext2D, text: string, room: number): string {
     if (context.measureText(text).width <= room) return text;

@@ -1,7 +1,7 @@
 /* Small charts as SVG elements: lines, steps and points over two axes with round numbers. Everything that is drawn is also in a
  * table below it, for those who do not see it (`table`). */
-import { roundStep } from "./canvas";
-import { shorten } from "./words";
+import { roundStep, timeStep } from "./canvas";
+import { shorten, tick } from "./words";
 
 export type Series = { name: string; points: [number, number][]; as: "line" | "step" | "points"; marks?: string[] };
 export type ChartProps = {
@@ -9,7 +9,7 @@ export type ChartProps = {
     xTitle: string;
     yTitle: string;
     series: Series[];
-    x?: (value: number) => string; /* how numbers are written */
+    x?: (value: number) => string; /* how numbers are written; `tick`: they are times, in steps that clocks have */
     y?: (value: number) => string;
     limit?: number; /* a dashed line across */
     names?: string[]; /* the x axis is these instead of numbers */
@@ -56,7 +56,7 @@ export function Chart(props: ChartProps) {
     if (y1 === y0) y1 = y0 + 1;
     const x = (v: number) => left + ((v - x0) / (x1 - x0)) * (width - left - right);
     const y = (v: number) => height - bottom - ((v - y0) / (y1 - y0)) * (height - top - bottom);
-    const xStep = roundStep(x1 - x0, 6), yStep = roundStep(y1 - y0, 4);
+    const xStep = (props.x === tick ? timeStep : roundStep)(x1 - x0, 6), yStep = roundStep(y1 - y0, 4);
     const xTicks: number[] = [], yTicks: number[] = [];
     for (let v = Math.ceil(x0 / xStep) * xStep; v <= x1 * (1 + 1e-9) && xTicks.length < 30; v += xStep) xTicks.push(v);
     for (let v = Math.ceil(y0 / yStep) * yStep; v <= y1 * (1 + 1e-9) && yTicks.length < 30; v += yStep) yTicks.push(v);

@@ -280,7 +280,8 @@ function Headline({ status }: { status: Status }) {
     );
 }
 
-function useStatus(of: string): { status: Status | null; problem: string; again: () => void } {
+function useStatus(of: string): { status: Status | null; none: boolean; problem: string; again: () => void } {
+    const none = useSignal(false); /* no cluster is named */
     const status = useSignal<Status | null>(null);
     const problem = useSignal("");
     const look = useRef(() => {});
@@ -291,13 +292,13 @@ function useStatus(of: string): { status: Status | null; problem: string; again:
             if (asking) return;
             asking = true;
             try {
-                const found = await ask<Status>("/api/cluster", { run: of });
-                if (current) (status.value = found), (problem.value = "");
+                const found = await ask<Status | { none: true }>("/api/cluster", { run: of });
+                if (current) (none.value = "none" in found), (status.value = "none" in found ? null : found), (problem.value = "");
             } catch (error) {
                 if (current) (problem.value = (error as Error).message);
             }
             asking = false;
-            if (current) timer = window.setTimeout(look.current, document.hidden ? 15000 : problem.value ? 3000 : 1000);
+            if (current) timer = window.setTimeout(look.current, document.hidden ? 15000 : problem.value || none.value ? 3000 : 1000);
         };
         status.value = null;
         look.current();
@@ -309,12 +310,12 @@ function useStatus(of: string): { status: Status | null; problem: string; again:
             document.removeEventListener("visibilitychange", seen);
         };
     }, [of]);
-    return { status: status.value, problem: problem.value, again: () => look.current() };
+    return { status: status.value, none: none.value, problem: problem.value, again: () => look.current() };
 }
 
 export function Cluster({ about }: { about: About }) {
     const { of = "", node = "", only = "" } = address.value.values;
-    const { status, problem, again } = useStatus(of);
+    const { status, none, problem, again } = useStatus(of);
     const noted = useSignal<number[]>([]);
     const said = useSignal("");
     const list = useMoments(status);
@@ -344,7 +345,15 @@ export function Cluster({ about }: { about: About }) {
                     </div>
                 ) : null}
                 {!status && problem ? <p class="note">This view shows the cluster of $WEFT_STORE and $WEFT_KEY, as `weft status` does in the terminal in which `weft ui` was started.</p> : null}
-                {!status && !problem ? <p role="status">Looking …</p> : null}
+                {none ? (
+                    <>
+                        <p>No cluster is named here.</p>
+                        <p class="note">
+                            A run with <code>local:2</code>, <code>ssh:a,b</code> or <code>slurm</code> as its place has agents of its own: choose it here while it goes on. For a cluster that stays, start agents (<code>weft agent</code>), and this page in a terminal with its $WEFT_STORE and $WEFT_KEY.
+                        </p>
+                    </>
+                ) : null}
+                {!status && !problem && !none ? <p role="status">Looking …</p> : null}
                 {status?.store_trouble ? <p class="problem" role="alert">{status.store_trouble}</p> : null}
                 {status?.waits.map((wait) => <p key={wait} class="waits">◐ {wait}</p>)}
                 <p role="status" class="said">{said.value}</p>

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { address, go, goTo, link } from "./address";
 import { type About, type Fact, type RunHead, ask, changes, tell } from "./server";
 import { views } from "./views";
-import { bytes, moment, seconds, signs } from "./words";
+import { bytes, count, moment, seconds, signs } from "./words";
 
 /* "2d", "3h" or a day: seconds since 1970, as the server wants them; "": any time. */
 function sinceOf(text: string): string {
@@ -75,10 +75,10 @@ function Row({ head, chosen }: { head: RunHead; chosen: boolean }) {
             </td>
             <td>{moment(head.started)}</td>
             <td class="number">{seconds(head.seconds)}</td>
-            <td class="number">{head.tasks}</td>
-            <td class="number">{head.ran}</td>
-            <td class="number">{head.reused}</td>
-            <td class="number">{head.failed}</td>
+            <td class="number">{count(head.tasks)}</td>
+            <td class="number">{count(head.ran)}</td>
+            <td class="number">{count(head.reused)}</td>
+            <td class="number">{count(head.failed)}</td>
         </tr>
     );
 }

@@ -2,9 +2,9 @@
  * where bars are too many to be told one by one, columns; where they are too many to be read, above the lanes: how many cores each
  * kind holds. */
 import type { ComponentChildren } from "preact";
-import { type Box, type Pen, type Pick, Picture, fitting, roundStep } from "./canvas";
+import { type Box, type Pen, type Pick, Picture, fitting, timeStep } from "./canvas";
 import { failedFill, inkOnFill, kindFill, themeColour } from "./colours";
-import { seconds } from "./words";
+import { seconds, tick } from "./words";
 
 /* A core, or several of them (LANES_MOST in src/report/lanes_json.h). `begins`: it is the first of its node. */
 export type LaneName = { name: string; begins: boolean };
@@ -22,13 +22,6 @@ const axis = 20; /* for the time */
 const colourOfFailed = 9; /* the colour's number of what failed (CELL_KINDS - 1 in src/report/lanes_json.c) */
 const linesMost = 400; /* more are a grey cloud */
 const fill = (colour: number) => (colour === colourOfFailed ? failedFill : kindFill(colour));
-
-/* Steps that clocks have: 15 s, 5 min, 6 h. */
-function timeStep(range: number, parts: number): number {
-    const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
-    const raw = range / parts;
-    return raw <= 1 ? roundStep(range, parts) : (steps.find((step) => step >= raw) ?? Math.ceil(raw / 86400) * 86400);
-}
 
 /* Where lanes stand: below the stack, if there is one, and above the time. */
 function rows(pen: Pen, chart: Chart): { top: number; room: number } {
@@ -136,7 +129,8 @@ function drawEdges(pen: Pen, chart: Chart, top: number, room: number): void {
         const x = pen.x(t);
         if (x < left) continue;
         context.fillRect(x, height - axis, 1, 4);
-        context.fillText(seconds(Number(t.toPrecision(6))), x + 3, height - axis / 2 + 1);
+        const text = tick(Number(t.toPrecision(6)));
+        if (x + 3 + context.measureText(text).width < width) context.fillText(text, x + 3, height - axis / 2 + 1); /* whole, or the stroke alone */
     }
 }
 

@@ -3,11 +3,11 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { address, go } from "./address";
-import { Chart, number } from "./chart";
+import { Chart, number, type Series } from "./chart";
 import { kindFill } from "./colours";
 import { type Part, Parts, type Placements, type PlanNode, Schedule, type Transfer } from "./schedule";
 import { type About, type FolderFile, ask } from "./server";
-import { bytes, seconds } from "./words";
+import { bytes, plural, seconds, tick } from "./words";
 
 type Planner = { name: string; family: string; summary: string; paper: string | null; guarantee: string | null; stream: boolean };
 type Row = { planner: string; makespan: number | null; speedup: number | null; efficiency: number | null; seconds: number; nodes_used: number; valid: boolean; failure: string | null };
@@ -182,7 +182,7 @@ function Memory({ shape, end, cursor }: { shape: Shape; end: number; cursor?: nu
                     return (
                         <div>
                             <h4>{shape.nodes[row.node].name}: at most {bytes(most)}{row.limit === null ? "" : ` of ${bytes(row.limit)}`}</h4>
-                            <Chart label={`memory of ${shape.nodes[row.node].name} over time`} xTitle="time" yTitle="memory" x={seconds} y={bytes} limit={near ? row.limit! : undefined} cursor={cursor} height={170} series={[{ name: "memory", as: "step", points }]} />
+                            <Chart label={`memory of ${shape.nodes[row.node].name} over time`} xTitle="time" yTitle="memory" x={tick} y={bytes} limit={near ? row.limit! : undefined} cursor={cursor} height={170} series={[{ name: "memory", as: "step", points }]} />
                         </div>
                     );
                 })}
@@ -322,7 +322,7 @@ function One({ plan, at, most }: { plan: Plan; at: Signal<number>; most: number 
                 <dl class="facts">
                     {plan.objectives.map((o) => <div><dt>{o.name.replaceAll("_", " ")}</dt><dd>{o.value === null ? "–" : o.name === "makespan" || o.name.includes("latency") || (o.name === "lower_bound" && plan.objectives.some((m) => m.name === "makespan")) ? seconds(o.value) : o.name === "written" ? bytes(o.value) : o.name === "throughput" ? `${number(o.value)} items/s` : number(o.value)}</dd></div>)}
                     <div><dt>planned in</dt><dd>{seconds(plan.planning_seconds)}</dd></div>
-                    {plan.verdict ? <div><dt>order</dt><dd>{plan.verdict}</dd></div> : null}
+                    {plan.verdict ? <div><dt>order</dt><dd>{verdicts[plan.verdict] ?? plan.verdict}</dd></div> : null}
                 </dl>
             </header>
             {plan.simulated?.problem ? <p role="alert" class="problem">{plan.simulated.problem}</p> : null}
@@ -355,6 +355,17 @@ function Eligible({ plans }: { plans: Plan[] }) {
     );
 }
 
+/* What is known of an order, in words; in files and tables it has a name. */
+const verdicts: Record<string, string> = { IC_PROVED: "as many eligible tasks as possible after each step, proved", IC_NONE: "no order has the most eligible tasks after each step", AREA_PROVED: "of the largest area, proved" };
+
+/* Who is on the front of the two stands on a line; the others pay for fewer processors. */
+function frontSeries(points: Front["points"]): Series[] {
+    const beaten = (p: Front["points"][number]) => points.some((q) => q.throughput >= p.throughput && q.latency <= p.latency && (q.throughput > p.throughput || q.latency < p.latency));
+    const series = (name: string, as: Series["as"], of: Front["points"]): Series => ({ name, as, points: of.map((p) => [p.throughput, p.latency]), marks: of.map((p) => `${number(p.throughput)} items a second, latency ${seconds(p.latency)}, ${plural(p.processors, "processor")}`) });
+    const front = series("the front", "line", points.filter((p) => !beaten(p))), others = series("with fewer processors", "points", points.filter(beaten));
+    return others.points.length ? [front, others] : [front];
+}
+
 function FrontOf({ flow, on, planner }: { flow: string; on: string; planner: string }) {
     const wanted = useSignal(false);
     const { value: front, problem, busy } = useAnswer<Front>("/api/plan/front", { flow, on, with: planner }, wanted.value);
@@ -362,7 +373,7 @@ function FrontOf({ flow, on, planner }: { flow: string; on: string; planner: str
         <section class="card" aria-label="front of throughput and latency">
             <h2>Throughput and latency</h2>
             {front.value ? (
-                <Chart label="front of throughput and latency" xTitle="items a second" yTitle="latency" y={seconds} height={280} series={[{ name: planner, as: "line", points: front.value.points.map((p): [number, number] => [p.throughput, p.latency]), marks: front.value.points.map((p) => `${number(p.throughput)} items a second, latency ${seconds(p.latency)}, ${p.processors} processors`) }]} />
+                <Chart label="front of throughput and latency" xTitle="items a second" yTitle="latency" y={seconds} height={280} series={frontSeries(front.value.points)} />
             ) : (
                 <button type="button" disabled={busy.value} onClick={() => (wanted.value = true)}>{busy.value ? "Planning …" : "Every trade-off of the two"}</button>
             )}

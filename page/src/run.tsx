@@ -8,13 +8,13 @@ import { Alone } from "./followed";
 import { Gantt } from "./gantt";
 import { Graph, stateNames } from "./graph";
 import { type About, type Fact, type FolderFile, type RunHead, ask, changes, heard, tell } from "./server";
-import { placeOf, startRun } from "./starting";
+import { startRun } from "./starting";
 import { StreamFigures, useStream } from "./stream";
 import { bytes, count, moment, nodeName, plural, seconds, signs } from "./words";
 
 type Family = { name: string; family: number; colour: number; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; seconds: number | null; predicted: number | null };
 export type Task = { task: number; name: string; state: string; colour: number; family: number; attempt: number; start: number | null; finish: number | null; node: number; core: number; status: number; cpu: number | null; memory: number | null; predicted: number | null; low: number | null; high: number | null; reason: string | null };
-type Live = { run: number; workflow: string | null; file: string | null; folder: string | null; /* parameters of the command line: "a=7; b=2" */ given: string | null; outcome: string; started: number; seconds: number; expected: number | null; predicted: number | null; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; cores: number; families: Family[]; now: Task[]; /* names of tasks that are being cancelled */ cancelled: string[]; /* bytes that are free where it works */ disk?: number | null; /* it runs, or ran, on agents */ away?: boolean; /* seconds until single tasks are told (src/ui/thrift.h); null: they are */ later: number | null };
+type Live = { run: number; workflow: string | null; file: string | null; folder: string | null; /* parameters of the command line: "a=7; b=2" */ given: string | null; outcome: string; started: number; seconds: number; expected: number | null; predicted: number | null; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; untaken?: number; /* whose machines, as the form has them: "slurm" */ place?: string | null; cores: number; families: Family[]; now: Task[]; /* names of tasks that are being cancelled */ cancelled: string[]; /* bytes that are free where it works */ disk?: number | null; /* it runs, or ran, on agents */ away?: boolean; /* seconds until single tasks are told (src/ui/thrift.h); null: they are */ later: number | null };
 type Dry = { tasks: number; to_run: number; done: number; seconds: number | null; memory: number | null; cores: number; needs: { name: string; reason: string | null; seconds: number | null }[] };
 
 /* ---- starting ---- */
@@ -143,6 +143,7 @@ function Recent() {
 
 function Counts({ live, stream }: { live: Live; stream: boolean }) {
     const over = live.done + live.reused + live.failed + live.skipped;
+    const untaken = live.outcome === "done" || live.outcome === "running" ? 0 : (live.untaken ?? 0); /* by a decision; the others because of failures or a stop */
     const left = live.expected !== null ? Math.max(0, live.expected - live.seconds) : null;
     return (
         <p class="counts">
@@ -154,7 +155,7 @@ function Counts({ live, stream }: { live: Live; stream: boolean }) {
             {live.done ? `, ${count(live.done)} done` : ""}
             {live.reused ? `, ${count(live.reused)} reused` : ""}
             {live.failed ? <b class="bad">, {count(live.failed)} failed</b> : ""}
-            {live.skipped && !stream ? `, ${count(live.skipped)} ${live.outcome === "done" ? "not taken" : live.outcome === "lost" ? "of which nothing is on record" : "not run"}` : ""}
+            {live.skipped - untaken > 0 && !stream ? `, ${count(live.skipped - untaken)} ${live.outcome === "done" ? "not taken" : live.outcome === "lost" ? "of which nothing is on record" : "not run"}${untaken ? `, ${count(untaken)} not taken` : ""}` : ""}
             {stream ? "" : ` · ${seconds(live.seconds)}`}
             {left !== null && !stream ? ` · about ${seconds(left)} left` : ""}
             {live.predicted !== null ? ` · predicted ${seconds(live.predicted)}` : ""}
@@ -198,12 +199,17 @@ function Bars({ live, chosen, choose }: { live: Live; chosen: string; choose: (f
     );
 }
 
+/* A long name may go on in the next line, after a member's sign and never inside a word. */
+function breaking(name: string) {
+    return name.split(/(?<=[@,/])/).map((part) => <>{part}<wbr /></>);
+}
+
 function TaskRow({ task, chosen, predicted, choose }: { task: Task; chosen: boolean; predicted: boolean; choose: () => void }) {
     return (
         <tr class={chosen ? "chosen" : ""}>
             <td class="name">
                 <i class="swatch" ref={(i) => void (i && (i.style.background = kindFill(task.colour)))} />
-                <button type="button" class="plain" aria-current={chosen ? "true" : undefined} onClick={choose}>{task.name}</button>
+                <button type="button" class="plain" aria-current={chosen ? "true" : undefined} onClick={choose}>{breaking(task.name)}</button>
             </td>
             <td class={`state ${task.state}`}>
                 {signs[task.state]} {task.state}
@@ -382,12 +388,12 @@ function alike(live: Live, about: About): { flow: string; params: string[] } | n
 function Buttons({ live, about }: { live: Live; about: About }) {
     const said = useSignal("");
     const stop = () => tell(`/api/run/${live.run}/stop`, {}).then(() => (said.value = "Nothing new starts. Once more: everything is ended now."), (error: Error) => (said.value = error.message));
-    const same = alike(live, about), place = placeOf(about.folder, live.run), away = live.away || place !== "", word = live.outcome === "done" ? "Run again" : "Retry";
+    const same = alike(live, about), place = live.place ?? "", away = live.away || place !== "", word = live.outcome === "done" ? "Run again" : "Retry";
     const again = () => startRun(same!, (text) => (said.value = text));
     return (
         <span class="buttons">
             {live.outcome === "running" ? <button type="button" onClick={stop}>■ Stop</button> : null}
-            {/* on which agents is not on record: the form has what this page knows, and who wants others says so */}
+            {/* the form has the place that is on record: who wants another one says so */}
             {live.outcome !== "running" && same && away ? <button type="button" onClick={() => goTo("run", { flow: same.flow, on: place, with: same.params.join(" ") })}>⟳ {word} …</button> : null}
             {live.outcome !== "running" && same && !away ? <button type="button" onClick={again}>⟳ {word}</button> : null}
             <span role="status">{said.value}</span>

@@ -4,10 +4,6 @@ import { type About, type RunHead, ask, tell } from "./server";
 
 type Started = { started: number; flow: string; over: boolean; status: number; said: string | null };
 
-/* Where a run was started by this page ("slurm"); records do not say. "": here, or not by this page. */
-const placeName = (folder: string, run: number) => `weft-place:${folder}#${run}`;
-export const placeOf = (folder: string, run: number) => localStorage.getItem(placeName(folder, run)) ?? "";
-
 /* The number of the newest run of this folder, whatever is begun elsewhere meanwhile; 0: there is none, and no history yet. */
 async function newestRun(folder: string): Promise<number> {
     try {
@@ -20,12 +16,11 @@ async function newestRun(folder: string): Promise<number> {
 
 /* After a start: the run that appears is shown; a process that ended without one says why. Machines of a queue may come in hours: it is
  * waited for as long as the process is there and the user has not gone elsewhere. */
-async function follow(folder: string, on: string, number: number, before: number, say: (text: string) => void): Promise<void> {
+async function follow(folder: string, number: number, before: number, say: (text: string) => void): Promise<void> {
     const here = location.hash;
     for (let turn = 0; location.hash === here; turn++) {
         await new Promise((wake) => setTimeout(wake, turn < 10 ? 150 : turn < 600 ? 500 : 3000));
         const newest = await newestRun(folder);
-        if (newest > before && on) localStorage.setItem(placeName(folder, newest), on);
         if (newest > before) return goTo("run", { run: String(newest) });
         const mine = (await ask<Started[]>("/api/started")).find((s) => s.started === number);
         if (!mine) return say("It was started so long ago that the page has lost sight of it. Look among the runs.");
@@ -40,7 +35,7 @@ export async function startRun(options: Record<string, unknown>, say: (text: str
         const before = await newestRun(folder);
         const { started } = await tell<{ started: number }>("/api/start", options);
         say("Starting …");
-        await follow(folder, String(options.on ?? ""), started, before, say);
+        await follow(folder, started, before, say);
     } catch (error) {
         say((error as Error).message);
     }

@@ -10,6 +10,13 @@ export function seconds(value: number | null): string {
     return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
 }
 
+/* The same at an axis, whose steps are round: 50 ms, 2 min, 1 h. */
+export function tick(value: number): string {
+    if (value > 0 && value < 1) return value < 1e-3 ? `${Number((value * 1e6).toPrecision(4))} µs` : `${Number((value * 1e3).toPrecision(4))} ms`;
+    if (value >= 60 && value % 60 === 0) return [value >= 3600 ? `${Math.floor(value / 3600)} h` : "", value % 3600 ? `${(value % 3600) / 60} min` : ""].filter(Boolean).join(" ");
+    return seconds(value);
+}
+
 export function bytes(value: number | null): string {
     if (value === null || !Number.isFinite(value)) return "–";
     const units = ["B", "kB", "MB", "GB", "TB", "PB"];

@@ -184,6 +184,7 @@ struct session_options run_handle_session(struct weft_run *run, const struct wef
         .cores = mine.cores,
         .memory = mine.memory,
         .given = run_keep_given(run, mine.read),
+        .place = run->on_agents ? run_keep_text(run, mine.on ? mine.on : "cluster") : NULL,
         .has = run_keep_text(run, mine.has),
         .resources = run->resources,
         .disk = mine.disk,

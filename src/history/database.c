@@ -115,6 +115,9 @@ static const char *const steps[DATABASE_VERSION] = {
     " least_written INTEGER, most_written INTEGER, least_size INTEGER, most_size INTEGER);"
     "DROP INDEX facts_by_run;"
     "CREATE INDEX facts_by_run ON facts(run, task, name);",
+
+    /* 9: on whose machines a run was. */
+    "ALTER TABLE runs ADD COLUMN place TEXT;",
 };
 
 /* Puts SQLite's last error into words that say what to do; always false. `busy` tells the one case

@@ -94,8 +94,8 @@ static bool add_run(struct history *h, struct head_rows *r, const struct run_rec
         h,
         "INSERT INTO runs(workflow, name, file, folder, host, planner, started, cores, memory,"
         " speed, outcome, tasks, ran, reused, failed, skipped, pid, born, boot, predicted_seconds,"
-        " predicted_memory, predicted_disk, given, version, system)"
-        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " predicted_memory, predicted_disk, given, version, system, place)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         err);
     if (!s)
         return false;
@@ -133,6 +133,7 @@ static bool add_run(struct history *h, struct head_rows *r, const struct run_rec
     /* a run of another system's brings its own, or none */
     database_bind_text(s, 20, head->host ? head->version : WEFT_VERSION);
     database_bind_text(s, 21, head->host ? head->system : NULL);
+    database_bind_text(s, 22, head->place);
     bool ok = database_run(h, s, err);
     sqlite3_finalize(s);
     r->run = sqlite3_last_insert_rowid(h->db);

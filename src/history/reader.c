@@ -27,7 +27,7 @@
     "id, name, file, folder, host, planner, started, seconds, cores, memory, speed, outcome,"      \
     " tasks, ran, reused, failed, skipped, predicted_seconds, predicted_memory, predicted_disk,"   \
     " peak_memory, peak_disk, pid, born, boot, given,"                                             \
-    " untaken, excused, version, system"
+    " untaken, excused, version, system, place"
 
 /* A run without an end on this host, whose process is gone. On another host nobody can tell. */
 bool reader_is_lost(sqlite3_stmt *s, int from, const char *host)
@@ -114,6 +114,7 @@ static void reader_read_head(sqlite3_stmt *s, struct run_record *r)
         .excused = column_count(s, 27),
         .version = database_text(s, 28),
         .system = database_text(s, 29),
+        .place = database_text(s, 30),
     };
     int64_t outcome = sqlite3_column_int64(s, 11);
     r->outcome =

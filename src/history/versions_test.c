@@ -47,6 +47,7 @@ static const struct version_rows rows[] = {
      "UPDATE runs SET version = '0.6';"
      "INSERT INTO names(id, name) VALUES(1, 'sigma'), (2, 'f1');"
      "INSERT INTO facts VALUES(1, 1, 0, -1, 0, 2), (2, 1, 0, 0, 2, 0.93);"},
+    {9, 0, "UPDATE runs SET place = 'slurm';"},
 };
 
 /* The steps of migration fill columns with it. */
@@ -88,6 +89,7 @@ static void check_run(struct history *h, int version)
        "what was predicted, or that it is not known");
     is_int(r.failures.n, version >= 3, "why an attempt failed");
     is_str(r.given ? r.given : "-", version >= 4 ? "sigma=2" : "-", "what it was given");
+    is_str(r.place ? r.place : "-", version >= 9 ? "slurm" : "-", "on whose machines it was");
     is_str(r.version ? r.version : "-", version >= 6 ? "0.6" : "-", "by which weft");
     record_free(&r);
     size_t n = 0;

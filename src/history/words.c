@@ -32,8 +32,8 @@ bool words_next(const char **at, struct strbuf *pattern)
 
 void words_of_run(const char *pattern, struct strbuf *sql)
 {
-    static const char *const columns[] = {"name",  "file",   "folder",  "host", "planner",
-                                          "given", "system", "version", NULL};
+    static const char *const columns[] = {"name",  "file",   "folder",  "host",  "planner",
+                                          "given", "system", "version", "place", NULL};
     strbuf_add_char(sql, '(');
     for (const char *const *c = columns; *c; c++)
         strbuf_printf(sql, "ifnull(r.%s, '') LIKE %s OR ", *c, pattern);

@@ -53,6 +53,7 @@ const struct memo_task *memo_find(const struct memo *m, const struct digest *key
 const struct memo_task *memo_last(struct memo *m, uint64_t name);
 const struct memo_input *memo_inputs(const struct memo *m, const struct memo_task *t);
 const struct digest *memo_outputs(const struct memo *m, const struct memo_task *t);
+/* Nothing is written of what the last record of its name says already. */
 void memo_add(struct memo *m, const struct memo_task *task, const struct memo_input *inputs,
               const struct digest *outputs);
 /* Records of tasks; bytes of memory. */

@@ -117,7 +117,7 @@ struct compact_age {
     size_t young; /* records from this number on are kept, whoever needs them */
 };
 
-/* Records stand in the order of time. */
+/* Records stand in the order of time: that of their first result, if it stayed the same. */
 static bool compact_keep_young(void *context, const struct memo_task *t)
 {
     const struct compact_age *a = context;

@@ -160,11 +160,38 @@ static void test_tidy(const struct bench_folder *f)
     ok(memo_tidy(m, &t, &err) && t.before == t.after, "all of it is needed: nothing can go");
     t.most = 1e9;
     for (uint32_t i = 0; i < 300000; i++)
-        add_record(m, i % 10, 1);
+        add_record(m, i % 10, 1 + i / 10 % 2);
     memo_flush(m, &err);
     tidy = memo_tidy(m, &t, &err);
-    ok(tidy && !t.forgot && t.after < t.before / 10 && is_there(m, 7, 1),
+    ok(tidy && !t.forgot && t.after < t.before / 10 && is_there(m, 7, 2),
        "records that others have replaced go: %.0f, then %.0f bytes", t.before, t.after);
+    memo_close(m, &err);
+}
+
+/* What a forced run computes again is on record: the file does not grow by it. */
+static void test_repeated(const struct bench_folder *f)
+{
+    struct error err = {0};
+    struct stat once, twice, more;
+    struct memo *m = NULL;
+    for (uint32_t turn = 0; turn < 3; turn++) {
+        m = memo_open(folder_file(f, "repeated"), NULL, &err);
+        for (uint32_t i = 0; i < 500; i++)
+            add_record(m, i, i % 4);
+        memo_close(m, &err);
+        stat(folder_file(f, "repeated"), turn ? &twice : &once);
+    }
+    is_int((long long)twice.st_size, (long long)once.st_size, "the same again is not written");
+    m = memo_open(folder_file(f, "repeated"), NULL, &err);
+    add_record(m, 7, 2); /* as many outputs as never before: another result */
+    memo_flush(m, &err);
+    stat(folder_file(f, "repeated"), &more);
+    ok(more.st_size > twice.st_size && is_there(m, 7, 2), "another result is");
+    add_record(m, 1007, 1); /* of the same name */
+    add_record(m, 7, 2);
+    memo_close(m, &err);
+    m = memo_open(folder_file(f, "repeated"), NULL, &err);
+    ok(memo_last(m, 7)->command == 7, "and a result that another one of its name came after");
     memo_close(m, &err);
 }
 
@@ -370,6 +397,7 @@ int main(void)
     TAP_DO(test_many(&f));
     TAP_DO(test_compact(&f));
     TAP_DO(test_tidy(&f));
+    TAP_DO(test_repeated(&f));
     TAP_DO(test_compact_without_memory(&f));
     TAP_DO(test_torn(&f));
     TAP_DO(test_files(&f));

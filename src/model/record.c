@@ -15,6 +15,7 @@ void record_free(struct run_record *r)
     free(r->host);
     free(r->planner);
     free(r->given);
+    free(r->place);
     free(r->version);
     free(r->system);
     workflow_free(r->workflow);

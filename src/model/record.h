@@ -62,10 +62,11 @@ struct run_record {
     char *file;   /* workflow file as given, NULL: none */
     char *folder; /* where it ran */
     char *host;
-    char *planner;  /* whose order it followed; NULL: none */
-    char *given;    /* parameters and lists from outside: "sigma=2; n=1,2"; NULL: none */
-    char *version;  /* of weft; NULL: not known */
-    char *system;   /* "Linux 6.1.0 x86_64"; NULL: not known */
+    char *planner; /* whose order it followed; NULL: none */
+    char *given;   /* parameters and lists from outside: "sigma=2; n=1,2"; NULL: none */
+    char *place;   /* whose machines: "ssh:a,b", "slurm", "cluster"; NULL: this one, or not known */
+    char *version; /* of weft; NULL: not known */
+    char *system;  /* "Linux 6.1.0 x86_64"; NULL: not known */
     double started; /* seconds since 1970 */
     double seconds; /* from start to end; NAN while running or lost */
     uint32_t cores;

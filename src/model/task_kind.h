@@ -8,7 +8,7 @@
  *     step2: python b.py                programs: "step python a.py", "step python b.py"
  *
  * The first word of a command is no kind: `python a.py` and `python b.py` are two things. It stays what
- * pictures are coloured by (workflow.kind), and what histories of old weft were grouped by. */
+ * workflow.kind is where no file states one, and what histories of old weft were grouped by. */
 #pragma once
 #include "base/pool.h"
 #include "base/strbuf.h"

@@ -284,13 +284,31 @@ static void hostile(void)
     workflow_free(w);
 }
 
+/* Two tasks that begin with the same word are not one kind: the page of their runs does not say so, either. */
+static void by_name(void)
+{
+    static const struct {
+        const char *name, *command;
+    } tasks[] = {{"order@i=1", "sort a"}, {"order@i=2", "sort b"}, {"top", "sort c | head"}};
+    struct builder *b = builder_new("<test>", "test");
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t t = builder_task(b, tasks[i].name, strlen(tasks[i].name), 0);
+        builder_command(b, t, tasks[i].command, strlen(tasks[i].command));
+        builder_work(b, t, 1, 0);
+    }
+    struct error err = {0};
+    struct workflow *w = builder_finish(b, &err);
+    char *a = w ? picture(w, NULL) : mem_copy_string(err.text);
+    ok(strstr(a, ">order (2)<") && strstr(a, ">top (1)<") && !strstr(a, ">sort ("),
+       "kinds are families and names, not the first words of commands");
+    free(a);
+    workflow_free(w);
+}
+
 int main(void)
 {
     static const struct tap_case cases[] = {
-        TAP_CASE(layouts),
-        TAP_CASE(pictures),
-        TAP_CASE(fans),
-        TAP_CASE(hostile),
+        TAP_CASE(layouts), TAP_CASE(pictures), TAP_CASE(fans), TAP_CASE(hostile), TAP_CASE(by_name),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

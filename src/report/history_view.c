@@ -27,6 +27,7 @@ void history_view_head(struct json_writer *j, const struct run_record *r)
     json_put_text(j, "host", r->host);
     json_put_text(j, "planner", r->planner);
     json_put_text(j, "given", r->given);
+    json_put_text(j, "place", r->place);
     json_put_text(j, "version", r->version);
     json_put_text(j, "system", r->system);
     json_put_string(j, "outcome", record_outcome_name(r->outcome));
@@ -520,6 +521,7 @@ void history_view_run(const struct run_record *r, const struct history_tasks *t,
     history_line(out, "host", r->host);
     history_line(out, "planner", r->planner);
     history_line(out, "given", r->given);
+    history_line(out, "place", r->place);
     history_line(out, "version", r->version);
     history_line(out, "system", r->system);
     history_facts(r, t, out);

@@ -125,6 +125,16 @@ char *human_percent(char *out, double share)
     return out;
 }
 
+/* What rounds to nothing has no sign. */
+char *human_change(char *out, double change)
+{
+    if (human_special(out, change))
+        return out;
+    double percent = round(change * 100);
+    snprintf(out, HUMAN_SIZE, percent == 0 ? "0 %%" : "%+.0f %%", percent);
+    return out;
+}
+
 /* ---- width ---- */
 
 /* The code point of a character that utf8_character() has found to be whole. */

@@ -14,6 +14,7 @@ char *human_count(char *out, uint64_t value); /* every digit, in groups: 1,234,5
 char *human_bytes(char *out, double bytes);   /* 512 B, 1.2 GB (powers of 1000) */
 char *human_seconds(char *out, double value); /* 3.4 ms, 12.5 s, 3 min 20 s, 2 h 05 min, 3 d 4 h */
 char *human_percent(char *out, double share); /* of 1: 0.0312 -> 3.1 % */
+char *human_change(char *out, double change); /* of 1: 0.12 -> +12 %, -0.001 -> 0 % */
 char *human_when(char *out, double seconds);  /* since 1970: 2026-11-15 12:30:05, local time */
 
 /* Columns that a UTF-8 text takes on a terminal: combining marks take none, East Asian wide ones

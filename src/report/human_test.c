@@ -41,6 +41,9 @@ int main(void)
     is_str(human_count(out, UINT64_MAX), "18,446,744,073,709,551,615", "the largest count");
     is_str(human_percent(out, 0.0312), "3.1 %", "percent");
     is_str(human_percent(out, 1), "100 %", "all");
+    is_str(human_change(out, 0.123), "+12 %", "more");
+    is_str(human_change(out, -0.5), "-50 %", "less");
+    is_str(human_change(out, -0.001), "0 %", "nearly the same has no sign");
     is_int(human_width("abc"), 3, "ASCII");
     is_int(human_width("größe"), 5, "umlauts take one column");
     is_int(human_width("e\xCC\x81"), 1, "a combining mark takes none");

@@ -80,8 +80,23 @@ static void kinds_begin(struct kinds *k, const struct workflow *w)
     k->count[0] = w->ntasks;
 }
 
+/* Has some task the kind that the builder chose, the first word of its command? */
+static bool kinds_are_chosen(const struct workflow *w)
+{
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        if (w->kind[t] && (!t || w->kind[t] != w->kind[t - 1]) && task_kind_is_usual(w, t))
+            return true;
+    return false;
+}
+
 void kinds_of(struct kinds *k, const struct workflow *w)
 {
+    /* then it is known by its family or name, as in every picture of its runs: `sort` may be the first
+     * word of two tasks that do different things */
+    if (kinds_are_chosen(w)) {
+        kinds_of_record(k, w);
+        return;
+    }
     kinds_begin(k, w);
     struct intern texts;
     intern_init(&texts);
@@ -139,8 +154,9 @@ static double legend_lay_out(const struct kinds *k, struct strbuf *out, double l
         if (i == KINDS_SHOWN ? k->count[i] == 0 : i >= k->shown)
             continue;
         struct strbuf text = {0};
+        char count[HUMAN_SIZE];
         svg_shorten(&text, k->name[i] ? k->name[i] : "other", 40);
-        strbuf_printf(&text, " (%u)", k->count[i]);
+        strbuf_printf(&text, " (%s)", human_count(count, k->count[i]));
         double entry = 32 + svg_text_width(strbuf_text(&text), 11);
         if (x > left && x + entry > left + width) {
             x = left;

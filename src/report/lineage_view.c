@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Files that task t reads (or makes), each once, given to `add`. */
 static void lineage_files(const struct workflow *w, uint32_t t, bool makes,
@@ -83,6 +84,20 @@ void lineage_view(const struct workflow *w, uint32_t focus, uint32_t nback, bool
             w->ntasks, plural(w->ntasks));
 }
 
+/* Its name in its run: without the " (run 3)" that tells the graph's tasks apart. */
+static void lineage_put_task(struct json_writer *j, const struct workflow *w, uint32_t t,
+                             int64_t run)
+{
+    struct strbuf name = {0}, end = {0};
+    strbuf_add(&name, workflow_task_name(w, t));
+    strbuf_printf(&end, " (run %lld)", (long long)run);
+    if (name.n > end.n && strcmp(name.at + name.n - end.n, end.at) == 0)
+        name.at[name.n - end.n] = '\0';
+    json_put_string(j, "task", name.at);
+    strbuf_free(&name);
+    strbuf_free(&end);
+}
+
 void lineage_view_json(const struct workflow *w, uint32_t focus, uint32_t nback, bool cut,
                        const int64_t *run, struct strbuf *out)
 {
@@ -100,7 +115,7 @@ void lineage_view_json(const struct workflow *w, uint32_t focus, uint32_t nback,
         json_write_object_inline(&j);
         json_put_string(&j, "side", t < nback ? "back" : "forward");
         json_put_integer(&j, "run", run[t]);
-        json_put_string(&j, "task", workflow_text(w, w->kind[t]));
+        lineage_put_task(&j, w, t, run[t]);
         for (int makes = 0; makes < 2; makes++) {
             json_write_key(&j, makes ? "makes" : "reads");
             json_write_array_inline(&j);

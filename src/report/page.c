@@ -151,7 +151,8 @@ static void add_predicted(struct strbuf *out, double real, double promised, bool
     strbuf_printf(out, "%spredicted %s", out->n ? ", " : "",
                   bytes ? human_bytes(a, promised) : human_seconds(a, promised));
     if (isfinite(real))
-        strbuf_printf(out, " (%+.0f\u00a0%%)", (real / promised - 1) * 100);
+        strbuf_printf(out, " (%.*s\u00a0%%)",
+                      (int)strcspn(human_change(a, real / promised - 1), " "), a);
 }
 
 static void add_cards(struct page *p)

@@ -389,7 +389,7 @@ static void deviation_cell(struct page *p, double predicted, double real)
         if (ratio >= 10 || ratio <= 0.1)
             snprintf(text, sizeof text, "%.3g times", ratio);
         else
-            snprintf(text, sizeof text, "%+.0f %%", (ratio - 1) * 100);
+            human_change(text, ratio - 1);
     }
     svg_printf(p->out, "<td class=\"r\"><span class=\"%s\">%s</span></td>", class, text);
 }

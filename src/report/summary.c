@@ -109,7 +109,7 @@ static void summary_predicted(struct summary *s, double real, double promised, b
     strbuf_printf(s->out, ", predicted %s",
                   bytes ? human_bytes(a, promised) : human_seconds(a, promised));
     if (isfinite(real))
-        strbuf_printf(s->out, " (%+.0f %%)", (real / promised - 1) * 100);
+        strbuf_printf(s->out, " (%s)", human_change(a, real / promised - 1));
 }
 
 /* Each line only when there is something to say. */

@@ -134,7 +134,7 @@ static uint32_t walk_task(struct lineage_walk *k, int64_t run, const char *task,
     } else if (*fresh) {
         n = intern_number(&k->tasks, name.at, name.n);
         builder_task(k->b, name.at, name.n, 0);
-        builder_kind(k->b, n, task, strlen(task));
+        builder_kind(k->b, n, task, strcspn(task, "@")); /* members of a family are of one kind */
         array_push(&k->out->run, run);
     }
     strbuf_free(&name);

@@ -64,6 +64,7 @@ void recording_fill_head(struct session *s)
     recording_stamp(r, s->name, s->flow, s->ws.folder);
     r->planner = s->planner ? mem_copy_string(s->planner) : NULL;
     r->given = s->o.given ? mem_copy_string(s->o.given) : NULL;
+    r->place = s->o.place ? mem_copy_string(s->o.place) : NULL;
     r->cores = s->cores;
     r->memory = s->memory;
     r->tasks = s->w->ntasks;

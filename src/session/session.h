@@ -40,6 +40,7 @@ struct session_options {
     const char *flow;   /* the workflow's file as the user names it, or its name */
     const char *folder; /* where its files are; NULL: where that file is */
     const char *given;  /* parameters and lists from outside, for the record; NULL: none */
+    const char *place;  /* as --on has it, for the record; NULL: here */
     const char *const *targets, *const *since; /* only a part (model/select.h); NULL: all */
     uint32_t cores;        /* that tasks may use at once; 0: all of this machine */
     double memory;         /* bytes that tasks may use at once; 0: all of this machine */

@@ -82,18 +82,28 @@ static bool cluster_view_look(struct weft_error *error)
     return true;
 }
 
+/* Nobody has named a cluster: neither the page a run's, nor the terminal its own. */
+static bool cluster_view_none(int64_t run)
+{
+    const char *store = getenv("WEFT_STORE"), *key = getenv("WEFT_KEY");
+    return !run && !(store && *store) && !(key && *key);
+}
+
 /* GET /api/cluster?run=N: weft-status/1. A cluster that cannot be reached is 503 with why, so that a page says it and asks
- * again. */
+ * again; that there is none at all is no trouble: {"none": true}. */
 static void answer_cluster(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
     struct weft_error error;
+    int64_t run = cluster_asked_run(request_value(r, "run"));
     pthread_mutex_lock(&cluster_lock);
-    if (cluster_view_open(lab, cluster_asked_run(request_value(r, "run")), &error) &&
-        cluster_view_look(&error)) {
+    if (cluster_view_open(lab, run, &error) && cluster_view_look(&error)) {
         strbuf_add_bytes(&out->body, cluster_view.told.at, cluster_view.told.n);
     } else {
         cluster_view_close(); /* the next one tries afresh */
-        reply_fail(out, 503, error.text);
+        if (cluster_view_none(run))
+            strbuf_add(&out->body, "{\"none\": true}");
+        else
+            reply_fail(out, 503, error.text);
     }
     pthread_mutex_unlock(&cluster_lock);
 }

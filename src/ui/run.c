@@ -294,6 +294,8 @@ static void answer_live(const struct laboratory *lab, const struct request *r, s
     json_write_end_array(&j);
     put_cancelled(&w->model, &j);
     put_room(&w->model, &j);
+    json_put_text(&j, "place", w->model.head.place);
+    json_put_integer(&j, "untaken", w->model.head.untaken);
     json_write_end_object(&j);
 }
 

@@ -145,7 +145,7 @@ ok $? "by its name, with targets; what does nothing is refused"
 
 # ---- one of an older weft ----
 if command -v sqlite3 >/dev/null; then
-    sqlite3 "$work/history.db" "BEGIN; DROP TABLE spans; DROP TABLE commands; ALTER TABLE tasks DROP COLUMN command; DROP INDEX files_by_digest; DROP TABLE facts; DROP TABLE names; ALTER TABLE runs DROP COLUMN system; ALTER TABLE runs DROP COLUMN version; PRAGMA user_version = 5; COMMIT"
+    sqlite3 "$work/history.db" "BEGIN; DROP TABLE spans; DROP TABLE commands; ALTER TABLE tasks DROP COLUMN command; DROP INDEX files_by_digest; DROP TABLE facts; DROP TABLE names; ALTER TABLE runs DROP COLUMN system; ALTER TABLE runs DROP COLUMN version; ALTER TABLE runs DROP COLUMN place; PRAGMA user_version = 5; COMMIT"
     say history "$work/renamed.dat" && grep -q "made by task alone" "$work/out" && say run "$flow" -q -p sigma=2 --force && [ "$(runs 'sigma = 2')" = "9 " ]
     ok $? "is brought up to date: its files are found by content, new runs by parameters"
 fi

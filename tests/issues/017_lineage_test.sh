@@ -40,12 +40,29 @@ say history --lineage "$work/f/a.txt" --limit 4 && [ "$(shown)" = 4 ] && grep -q
     say history --lineage "$work/f/a.txt" --limit 0 && cmp -s "$work/out" "$work/whole" && say history --lineage "$work/f/a.txt" --json && grep -q '"whole": true' "$work/out"
 ok $? "what is left out is said, with how to see it"
 
+# ---- families ----
+mkdir "$work/g"
+cat >"$work/g/flow.yaml" <<'YAML'
+weft: 1
+name: family
+lists: { i: { from: 1, to: 40 } }
+tasks:
+  part: { each: i, run: "echo {i} > {out}", out: "p{i}.txt" }
+  join: { run: "cat {in} > {out}", in: "p{i}.txt", out: all.txt }
+YAML
+WEFT_HISTORY=$work/g/history.db
+say run "$work/g/flow.yaml" -q && say history --lineage "$work/g/all.txt" --svg "$work/g/all.svg" && say history --lineage "$work/g/all.txt" --json && grep -q '"task": "part@i=40"' "$work/out"
+ok $? "a member of a family is called by its name"
+grep -q 'part × 40' "$work/g/all.svg"
+ok $? "and drawn as one of its family, by its kind"
+WEFT_HISTORY=$work/history.db
+
 # ---- what is on record of the graphs ----
 if command -v sqlite3 >/dev/null; then
     sql() { sqlite3 "$WEFT_HISTORY" "$1"; }
     [ "$(sql "SELECT count(*) FROM shapes")" = 3 ]
     ok $? "each graph has its shape"
-    sql "DROP TABLE shapes; DROP TABLE spans; DROP TABLE commands; ALTER TABLE tasks DROP COLUMN command; PRAGMA user_version = 6"
+    sql "DROP TABLE shapes; DROP TABLE spans; DROP TABLE commands; ALTER TABLE tasks DROP COLUMN command; ALTER TABLE runs DROP COLUMN place; PRAGMA user_version = 6"
     say history --lineage "$work/f/a.txt" && cmp -s "$work/out" "$work/whole" && [ "$(sql "SELECT count(*) FROM shapes")" = 3 ]
     ok $? "a history of an older weft says the same, and has them from then on"
     for damage in "x''" "x'00'" "zeroblob(length(image))" "substr(image, 1, length(image) - 1)" "substr(image, 1, 24) || zeroblob(length(image) - 24)" "substr(image, 1, 40) || x'ffffffff' || substr(image, 45)"; do

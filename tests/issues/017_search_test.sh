@@ -122,7 +122,7 @@ if command -v python3 >/dev/null; then
     ok $? "50 random questions agree with the tables"
 fi
 if command -v sqlite3 >/dev/null; then
-    sqlite3 "$WEFT_HISTORY" "BEGIN; DROP TABLE spans; DROP TABLE commands; ALTER TABLE tasks DROP COLUMN command; DROP INDEX facts_by_run; CREATE INDEX facts_by_run ON facts(run); PRAGMA user_version = 7; COMMIT"
+    sqlite3 "$WEFT_HISTORY" "BEGIN; DROP TABLE spans; DROP TABLE commands; ALTER TABLE tasks DROP COLUMN command; DROP INDEX facts_by_run; CREATE INDEX facts_by_run ON facts(run); ALTER TABLE runs DROP COLUMN place; PRAGMA user_version = 7; COMMIT"
     [ "$(found tasks --where 'sigma > 1 and f1 > 0.925')" = "3:score " ] && [ "$(sqlite3 "$WEFT_HISTORY" 'select count(*) from spans')" -ge 1 ] && [ "$(found tasks --where 'seconds > 1e6')" = "" ] && [ "$(found tasks --failed)" = "3:poor 2:poor " ] && [ "$(sqlite3 "$WEFT_HISTORY" 'select count(*) from spans')" = 3 ]
     ok $? "a history of before answers, and knows more of its runs when it was asked"
     [ -z "$(found tasks --words seq)" ] && say run "$flow" -q --force && [ "$(found tasks --words seq)" = "4:data 1:data " ]

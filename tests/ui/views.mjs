@@ -241,7 +241,7 @@ async function database(page, origin) {
 
 /* 31 equal failures are one row. */
 async function failures(page, origin) {
-    lab.write("failing.yaml", 'weft: 1\nname: failing\nlists: { s: { from: 1, to: 31 } }\ntasks:\n  align: { each: s, run: "echo reading {s}; echo no reference >&2; exit 2", out: "o{s}" }\n');
+    lab.write("failing.yaml", 'weft: 1\nname: failing\nlists: { s: { from: 1, to: 31 } }\ntasks:\n  align: { each: s, run: "echo reading {s}; echo no reference >&2; exit 2", out: "o{s}" }\n  join: { run: "cat {in} > {out}", in: "o{s}", out: all }\n  maybe: { when: "false", run: "echo > {out}", out: maybe.txt }\n');
     try {
         run("failing.yaml", "--keep-going");
     } catch {
@@ -253,6 +253,7 @@ async function failures(page, origin) {
     await comes(failed.getByText("31 tasks failed, all for one cause"), "31 equal failures are one row");
     ok((await failed.locator("li").count()) === 1 && /31 × exit status 2/.test(await failed.innerText()), "which says how they ended");
     ok(/echo reading \d+; echo no reference/.test(await failed.innerText()) && /no reference\s*$/.test(await failed.innerText()), "with the command and the last lines");
+    ok(/31 failed, 1 not run, 1 not taken/.test(await page.locator(".counts").innerText()), "what waited for them is told apart from what a decision left out", await page.locator(".counts").innerText());
     await failed.getByRole("button").first().click();
     await until(async () => (await page.locator(".tasks tbody tr").count()) >= 1 && (await page.locator(".tasks tbody tr").count()) <= 11, "a click finds the task");
     await accessible(page, "a run that failed");
@@ -326,6 +327,13 @@ async function phone(context, origin) {
     await small.close();
 }
 
+/* Whoever has no cluster has made no mistake. */
+async function without_cluster(page, origin) {
+    await page.goto(`${origin}/#cluster`);
+    await comes(page.getByText("No cluster is named here."), "without a cluster the view says so, and how to have one");
+    ok((await page.getByRole("alert").count()) === 0, "and not as a mistake", (await page.getByRole("alert").allInnerTexts()).join());
+}
+
 async function many(page, context, origin) {
     lab.write("many.yaml", 'weft: 1\nname: many\nlists: { i: { from: 1, to: 25000 } }\ntasks:\n  begin: { call: "libc.so.6:sched_yield" }\n' + ["align", "sort", "merge", "call"].map((k) => `  ${k}: { each: i, call: "libc.so.6:sched_yield", after: begin }\n`).join(""));
     run("many.yaml");
@@ -359,5 +367,6 @@ await test(lab, async ({ context }) => {
     await stream(page, origin);
     await stream_live(page, origin);
     await phone(context, origin);
+    await without_cluster(page, origin);
     await many(page, context, origin);
 });
