@@ -12,8 +12,11 @@ enum { MOST_CLOSURE = 4096 };
 
 void stream_problem_init(struct stream_problem *q, const struct stream_graph *g, uint32_t ports)
 {
-    *q = (struct stream_problem){
-        .g = g, .processors = g->nodes_up, .ports = ports, .duplication = true};
+    *q = (struct stream_problem){.g = g,
+                                 .processors = g->nodes_up,
+                                 .ports = ports,
+                                 .latency = INFINITY,
+                                 .duplication = true};
     q->work = stream_work_new(g);
     if (g->ntasks <= MOST_CLOSURE) {
         q->closure = graph_closure(g->w);

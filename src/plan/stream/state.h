@@ -17,6 +17,7 @@ struct stream_problem {
     size_t closure_words;
     uint32_t processors, ports; /* ports 0: as the platform says */
     double throughput;          /* required; 0: none */
+    double latency;             /* asked for; INFINITY: none, and the throughput is what counts */
     bool duplication;
 };
 
