@@ -81,6 +81,11 @@ static void check_text(const struct check_result *r, const struct plan *plan, st
     for (uint32_t i = 0; i < r->recomputed->nobjectives; i++)
         strbuf_printf(out, "  %-15s %.10g (recomputed)\n", r->recomputed->objectives[i].name,
                       r->recomputed->objectives[i].value);
+    for (size_t i = 0; i < plan->notes.n; i++) {
+        strbuf_add(out, "  note: ");
+        utf8_add_visible(out, plan->notes.at[i]);
+        strbuf_add_char(out, '\n');
+    }
 }
 
 static int check_show(const struct arguments *a, const struct weft_plan *plan)

@@ -13,96 +13,10 @@
  *
  * Planners change a mapping a little and ask again, thousands of times. With a `base` estimate,
  * transfers between clusters that nothing has touched keep their slots without a search: they
- * wait in `pending`, and enter the lanes of a cluster only when a search needs that cluster. */
+ * enter the lanes of a cluster only when a search needs that cluster. And the pass begins where the
+ * two mappings begin to differ (stream_origin.c): what is before it is taken over as it is. */
 #include "model/stream.h"
 #include "model/stream_slots.h"
-
-/* ---- times of copies and transfers ---- */
-
-/* A cluster is as slow as its slowest replica; where no nodes are named, as the slowest node that
- * is up. */
-double stream_time(const struct stream_graph *g, const struct stream_map *map, uint32_t task,
-                   uint32_t cluster)
-{
-    if (g->uniform)
-        return g->time[task];
-    double worst = 0;
-    if (map->node_off && map->node_off[cluster] < map->node_off[cluster + 1]) {
-        for (uint32_t i = map->node_off[cluster]; i < map->node_off[cluster + 1]; i++)
-            worst = fmax(worst, costs_time(g->costs, task, map->nodes[i]));
-        return worst;
-    }
-    for (uint32_t node = 0; node < g->p->nnodes; node++) {
-        double time = costs_time(g->costs, task, node);
-        if (g->p->up[node] && isfinite(time))
-            worst = fmax(worst, time);
-    }
-    return worst;
-}
-
-/* Replicas i and j meet when some item number is i modulo one count and j modulo the other. */
-static bool replicas_meet(uint32_t i, uint32_t j, uint32_t a, uint32_t b)
-{
-    uint32_t x = a, y = b;
-    while (y) {
-        uint32_t rest = x % y;
-        x = y;
-        y = rest;
-    }
-    return i % x == j % x;
-}
-
-/* The longest transfer among pairs of replicas that meet. Without nodes: the slowest link of the
- * platform. */
-double stream_transfer(const struct stream_graph *g, const struct stream_map *map, uint32_t edge,
-                       uint32_t from, uint32_t to)
-{
-    if (g->uniform)
-        return g->transfer[edge];
-    double bytes = g->w->size[g->w->succ_object[edge]], worst = 0;
-    const uint32_t *off = map->node_off;
-    if (!off || off[from] == off[from + 1] || off[to] == off[to + 1]) {
-        worst = g->p->latency + bytes / g->p->bandwidth;
-        for (size_t i = 0; i < g->p->nlinks; i++) {
-            const struct platform_link *l = &g->p->links[i];
-            if (l->bandwidth > 0)
-                worst = fmax(worst, l->latency + bytes / l->bandwidth);
-        }
-        return worst;
-    }
-    if (platform_is_uniform(g->p))
-        return g->transfer[edge];
-    uint32_t a = off[from + 1] - off[from], b = off[to + 1] - off[to];
-    for (uint32_t i = 0; i < a; i++)
-        for (uint32_t j = 0; j < b; j++)
-            if (replicas_meet(i, j, a, b))
-                worst = fmax(worst, platform_transfer(g->p, map->nodes[off[from] + i],
-                                                      map->nodes[off[to] + j], bytes));
-    return worst;
-}
-
-/* 0 is "no limit", so a plain minimum would be wrong. */
-static uint32_t fewer_ports(uint32_t a, uint32_t b)
-{
-    return !a ? b : !b ? a : a < b ? a : b;
-}
-
-uint32_t stream_ports(const struct stream_graph *g, const struct stream_map *map, uint32_t cluster)
-{
-    const struct platform *p = g->p;
-    uint32_t least = 0;
-    if (!p->node_ports)
-        return p->ports;
-    if (map && map->node_off && map->node_off[cluster] < map->node_off[cluster + 1]) {
-        for (uint32_t i = map->node_off[cluster]; i < map->node_off[cluster + 1]; i++)
-            least = fewer_ports(least, platform_ports(p, map->nodes[i]));
-        return least;
-    }
-    for (uint32_t node = 0; node < p->nnodes; node++)
-        if (p->up[node])
-            least = fewer_ports(least, platform_ports(p, node));
-    return least;
-}
 
 /* ---- memory ---- */
 
@@ -123,8 +37,7 @@ void stream_work_fit(struct stream_work *work, uint32_t nclusters, uint32_t ncop
         work->last_copy = mem_resize(work->last_copy, nclusters);
         work->dirty = mem_resize(work->dirty, nclusters);
         work->booked = mem_resize(work->booked, nclusters);
-        work->unread = mem_resize(work->unread, nclusters);
-        work->unread_last = mem_resize(work->unread_last, nclusters);
+        work->last_message = mem_resize(work->last_message, nclusters);
         work->limit = mem_resize(work->limit, nclusters);
         work->parent = mem_resize(work->parent, nclusters);
         work->least_procs = mem_resize(work->least_procs, nclusters);
@@ -153,10 +66,10 @@ void stream_work_free(struct stream_work *work)
     free(work->last_copy);
     free(work->dirty);
     free(work->booked);
-    free(work->unread);
-    free(work->unread_last);
+    free(work->last_message);
     free(work->limit);
-    array_free(&work->pending);
+    array_free(&work->linked);
+    array_free(&work->waiting);
     array_free(&work->renumber);
     free(work->parent);
     free(work->least_procs);
@@ -172,6 +85,9 @@ void stream_estimate_free(struct stream_estimate *e)
     array_free(&e->member);
     array_free(&e->begin);
     array_free(&e->end);
+    array_free(&e->of.off);
+    array_free(&e->of.cluster);
+    array_free(&e->of.home);
 }
 
 /* An empty cluster has no message and no port: only the lists by cluster close up. */
@@ -191,6 +107,10 @@ void stream_estimate_renumber(struct stream_estimate *e, const uint32_t *number)
         e->member.at[m++] = number[e->member.at[c]];
     }
     e->component.n = e->member.n = m;
+    for (size_t i = 0; i < e->of.cluster.n; i++)
+        e->of.cluster.at[i] = number[e->of.cluster.at[i]];
+    for (size_t i = 0; i < e->of.home.n; i++)
+        e->of.home.at[i] = number[e->of.home.at[i]];
     if (e->slow_cluster != NONE)
         e->slow_cluster = number[e->slow_cluster];
 }
@@ -206,6 +126,7 @@ struct pass {
     struct stream_estimate *out;
     const struct stream_estimate *base;
     size_t base_at;
+    uint32_t kept;      /* so many messages at the beginning are the base's */
     double limit, rate; /* most latency, least throughput */
     bool slow;          /* a channel's cycle is already too long for it */
     bool bounded;       /* work->latest has the tails of the copies */
@@ -303,24 +224,27 @@ static const struct stream_message *same_in_base(struct pass *s, uint32_t edge, 
 
 /* Enter the messages of a cluster that were taken over from the base, in their order: from now on slots are searched for on it.
  * Not twice. */
-static void enter_pending(struct pass *s, uint32_t cluster)
+static void enter_waiting(struct pass *s, uint32_t cluster)
 {
     struct stream_work *work = s->work;
+    const struct stream_message *all = s->out->messages.at;
+    uint32_t count = 0;
     work->booked[cluster] = 1;
     stream_slots_clear_side(work, cluster);
-    for (uint32_t i = work->unread[cluster]; i != NONE;) {
-        const struct stream_message *m = &s->out->messages.at[i];
-        struct stream_pending *p = &work->pending.at[i];
-        bool sends = m->from == cluster;
-        if (!p->linked) {
+    for (uint32_t i = work->last_message[cluster]; i != NONE;
+         i = all[i].behind[all[i].from != cluster])
+        work->waiting.at[count++] = i;
+    while (count--) {
+        uint32_t i = work->waiting.at[count];
+        const struct stream_message *m = &all[i];
+        if (!work->linked.at[i]) {
             struct stream_slot slot = {m->start, m->from_channel, m->to_channel,
                                        stream_slots_link(work, m->from, m->to)};
             stream_slot_book_link(work, m->from, m->to, &slot, m->finish - m->start, i);
-            p->linked = true;
+            work->linked.at[i] = 1;
         }
-        stream_slot_book_side(work, cluster, sends ? m->from_channel : m->to_channel, m->start,
-                              m->finish, i);
-        i = p->next[!sends];
+        stream_slot_book_side(work, cluster, m->from == cluster ? m->from_channel : m->to_channel,
+                              m->start, m->finish, i);
     }
 }
 
@@ -333,31 +257,22 @@ static void keep_slot(const struct pass *s, const struct stream_message *same,
     m->start = same->start;
     m->finish = same->finish;
     for (int k = 0; k < 3; k++)
-        m->before[k] = same->before[k] == NONE ? NONE : s->work->renumber.at[same->before[k]];
+        m->before[k] = same->before[k] == NONE     ? NONE
+                       : same->before[k] < s->kept ? same->before[k]
+                                                   : s->work->renumber.at[same->before[k]];
 }
 
-/* Enter it where the ends are entered, and keep it for later where they are not. */
+/* Enter it where the ends are entered; where they are not, a search will do it. */
 static void enter_kept(struct pass *s, const struct stream_message *m, uint32_t number)
 {
     struct stream_work *work = s->work;
-    uint32_t end[2] = {m->from, m->to}, channel[2] = {m->from_channel, m->to_channel};
-    struct stream_pending *p = &work->pending.at[number];
-    p->linked = false;
-    for (int k = 0; k < 2; k++) {
-        if (work->booked[end[k]]) {
-            stream_slot_book_side(work, end[k], channel[k], m->start, m->finish, number);
-            p->linked = true;
-        } else {
-            uint32_t last = work->unread_last[end[k]];
-            p->next[k] = NONE;
-            if (last == NONE)
-                work->unread[end[k]] = number;
-            else
-                work->pending.at[last].next[s->out->messages.at[last].from != end[k]] = number;
-            work->unread_last[end[k]] = number;
-        }
-    }
-    if (p->linked) {
+    bool from = work->booked[m->from], to = work->booked[m->to];
+    work->linked.at[number] = from || to;
+    if (from)
+        stream_slot_book_side(work, m->from, m->from_channel, m->start, m->finish, number);
+    if (to)
+        stream_slot_book_side(work, m->to, m->to_channel, m->start, m->finish, number);
+    if (from || to) {
         struct stream_slot slot = {m->start, m->from_channel, m->to_channel,
                                    stream_slots_link(work, m->from, m->to)};
         stream_slot_book_link(work, m->from, m->to, &slot, m->finish - m->start, number);
@@ -373,10 +288,10 @@ static void find_slot(struct pass *s, const struct stream_message *same, double 
     uint32_t a = m->from, b = m->to;
     if (s->base) {
         if (!work->booked[a])
-            enter_pending(s, a);
+            enter_waiting(s, a);
         if (!work->booked[b])
-            enter_pending(s, b);
-        work->pending.at[number].linked = true;
+            enter_waiting(s, b);
+        work->linked.at[number] = 1;
     }
     struct stream_forerunners before;
     struct stream_slot slot = stream_slot_take(work, a, b, duration, number, &before);
@@ -412,6 +327,8 @@ static double stream_send_message(struct pass *s, uint32_t edge, uint32_t source
     m->edge = edge;
     m->from = a;
     m->to = b;
+    m->behind[0] = work->last_message[a];
+    m->behind[1] = work->last_message[b];
     bool kept = same && !work->dirty[a] && !work->dirty[b];
     if (kept) {
         keep_slot(s, same, m);
@@ -419,13 +336,13 @@ static double stream_send_message(struct pass *s, uint32_t edge, uint32_t source
     } else {
         find_slot(s, same, duration, m, number);
     }
+    work->last_message[a] = work->last_message[b] = number;
     double begin = work->end[source];
     for (int k = 0; k < 3; k++)
         if (m->before[k] != NONE && all[m->before[k]].end > begin)
             begin = all[m->before[k]].end;
     m->begin = begin;
     m->end = begin + duration;
-    m->latest = INFINITY;
     uint32_t pa = s->map->procs[a], pb = s->map->procs[b];
     double procs = stream_join_components(work, a, b, pa < pb ? pa : pb);
     if (s->rate > 0 && !kept)
@@ -481,6 +398,68 @@ static bool take_edge(struct pass *s, const struct stream_step *step)
     return true;
 }
 
+/* The messages before step `first` are those of the base: what must be known of them behind it. */
+static bool resume_messages(struct pass *s, uint32_t first)
+{
+    struct stream_work *work = s->work;
+    const uint32_t *procs = s->map->procs;
+    for (uint32_t i = 0; i < s->kept; i++) {
+        const struct stream_message *m = &s->out->messages.at[i];
+        uint32_t pa = procs[m->from], pb = procs[m->to], j = s->w->succ_task[m->edge];
+        work->last_message[m->from] = work->last_message[m->to] = i;
+        stream_join_components(work, m->from, m->to, pa < pb ? pa : pb);
+        if (s->g->shared[m->edge]) {
+            stream_deliver_object(s, m->edge, m->to, m->end);
+        } else if (s->g->task_rank[j] >= first) {
+            uint32_t c = stream_copy(s->map, j, m->to);
+            if (m->end > work->ready[c])
+                work->ready[c] = m->end;
+            if (m->end + s->g->time[j] + copy_tail(s, j, c) > s->limit)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Up to step `first` the base's mapping and this one are the same, and so is everything that follows from them. */
+static bool resume_at(struct pass *s, uint32_t first)
+{
+    const struct stream_estimate *base = s->base;
+    struct stream_work *work = s->work;
+    const uint32_t *off = s->map->off;
+    for (uint32_t k = 0; k < s->g->ntasks && s->g->task_rank[s->g->tasks[k]] < first; k++) {
+        uint32_t t = s->g->tasks[k], at = base->of.off.at[t];
+        for (uint32_t c = off[t]; c < off[t + 1]; c++, at++) {
+            uint32_t b = s->map->cluster[c];
+            double end = base->end.at[at];
+            work->chain[c] = work->last_copy[b];
+            work->last_copy[b] = c;
+            work->end[c] = end;
+            work->cluster_time[b] += s->g->time[t];
+            s->out->begin.at[c] = base->begin.at[at];
+            if (end > s->out->latency)
+                s->out->latency = end;
+            if (end + copy_tail(s, t, c) > s->limit)
+                return false;
+        }
+    }
+    size_t low = 0, high = base->messages.n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (s->g->rank[base->messages.at[middle].edge] < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    s->kept = (uint32_t)low;
+    s->base_at = s->out->messages.n = low;
+    if (low) {
+        memcpy(s->out->messages.at, base->messages.at, low * sizeof *base->messages.at);
+        memset(work->linked.at, 0, low);
+    }
+    return resume_messages(s, first);
+}
+
 /* The cycle times of a cluster's channels: from its lanes, or as in the base. */
 static void list_ports(struct pass *s, uint32_t cluster, size_t *base_port)
 {
@@ -490,7 +469,7 @@ static void list_ports(struct pass *s, uint32_t cluster, size_t *base_port)
         while (*base_port < s->base->ports.n && s->base->ports.at[*base_port].cluster < cluster)
             ++*base_port;
         if (s->work->dirty[cluster] && !s->work->booked[cluster])
-            enter_pending(s, cluster);
+            enter_waiting(s, cluster);
     }
     if (s->base && !s->work->booked[cluster]) {
         for (; *base_port < s->base->ports.n && s->base->ports.at[*base_port].cluster == cluster;
@@ -571,21 +550,14 @@ static bool stream_refuse(struct pass *s)
     return false;
 }
 
-bool stream_estimate_above(struct stream_work *work, const struct stream_map *map, uint32_t ports,
-                           double limit, double rate, const struct stream_estimate *base,
-                           struct stream_estimate *out)
+/* Nothing is known of the mapping yet. */
+static void pass_begin(struct pass *s, uint32_t ports)
 {
-    const struct stream_graph *g = work->g;
-    uint32_t ncopies = map->off[g->ntasks], m = map->nclusters;
-    struct pass s = {.work = work,
-                     .g = g,
-                     .w = g->w,
-                     .map = map,
-                     .out = out,
-                     .base = base,
-                     .limit = limit,
-                     .rate = rate};
-    stream_work_fit(work, m, ncopies);
+    struct stream_work *work = s->work;
+    struct stream_estimate *out = s->out;
+    const struct stream_map *map = s->map;
+    uint32_t ncopies = map->off[s->g->ntasks];
+    stream_work_fit(work, map->nclusters, ncopies);
     out->messages.n = out->ports.n = 0;
     out->latency = out->cycle = out->throughput = out->computation_rate = out->data_rate = 0;
     out->processors = 0;
@@ -593,39 +565,99 @@ bool stream_estimate_above(struct stream_work *work, const struct stream_map *ma
     array_reserve(&out->begin, ncopies);
     array_reserve(&out->end, ncopies);
     out->begin.n = out->end.n = ncopies;
-    s.bounded = g->uniform && isfinite(limit);
-    if ((s.bounded && stream_bound_tails(work, map, limit) > limit) ||
-        stream_rate_below(work, map, ports, rate))
-        return stream_refuse(&s);
-    for (uint32_t c = 0; c < m; c++) {
-        work->last_copy[c] = NONE;
+    for (uint32_t c = 0; c < map->nclusters; c++) {
+        work->last_copy[c] = work->last_message[c] = NONE;
         work->dirty[c] = 0;
-        work->booked[c] = !base;
-        work->unread[c] = work->unread_last[c] = NONE;
-        work->limit[c] = ports ? ports : stream_ports(g, map, c);
+        work->booked[c] = !s->base;
+        work->limit[c] = ports ? ports : stream_ports(s->g, map, c);
         work->parent[c] = c;
         work->least_procs[c] = UINT32_MAX;
         work->cluster_time[c] = 0;
     }
     size_t most = 0; /* messages */
-    for (uint32_t t = 0; t < g->ntasks; t++)
+    for (uint32_t t = 0; t < s->g->ntasks; t++)
         most +=
-            (size_t)(map->off[t + 1] - map->off[t]) * (g->w->pred_off[t + 1] - g->w->pred_off[t]);
+            (size_t)(map->off[t + 1] - map->off[t]) * (s->w->pred_off[t + 1] - s->w->pred_off[t]);
     array_reserve(&out->messages, most);
-    if (base) {
-        stream_slots_clear_links(work);
-        array_reserve(&work->pending, most);
-        array_reserve(&work->renumber, base->messages.n);
-    } else {
-        stream_slots_clear(work, m);
-    }
     memset(work->ready, 0, ncopies * sizeof *work->ready);
-    for (const struct stream_step *x = g->steps, *end = x + g->norder; x < end; x++)
-        if (!(x->edge == NONE ? stream_take_task(&s, x) : take_edge(&s, x)))
-            return stream_refuse(&s);
-    memcpy(out->end.at, work->end, ncopies * sizeof *work->end);
-    stream_compute_rates(&s);
-    return out->throughput >= rate;
+    if (s->base) {
+        stream_slots_clear_links(work);
+        array_reserve(&work->linked, most);
+        array_reserve(&work->waiting, most);
+        array_reserve(&work->renumber, s->base->messages.n);
+    } else {
+        stream_slots_clear(work, map->nclusters);
+    }
+}
+
+static bool pass_steps(struct pass *s, uint32_t first, uint32_t last)
+{
+    for (const struct stream_step *x = s->g->steps + first, *end = s->g->steps + last; x < end; x++)
+        if (!(x->edge == NONE ? stream_take_task(s, x) : take_edge(s, x)))
+            return false;
+    return true;
+}
+
+/* All steps were taken. */
+static bool pass_end(struct pass *s)
+{
+    memcpy(s->out->end.at, s->work->end, s->out->end.n * sizeof *s->work->end);
+    stream_origin_note(s->g, &s->out->of, s->map);
+    stream_compute_rates(s);
+    return s->out->throughput >= s->rate;
+}
+
+bool stream_estimate_above(struct stream_work *work, const struct stream_map *map, uint32_t ports,
+                           double limit, double rate, const struct stream_estimate *base,
+                           struct stream_estimate *out)
+{
+    const struct stream_graph *g = work->g;
+    struct pass s = {.work = work,
+                     .g = g,
+                     .w = g->w,
+                     .map = map,
+                     .out = out,
+                     .base = base,
+                     .limit = limit,
+                     .rate = rate,
+                     .bounded = g->uniform && isfinite(limit)};
+    stream_work_fit(work, map->nclusters, map->off[g->ntasks]);
+    if ((s.bounded && stream_bound_tails(work, map, limit) > limit) ||
+        stream_rate_below(work, map, ports, rate))
+        return stream_refuse(&s);
+    pass_begin(&s, ports);
+    uint32_t first = base ? stream_origin_common(g, &base->of, map) : 0;
+    if ((base && !resume_at(&s, first)) || !pass_steps(&s, first, g->norder))
+        return stream_refuse(&s);
+    return pass_end(&s);
+}
+
+bool stream_estimate_past(struct stream_work *work, const struct stream_map *map, uint32_t ports,
+                          double limit, const uint32_t *tasks, size_t ntasks,
+                          const struct stream_estimate *base, struct stream_estimate *out)
+{
+    const struct stream_graph *g = work->g;
+    struct pass s = {.work = work,
+                     .g = g,
+                     .w = g->w,
+                     .map = map,
+                     .out = out,
+                     .base = base,
+                     .limit = INFINITY,
+                     .bounded = isfinite(limit)};
+    uint32_t past = 0, first = stream_origin_common(g, &base->of, map);
+    for (size_t i = 0; i < ntasks; i++)
+        past = g->task_rank[tasks[i]] > past ? g->task_rank[tasks[i]] : past;
+    pass_begin(&s, ports);
+    stream_bound_tails(work, map, INFINITY);
+    memset(work->cluster_time, 0, map->nclusters * sizeof *work->cluster_time);
+    resume_at(&s, first);
+    if (first < past) {
+        pass_steps(&s, first, past);
+        first = past;
+    }
+    s.limit = limit;
+    return pass_steps(&s, first, g->norder) ? pass_end(&s) : stream_refuse(&s);
 }
 
 bool stream_estimate(struct stream_work *work, const struct stream_map *map, uint32_t ports,

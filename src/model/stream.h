@@ -49,6 +49,8 @@ struct stream_graph {
     uint8_t *pred_free;        /* per edge (index into pred_*): it never is a transfer */
     uint32_t *tasks;           /* the tasks of `order` alone */
     uint32_t *rank;            /* per edge: its place in `order` */
+    uint32_t *task_rank;       /* per task: its place in `order` */
+    uint32_t *touched;         /* per task: the first place in `order` where its copies count */
     double total;              /* sum of the times */
     double longest;            /* longest path with all edges free: no latency is below it */
     bool any_fixed, all_fixed; /* some, all tasks may not be replicated */
@@ -92,6 +94,8 @@ struct stream_message {
     double latest;        /* end that would not lengthen the critical path; stream_slack() */
     uint32_t before[3];   /* the messages before it on the link, the sender's and the receiver's
                              channel; NONE */
+    uint32_t
+        behind[2]; /* the messages before it at the sender's and the receiver's cluster; NONE */
 };
 
 struct stream_port {
@@ -111,6 +115,9 @@ struct stream_estimate {
     component; /* per cluster: cycle time of its contention component, 0: talks to nobody */
     ARRAY(uint32_t) member;   /* per cluster: number of its component (one of its clusters) */
     ARRAY(double) begin, end; /* per copy */
+    struct stream_origin {    /* the mapping that it is of, as in struct stream_map */
+        ARRAY(uint32_t) off, cluster, home;
+    } of;
 };
 void stream_estimate_free(struct stream_estimate *e);
 
@@ -133,6 +140,11 @@ bool stream_estimate(struct stream_work *work, const struct stream_map *map, uin
 bool stream_estimate_above(struct stream_work *work, const struct stream_map *map, uint32_t ports,
                            double limit, double rate, const struct stream_estimate *base,
                            struct stream_estimate *out);
+/* The same without a rate; the limit counts only once the inputs of these tasks' copies are estimated: of what is refused `out` has
+ * the messages up to them. Equal nodes only. */
+bool stream_estimate_past(struct stream_work *work, const struct stream_map *map, uint32_t ports,
+                          double limit, const uint32_t *tasks, size_t ntasks,
+                          const struct stream_estimate *base, struct stream_estimate *out);
 /* Is the throughput that stream_estimate() would find below `rate`, by what the ports can carry? In a
  * tenth of its time; false says nothing. */
 bool stream_rate_below(struct stream_work *work, const struct stream_map *map, uint32_t ports,

@@ -80,7 +80,7 @@ double stream_bound_through(struct stream_work *work, const struct stream_map *m
 /* The seconds that the transfers of each cluster take. What may travel with another transfer is left
  * out: counting less keeps it a bound. `join`: clusters that exchange become one component. Returns
  * the most of a cluster. */
-static double bound_held(struct stream_work *work, const struct stream_map *map, bool join)
+static inline double bound_held(struct stream_work *work, const struct stream_map *map, bool join)
 {
     const struct stream_graph *g = work->g;
     double *held = work->cluster_time, most = 0;

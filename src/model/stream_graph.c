@@ -152,13 +152,31 @@ static void fill_order(struct stream_graph *g)
         qsort(all.at, all.n, sizeof *all.at, compare_elements);
     for (size_t i = 0; i < all.n; i++) {
         g->order[i] = all.at[i].element;
-        if (all.at[i].is_edge)
+        if (all.at[i].is_edge) {
             g->rank[all.at[i].element - g->ntasks] = (uint32_t)i;
-        else
+        } else {
+            g->task_rank[all.at[i].element] = (uint32_t)i;
             g->tasks[ntasks++] = all.at[i].element;
+        }
     }
     g->norder = (uint32_t)all.n;
     array_free(&all);
+}
+
+/* Messages to a task's copies come with its inputs; an object that others read, too, may come with theirs. */
+static void fill_touched(struct stream_graph *g)
+{
+    const struct workflow *w = g->w;
+    memcpy(g->touched, g->task_rank, g->ntasks * sizeof *g->touched);
+    for (uint32_t e = 0; e < g->nedges; e++) {
+        uint32_t to = w->succ_task[e], object = w->succ_object[e], from = g->edge_from[e];
+        if (g->transfer[e] <= 0)
+            continue;
+        for (uint32_t k = w->object_edge[object];
+             k < w->succ_off[from + 1] && w->succ_object[k] == object; k++)
+            if (g->rank[k] < g->touched[to])
+                g->touched[to] = g->rank[k];
+    }
 }
 
 /* Estimates walk along the order thousands of times: what they ask lies side by side. */
@@ -193,6 +211,7 @@ static void finish_graph(struct stream_graph *g)
     fill_levels(g, topo);
     fill_heads(g, topo);
     fill_order(g);
+    fill_touched(g);
     fill_steps(g);
     free(topo);
     g->all_fixed = g->ntasks > 0;
@@ -228,6 +247,8 @@ static struct stream_graph *new_graph(const struct workflow *w, const struct pla
     g->pred_free = mem_new(uint8_t, g->nedges);
     g->tasks = mem_new(uint32_t, g->ntasks);
     g->rank = mem_new_zero(uint32_t, g->nedges);
+    g->task_rank = mem_new(uint32_t, g->ntasks);
+    g->touched = mem_new(uint32_t, g->ntasks);
     return g;
 }
 
@@ -288,5 +309,7 @@ void stream_graph_free(struct stream_graph *g)
     free(g->steps);
     free(g->pred_free);
     free(g->rank);
+    free(g->task_rank);
+    free(g->touched);
     free(g);
 }

@@ -576,29 +576,3 @@ double stream_schedule_latency(const struct stream_graph *g, const struct plan *
     stream_tables_free(&tables);
     return schedule->starts.n ? last - first : 0;
 }
-
-/* Ends: with a period beyond the sum of everything each circle has a gap for all. */
-void stream_plan_schedule(const struct stream_graph *g, struct plan *plan)
-{
-    double claimed = plan_objective(plan, "throughput"), period = 1 / claimed;
-    stream_schedule_free(&plan->schedule);
-    if (plan->rotating || !(claimed > 0) || !isfinite(claimed) || !isfinite(period))
-        return;
-    double stretch = 1;
-    while (!stream_schedule_build(g, plan, period * stretch, &plan->schedule)) {
-        if (!plan->pipelined || stretch > 1e6)
-            return;
-        stretch *= 1 + 0.01 * stretch;
-    }
-    if (plan->pipelined) {
-        if (stretch > 1) {
-            plan_set_objective(plan, "throughput", claimed / stretch);
-            plan_note(plan,
-                      "the estimate is %.10g items a second; the best schedule that was found has "
-                      "%.10g",
-                      claimed, claimed / stretch);
-        }
-        plan_set_objective(plan, "steady_latency",
-                           stream_schedule_latency(g, plan, &plan->schedule));
-    }
-}

@@ -30,6 +30,10 @@ bool stream_schedule_build(const struct stream_graph *g, const struct plan *plan
 double stream_schedule_latency(const struct stream_graph *g, const struct plan *plan,
                                const struct stream_schedule *schedule);
 
-/* Give the plan its schedule. Where none is found at the rate that it claims, it claims what was
- * found, and a note says so. A plan that rotates, or whose rate has no bound, gets none. */
-void stream_plan_schedule(const struct stream_graph *g, struct plan *plan);
+/* Give the plan its schedule, at a rate between what was asked for (0: nothing) and what it claims:
+ * the quickest at which an item among others takes hardly longer than at the slowest, or at most
+ * `within` (INFINITY: no latency was asked for). Then it claims that rate. Where no schedule is found
+ * at the rate that it claims, it claims what was found. Notes say both, and when items wait for long
+ * all the same. A plan that rotates, or whose rate has no bound, gets none. (stream_pace.c) */
+void stream_plan_schedule(const struct stream_graph *g, struct plan *plan, double asked,
+                          double within);

@@ -51,12 +51,6 @@ struct stream_undo {
     struct stream_block old[2];
 };
 
-/* A message whose slots are those of the base, not entered anywhere until a search needs them. */
-struct stream_pending {
-    uint32_t next[2]; /* at the sender, at the receiver */
-    bool linked;      /* entered on the link */
-};
-
 struct stream_work {
     const struct stream_graph *g;
     uint32_t nsides;
@@ -76,12 +70,13 @@ struct stream_work {
     uint32_t *chain, ncopies;
     /* per cluster */
     uint32_t *last_copy;
-    uint8_t *dirty;                 /* its messages differ from those of the base */
-    uint8_t *booked;                /* its messages are on its lanes; else they wait in `pending` */
-    uint32_t *unread, *unread_last; /* messages that wait; NONE */
-    uint32_t *limit;                /* channels it has; 0: any number */
+    uint8_t *dirty;         /* its messages differ from those of the base */
+    uint8_t *booked;        /* its messages are on its lanes; else a search enters them first */
+    uint32_t *last_message; /* of its messages; NONE */
+    uint32_t *limit;        /* channels it has; 0: any number */
     /* per message */
-    ARRAY(struct stream_pending) pending;
+    ARRAY(uint8_t) linked;    /* it is on its link */
+    ARRAY(uint32_t) waiting;  /* messages of a cluster while they are entered, the last first */
     ARRAY(uint32_t) renumber; /* of the base: the same message now */
     uint32_t *parent, *least_procs;
     double *cluster_time;
@@ -92,6 +87,11 @@ void stream_work_fit(struct stream_work *work, uint32_t nclusters, uint32_t ncop
 /* stream_bound.c: a latency that the mapping's is not below; gives up once it exceeds `limit`. work->latest gets, per copy, what
  * must follow its end at least. Equal nodes only. */
 double stream_bound_tails(struct stream_work *work, const struct stream_map *map, double limit);
+/* stream_origin.c: the first step at which the mapping differs from that of an estimate; and the mapping, noted. O(copies). */
+uint32_t stream_origin_common(const struct stream_graph *g, const struct stream_origin *of,
+                              const struct stream_map *map);
+void stream_origin_note(const struct stream_graph *g, struct stream_origin *of,
+                        const struct stream_map *map);
 /* Nothing booked on these clusters. */
 void stream_slots_clear(struct stream_work *work, uint32_t nclusters);
 /* The same, but what is on the clusters' lanes stays until stream_slots_clear_side(). */

@@ -612,6 +612,13 @@ static bool stream_pace(struct stream *s, const struct plan *plan, struct error 
                               "the plan promises no throughput to feed it by; give the period");
 }
 
+/* What the plan promises of an item that is fed so: by its schedule, among others; else alone. */
+static double stream_promised_latency(const struct stream *s, const struct plan *plan)
+{
+    double steady = plan_objective(plan, "steady_latency");
+    return s->copy_due && !isnan(steady) ? steady : plan_objective(plan, "latency");
+}
+
 bool stream_run(const struct workflow *w, const struct platform *p, const struct plan *plan,
                 const struct stream_options *o, struct stream_result *out, struct error *err)
 {
@@ -624,7 +631,7 @@ bool stream_run(const struct workflow *w, const struct platform *p, const struct
     if (good) {
         stream_account(&s);
         out->predicted_throughput = plan_objective(plan, "throughput");
-        out->predicted_latency = plan_objective(plan, "latency");
+        out->predicted_latency = stream_promised_latency(&s, plan);
     }
     engine_free(&s.engine);
     network_free(s.network);

@@ -75,8 +75,9 @@ struct stream_result {
     uint32_t nprocessors;
     struct stream_channel *channels; /* by first use */
     uint32_t nchannels;
-    double utilization;                             /* mean occupancy of the processors */
-    double predicted_throughput, predicted_latency; /* the plan's claims; NAN: none */
+    double utilization; /* mean occupancy of the processors */
+    double predicted_throughput,
+        predicted_latency; /* the plan's claims, the latency of an item as it is fed here; NAN: none */
     double bytes_moved;
     uint64_t events, tasks, transfers;
     double seconds; /* real */

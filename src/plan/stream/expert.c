@@ -365,7 +365,7 @@ static struct plan *run_expert(const struct plan_request *request, bool extended
     if (baseline_can(&q, planner, &target, err)) {
         expert_run(&q, extended, &result);
         plan = stream_plan(&q, &result);
-        stream_plan_schedule(g, plan);
+        stream_plan_schedule(g, plan, q.throughput, INFINITY);
         if (!result.meets)
             plan_note(plan, "the required throughput of %.10g is not met", q.throughput);
         mos_result_free(&result);

@@ -281,6 +281,8 @@ bool stream_problem_open(const struct plan_request *r, const struct planner *p,
     double most = stream_problem_most(q);
     q->throughput =
         isfinite(target->throughput) ? target->throughput : target->fraction * fmin(most, 1e300);
+    if (isfinite(target->latency))
+        q->latency = target->latency;
     *graph = g;
     return true;
 }
@@ -395,7 +397,7 @@ static struct plan *run_mos(const struct plan_request *request, struct error *er
     }
     if (good) {
         plan = stream_plan(&q, &result);
-        stream_plan_schedule(g, plan);
+        stream_plan_schedule(g, plan, isfinite(q.latency) ? 0 : q.throughput, q.latency);
     }
     mos_result_free(&result);
     stream_problem_free(&q);

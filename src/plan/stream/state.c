@@ -12,8 +12,11 @@ enum { MOST_CLOSURE = 4096 };
 
 void stream_problem_init(struct stream_problem *q, const struct stream_graph *g, uint32_t ports)
 {
-    *q = (struct stream_problem){
-        .g = g, .processors = g->nodes_up, .ports = ports, .duplication = true};
+    *q = (struct stream_problem){.g = g,
+                                 .processors = g->nodes_up,
+                                 .ports = ports,
+                                 .latency = INFINITY,
+                                 .duplication = true};
     q->work = stream_work_new(g);
     if (g->ntasks <= MOST_CLOSURE) {
         q->closure = graph_closure(g->w);
@@ -204,10 +207,8 @@ void state_prune(struct stream_state *s, const struct stream_problem *q)
     if (s->off[s->ntasks] == s->ntasks)
         return;
     /* consumers first: what only an unread copy read goes too */
-    for (uint32_t k = g->norder; k-- > 0;) {
-        uint32_t t = g->order[k];
-        if (t >= s->ntasks)
-            continue;
+    for (uint32_t k = s->ntasks; k-- > 0;) {
+        uint32_t t = g->tasks[k];
         for (uint32_t i = s->off[t]; i < s->off[t + 1] && s->off[t + 1] - s->off[t] > 1;) {
             uint32_t c = s->cluster[i];
             bool exit = g->w->succ_off[t] == g->w->succ_off[t + 1];
@@ -347,16 +348,30 @@ void state_compact(struct stream_state *s, struct stream_estimate *e)
 
 /* ---- judging ---- */
 
+static bool state_judged(struct stream_state *s, const struct stream_estimate *e, bool within)
+{
+    s->latency = within ? e->latency : INFINITY;
+    s->rate = within ? e->throughput : 0;
+    return within;
+}
+
 bool state_estimate_above(struct stream_state *s, const struct stream_problem *q, double limit,
                           double rate, const struct stream_estimate *base,
                           struct stream_estimate *out)
 {
     struct stream_map map = state_map(s);
-    bool within = stream_estimate_above(q->work, &map, q->ports, limit,
-                                        rate * (1 - STREAM_TOLERANCE), base, out);
-    s->latency = within ? out->latency : INFINITY;
-    s->rate = within ? out->throughput : 0;
-    return within;
+    return state_judged(s, out,
+                        stream_estimate_above(q->work, &map, q->ports, limit,
+                                              rate * (1 - STREAM_TOLERANCE), base, out));
+}
+
+bool state_estimate_past(struct stream_state *s, const struct stream_problem *q, double limit,
+                         const uint32_t *tasks, size_t ntasks, const struct stream_estimate *base,
+                         struct stream_estimate *out)
+{
+    struct stream_map map = state_map(s);
+    return state_judged(
+        s, out, stream_estimate_past(q->work, &map, q->ports, limit, tasks, ntasks, base, out));
 }
 
 bool state_estimate(struct stream_state *s, const struct stream_problem *q, double limit,

@@ -17,6 +17,7 @@ struct stream_problem {
     size_t closure_words;
     uint32_t processors, ports; /* ports 0: as the platform says */
     double throughput;          /* required; 0: none */
+    double latency;             /* asked for; INFINITY: none, and the throughput is what counts */
     bool duplication;
 };
 
@@ -85,6 +86,10 @@ bool state_estimate(struct stream_state *s, const struct stream_problem *q, doub
 bool state_estimate_above(struct stream_state *s, const struct stream_problem *q, double limit,
                           double rate, const struct stream_estimate *base,
                           struct stream_estimate *out);
+/* Whatever the rate; the limit counts once the inputs of these tasks are estimated, see stream_estimate_past(). */
+bool state_estimate_past(struct stream_state *s, const struct stream_problem *q, double limit,
+                         const uint32_t *tasks, size_t ntasks, const struct stream_estimate *base,
+                         struct stream_estimate *out);
 /* A move was made: *now, the estimate of the mapping before it, becomes that of this one, without
  * empty clusters. `spare`: memory for an estimate; `judged`: it is in it already. */
 void state_perform(struct stream_state *s, const struct stream_problem *q,

@@ -76,42 +76,72 @@ static void sth_swap(struct stream_estimate *a, struct stream_estimate *b)
     *b = other;
 }
 
+/* What is asked of a duplicate and the ancestors that follow it. */
+struct sth_copies {
+    const struct stream_problem *q;
+    struct stream_state *s;
+    ARRAY(uint32_t) added;
+    double needed, wanted; /* the rate, and what counts as it */
+    double limit;          /* of the latency; INFINITY: ancestors may bring back what exceeds it */
+    double bound;          /* that the result must be below; INFINITY: not known */
+    bool deep;             /* further ancestors follow while that shortens the latency */
+};
+
+enum sth_verdict { COPIES_MISS, COPIES_LATE, COPIES_STOP, COPIES_MET };
+
+/* `e` gets the estimate; s->rate is 0 where it was not made to the end. */
+static enum sth_verdict judge_copies(struct sth_copies *x, const struct stream_estimate *base,
+                                     struct stream_estimate *e)
+{
+    if (isfinite(x->limit)) {
+        if (state_misses(x->s, x->q, x->wanted)) {
+            x->s->rate = 0;
+            return COPIES_MISS;
+        }
+        if (!state_estimate(x->s, x->q, x->limit, base, e))
+            return COPIES_STOP;
+    } else if (x->deep && x->needed <= 0 && x->q->g->uniform) {
+        /* any rate will do: of what is too long only the inputs of the copies are asked for */
+        if (!state_estimate_past(x->s, x->q, x->bound, x->added.at, x->added.n, base, e))
+            return COPIES_LATE;
+    } else {
+        state_estimate_above(x->s, x->q, x->limit, x->needed, base, e);
+    }
+    return x->s->rate < x->wanted ? COPIES_MISS : COPIES_MET;
+}
+
 /* Duplicate `task` into `cluster`, and its ancestors after it while the rate is missed; see mos.h.
  */
 bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint32_t task,
                    uint32_t cluster, double rate, double limit, struct stream_state *deeper,
                    const struct stream_estimate *base, struct stream_estimate e[2])
 {
-    ARRAY(uint32_t) added = {0};
-    double needed = fmin(q->throughput, rate), wanted = needed * (1 - STREAM_TOLERANCE);
-    bool good = false;
-    size_t most = q->g->ntasks <= PATIENT ? SIZE_MAX : FEW_ANCESTORS;
+    struct sth_copies x = {.q = q, .s = s, .needed = fmin(q->throughput, rate), .deep = deeper};
+    bool good = false, patient = q->g->ntasks <= PATIENT;
     uint32_t further = 0, turn = 0;
     if (!q->duplication)
         return false;
+    x.wanted = x.needed * (1 - STREAM_TOLERANCE);
     /* Ancestors may bring back under the limit what the first copy put above it: worth the time on
      * graphs of ordinary size, unless already the way through the copy is too long. */
-    double bound = deeper ? limit : INFINITY;
-    if (q->g->ntasks <= PATIENT)
-        limit = INFINITY;
-    while (task != NONE && added.n <= most) {
-        array_push(&added, task);
+    x.bound = deeper ? limit : INFINITY;
+    x.limit = patient ? INFINITY : limit;
+    while (task != NONE && (patient || x.added.n <= FEW_ANCESTORS)) {
+        array_push(&x.added, task);
         state_add(s, q, task, cluster);
-        if (!state_fits(q, s) || bound_exceeds(q, s, task, cluster, bound))
+        if (!state_fits(q, s) || bound_exceeds(q, s, task, cluster, x.bound))
+            break;
+        struct stream_estimate *made = &e[turn];
+        enum sth_verdict verdict = judge_copies(&x, base, made);
+        if (verdict == COPIES_STOP)
             break;
         /* each copy changes what the one before it made: that is the nearest to start from */
-        bool missed;
-        if (isinf(limit))
-            missed = !state_estimate_above(s, q, limit, needed, base, &e[turn]);
-        else if (!(missed = state_misses(s, q, wanted)) &&
-                 !state_estimate(s, q, limit, base, &e[turn]))
-            break;
-        if (!missed) {
-            base = &e[turn];
+        if (s->rate > 0) {
+            base = made;
             turn = !turn;
         }
-        if (missed || s->rate < wanted) {
-            task = heaviest_input(q, s, added.at, added.n, cluster);
+        if (verdict == COPIES_MISS) {
+            task = heaviest_input(q, s, x.added.at, x.added.n, cluster);
             continue;
         }
         if (!deeper) {
@@ -120,19 +150,21 @@ bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint3
                 sth_swap(&e[0], &e[1]);
             break;
         }
-        if (!good || s->latency < deeper->latency * (1 - STREAM_TOLERANCE))
-            state_copy(deeper, s);
-        good = true;
-        bound = fmin(bound, deeper->latency * (1 - STREAM_TOLERANCE));
+        if (verdict == COPIES_MET) {
+            if (!good || s->latency < deeper->latency * (1 - STREAM_TOLERANCE))
+                state_copy(deeper, s);
+            good = true;
+            x.bound = fmin(x.bound, deeper->latency * (1 - STREAM_TOLERANCE));
+        }
         /* what is as short as the longest path with free edges cannot be had shorter */
-        bool least = deeper->latency * (1 - STREAM_TOLERANCE) <= q->g->longest;
+        bool least = good && deeper->latency * (1 - STREAM_TOLERANCE) <= q->g->longest;
         task = !least && further++ < FEW_ANCESTORS
-                   ? latest_input(q, base, added.at, added.n, cluster)
+                   ? latest_input(q, made, x.added.at, x.added.n, cluster)
                    : NONE;
     }
     if (deeper && good)
         state_copy(s, deeper);
-    array_free(&added);
+    array_free(&x.added);
     return good;
 }
 

@@ -261,7 +261,7 @@ static struct plan *solution_plan(const struct assignment_space *space,
                 array_push(&plan->nodes, x->assignment.nodes[i]);
         }
     }
-    stream_plan_schedule(q->g, plan);
+    stream_plan_schedule(q->g, plan, isfinite(q->latency) ? 0 : q->throughput, q->latency);
     return plan;
 }
 
