@@ -147,20 +147,21 @@ static size_t unsqueeze_length(struct unsqueeze_block *b, size_t n)
     return n;
 }
 
-/* Overlapping on purpose: what is copied may be what was just written. */
+/* Overlapping on purpose: what is copied may be what was just written. Each round has twice as much to copy
+ * from as the one before. */
 static void unsqueeze_repeat(struct unsqueeze_block *b, size_t back, size_t n)
 {
     if (!back || back > (size_t)(b->to - b->start) || n > (size_t)(b->most - b->to)) {
         b->bad = true;
         return;
     }
-    if (back >= n) {
-        memcpy(b->to, b->to - back, n);
-        b->to += n;
-        return;
+    const unsigned char *from = b->to - back;
+    while (n) {
+        size_t some = (size_t)(b->to - from) < n ? (size_t)(b->to - from) : n;
+        memcpy(b->to, from, some);
+        b->to += some;
+        n -= some;
     }
-    for (; n; n--, b->to++)
-        *b->to = *(b->to - back);
 }
 
 static void unsqueeze_sequence(struct unsqueeze_block *b)
