@@ -221,6 +221,18 @@ static void start_server(struct bed *c)
     exit(1);
 }
 
+/* An agent measures its core once, when it has nothing to do for a moment: that belongs to its start. */
+static bool have_measured(struct client *client)
+{
+    struct error err = {0};
+    size_t n, measured = 0;
+    bench_must(client_refresh(client, 60, &err), &err);
+    const struct member *at = client_members(client, &n);
+    for (size_t i = 0; i < n; i++)
+        measured += at[i].speed > 0;
+    return measured == n;
+}
+
 static void cluster_start(struct bed *c, const char *name, uint32_t agents, uint32_t cores)
 {
     struct error err = {0};
@@ -240,6 +252,8 @@ static void cluster_start(struct bed *c, const char *name, uint32_t agents, uint
         fprintf(stderr, "bench_agents: the agents do not start: see %s\n", c->home);
         exit(1);
     }
+    for (int i = 0; i < 200 && !have_measured(c->client); i++)
+        usleep(50000);
     c->board = board_open(&c->address, &err);
     bench_must(c->board && charter_open(&c->charter, c->board, &c->address, &c->key, NULL, &err),
                &err);

@@ -46,20 +46,17 @@ enum {
     AT_PROOF = 48,
 };
 
-struct area_range { /* bytes that changed */
-    size_t from, to;
-};
-
 /* A string of the server that is read and changed in place. What changed is replicated at the end,
  * neighbours together. */
 struct area {
     struct server_key *key; /* NULL: not open */
     unsigned char *at;
     size_t size;
-    struct area_range *changed;
-    size_t nchanged, room;
-    bool rising; /* `changed` is sorted */
+    uint64_t *dirty;  /* a bit for each AREA_CHUNK bytes that changed; all 0 between two calls */
+    size_t room;      /* words of `dirty` */
+    size_t low, high; /* of them, those that may have one; low >= high: none */
 };
+enum { AREA_CHUNK = 64 };
 
 struct module_node {
     uint32_t node, life;

@@ -9,8 +9,6 @@
 #include "store/module/call.h"
 #include "store/redis/script.h"
 
-#include <stdlib.h>
-
 #define GAP 512u /* bytes between two changes that are written along: a SETRANGE costs more */
 
 void *module_room(void *at, size_t n, size_t more, size_t *room, size_t each)
@@ -27,46 +25,55 @@ void *module_room(void *at, size_t n, size_t more, size_t *room, size_t each)
 static bool area_open(struct module_call *c, struct area *a, enum module_key key, size_t least)
 {
     int mode = c->looks ? SERVER_READ : SERVER_READ | SERVER_WRITE;
-    a->nchanged = 0;
-    a->rising = true;
     a->size = 0;
+    a->low = SIZE_MAX;
+    a->high = 0;
     a->key = server.open(c->ctx, c->keys[key], mode);
     if (a->key && server.type(a->key) == SERVER_KEY_STRING)
         a->at = (unsigned char *)server.direct(a->key, &a->size, mode);
+    size_t words = a->size / ((size_t)64 * AREA_CHUNK) + 1;
+    if (words > a->room) {
+        a->dirty = server.resize(a->dirty, words * sizeof *a->dirty);
+        memset(a->dirty + a->room, 0, (words - a->room) * sizeof *a->dirty);
+        a->room = words;
+    }
     return a->size >= least;
 }
 
 static void area_changed(struct area *a, size_t from, size_t to)
 {
-    struct area_range *last = a->nchanged ? &a->changed[a->nchanged - 1] : NULL;
-    if (last && from >= last->from && from <= last->to + GAP) {
-        last->to = to > last->to ? to : last->to;
-        return;
-    }
-    a->rising &= !last || from > last->from;
-    a->changed = module_room(a->changed, a->nchanged, 1, &a->room, sizeof *a->changed);
-    a->changed[a->nchanged++] = (struct area_range){from, to};
+    size_t first = from / AREA_CHUNK, last = (to - 1) / AREA_CHUNK;
+    for (size_t i = first; i <= last; i++)
+        a->dirty[i / 64] |= (uint64_t)1 << i % 64;
+    a->low = first / 64 < a->low ? first / 64 : a->low;
+    a->high = last / 64 + 1 > a->high ? last / 64 + 1 : a->high;
 }
 
-static int area_by_place(const void *x, const void *y)
+static void area_replicate(struct module_call *c, const struct area *a, enum module_key key,
+                           size_t from, size_t to)
 {
-    size_t a = ((const struct area_range *)x)->from, b = ((const struct area_range *)y)->from;
-    return (a > b) - (a < b);
+    to = to < a->size ? to : a->size;
+    if (from < to)
+        server.replicate(c->ctx, "SETRANGE", "slb", c->keys[key], (long long)from,
+                         (char *)a->at + from, to - from);
 }
 
-/* I2 */
+/* I2. From bit to bit, in rising order; what lies between two that are close goes along. */
 static void area_close(struct module_call *c, struct area *a, enum module_key key)
 {
-    if (!a->rising)
-        qsort(a->changed, a->nchanged, sizeof *a->changed, area_by_place);
-    for (size_t i = 0; i < a->nchanged;) {
-        struct area_range all = a->changed[i++];
-        for (; i < a->nchanged && a->changed[i].from <= all.to + GAP; i++)
-            all.to = a->changed[i].to > all.to ? a->changed[i].to : all.to;
-        server.replicate(c->ctx, "SETRANGE", "slb", c->keys[key], (long long)all.from,
-                         (char *)a->at + all.from, all.to - all.from);
+    size_t from = 0, to = 0;
+    for (size_t word = a->low; word < a->high; word++) {
+        for (uint64_t bits = a->dirty[word]; bits; bits &= bits - 1) {
+            size_t at = (word * 64 + (size_t)__builtin_ctzll(bits)) * AREA_CHUNK;
+            if (at > to + GAP || !to) {
+                area_replicate(c, a, key, from, to);
+                from = at;
+            }
+            to = at + AREA_CHUNK;
+        }
+        a->dirty[word] = 0;
     }
-    a->nchanged = 0;
+    area_replicate(c, a, key, from, to);
     if (a->key)
         server.close(a->key);
     a->key = NULL;

@@ -214,9 +214,9 @@ static int module_run(struct server_ctx *ctx, struct server_string **argv, int a
                               .nodes = c->nodes,
                               .nodes_room = c->nodes_room,
                               .out = {.at = c->out.at, .room = c->out.room},
-                              .records = {.changed = c->records.changed, .room = c->records.room},
-                              .marks = {.changed = c->marks.changed, .room = c->marks.room},
-                              .sizes = {.changed = c->sizes.changed, .room = c->sizes.room}};
+                              .records = {.dirty = c->records.dirty, .room = c->records.room},
+                              .marks = {.dirty = c->marks.dirty, .room = c->marks.room},
+                              .sizes = {.dirty = c->sizes.dirty, .room = c->sizes.room}};
     const char *bytes = server.bytes(argv[1 + KEYS], &n);
     if (!module_read_header(c, (const unsigned char *)bytes, n) || (looks && c->keep)) {
         return server.answer_error(ctx, "ERR this is no call of weft");
