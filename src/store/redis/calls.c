@@ -52,7 +52,7 @@ struct redis_call *redis_call_new(struct redis *r, struct redis_shard *shard,
     c->keep = REDIS_KEEP_NOT;
     c->number = shard->numbered++;
     c->parts.n = 0;
-    c->operations = 0;
+    c->operations = c->joined = 0;
     c->joinable = false;
     c->told = 0;
     c->records = c->edges = (struct redis_span){UINT32_MAX, 0};

@@ -52,7 +52,8 @@ struct redis_call {
     uint32_t number; /* of this shard's calls */
     ARRAY(unsigned char) bytes;
     ARRAY(struct redis_part) parts;   /* in the order of their answers */
-    uint32_t operations;              /* a run has many */
+    uint32_t operations;              /* what others wait for: of a run some eighth */
+    uint32_t joined;                  /* operations that joined a run */
     uint32_t told;                    /* tasks that end, and children that hear of it */
     struct redis_span records, edges; /* of all those */
     size_t last_at;                   /* of `bytes`: the last operation, if `joinable` */
