@@ -1,5 +1,5 @@
 /* What a cluster costs: real agents and a real Redis on this machine, beside one agent and Dask.
- *   bench_agents [--json FILE] [--quick] [--repeats N] [--no-peers]
+ *   bench_agents [--json FILE] [--quick] [--repeats N] [--no-peers] [--script]
  *                [--only calls|independent|degree|chain|processes|copies]
  * 4 agents of one core each, then one of two, each with a redis-server of their own, and
  * Dask.distributed with 2 workers (bench/dask_peer.py) in turn in every round. Graphs: independent
@@ -7,6 +7,7 @@
  * A time is from the run's creation to the end of its last task, as the store has them: handing in
  * is in it, starting agents and reading the workflow by the submitter are not. Files are in
  * $TMPDIR. Medians of 3; ratios are of the same round.
+ * --script: the store's server runs the script instead of our module, as one that weft did not start.
  * "copies" is what comparing the inputs of tasks costs (bench/copies.h). */
 #include "bench/bench.h"
 #include "base/clock.h"
@@ -41,6 +42,7 @@ enum { REPEATS = 3, AGENTS = 4, MOST = 600 /* seconds for one run */ };
 extern char **environ;
 static char folder[1024]; /* of everything that is made here */
 static struct json_writer *j;
+static bool scripted; /* the server has no module: it runs the script, as any other than ours */
 
 /* ---- graphs ---- */
 
@@ -180,7 +182,7 @@ static int free_port(void)
     return ntohs(a.sin_port);
 }
 
-/* As durable as a store that an agent serves: on the disk before it answers. */
+/* As a store that an agent serves: on the disk before it answers, and with our module. */
 static void start_server(struct bed *c)
 {
     char port[16], log[4200];
@@ -201,6 +203,8 @@ static void start_server(struct bed *c)
                                  "always",
                                  "--save",
                                  "",
+                                 scripted ? NULL : "--loadmodule",
+                                 WEFT_STORE_MODULE,
                                  NULL};
     processes[0] = spawn_logged(words, log);
     struct sockaddr_in at = {.sin_family = AF_INET,
@@ -215,6 +219,18 @@ static void start_server(struct bed *c)
     }
     fprintf(stderr, "bench_agents: redis-server does not start: see %s\n", log);
     exit(1);
+}
+
+/* An agent measures its core once, when it has nothing to do for a moment: that belongs to its start. */
+static bool have_measured(struct client *client)
+{
+    struct error err = {0};
+    size_t n, measured = 0;
+    bench_must(client_refresh(client, 60, &err), &err);
+    const struct member *at = client_members(client, &n);
+    for (size_t i = 0; i < n; i++)
+        measured += at[i].speed > 0;
+    return measured == n;
 }
 
 static void cluster_start(struct bed *c, const char *name, uint32_t agents, uint32_t cores)
@@ -236,6 +252,8 @@ static void cluster_start(struct bed *c, const char *name, uint32_t agents, uint
         fprintf(stderr, "bench_agents: the agents do not start: see %s\n", c->home);
         exit(1);
     }
+    for (int i = 0; i < 200 && !have_measured(c->client); i++)
+        usleep(50000);
     c->board = board_open(&c->address, &err);
     bench_must(c->board && charter_open(&c->charter, c->board, &c->address, &c->key, NULL, &err),
                &err);
@@ -303,7 +321,8 @@ static struct server_counts count_server(const struct bed *c)
     return (struct server_counts){
         .agents = agents,
         .client = (double)clock() / CLOCKS_PER_SEC,
-        .calls = field(text, "cmdstat_fcall:calls=") + field(text, "cmdstat_evalsha:calls="),
+        .calls = field(text, "cmdstat_evalsha:calls=") + field(text, "cmdstat_weft.apply:calls=") +
+                 field(text, "cmdstat_weft.look:calls="),
         .reads = field(text, "total_reads_processed:"),
         .in = field(text, "total_net_input_bytes:"),
         .out = field(text, "total_net_output_bytes:"),
@@ -603,6 +622,8 @@ int main(int argc, char **argv)
             wanted = atoi(argv[++i]);
         } else if (strcmp(argv[i], "--no-peers") == 0) {
             peers = false;
+        } else if (strcmp(argv[i], "--script") == 0) {
+            scripted = true;
         } else if (strcmp(argv[i], "--quick") == 0) {
             quick = true;
         } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
@@ -610,7 +631,7 @@ int main(int argc, char **argv)
         } else {
             fprintf(stderr, "usage: bench_agents [--json FILE] [--quick] [--only "
                             "calls|independent|degree|chain|processes|copies] [--repeats N] "
-                            "[--no-peers]\n");
+                            "[--no-peers] [--script]\n");
             return 2;
         }
     }

@@ -2,12 +2,12 @@
 # their tools can check them (tools/lint), and become constants of the room at build. src/store/redis/apply.lua is, in C:
 #     extern const char store_redis_apply_lua[];        the file's path in src, each other character an underscore; ends with a NUL
 # Declare it in the file that sends the script: there is no header, so that a source can be checked without a build before it.
-# Run as a script (-P), this file writes one constant: -DFROM=FILE -DTO=FILE.c -DNAME=symbol.
+# Run as a script (-P), this file writes one constant: -DFROM=FILE -DTO=FILE.c -DNAME=symbol; with it NAME_size, for what has NULs.
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   file(READ ${FROM} bytes HEX)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" bytes "${bytes}")
   string(REGEX REPLACE "(................................................................)" "\\1\"\n    \"" bytes "${bytes}") # 16 a line
-  file(WRITE ${TO} "/* Made from ${FROM} by cmake/embed.cmake. */\nextern const char ${NAME}[];\nconst char ${NAME}[] =\n    \"${bytes}\";\n")
+  file(WRITE ${TO} "/* Made from ${FROM} by cmake/embed.cmake. */\nextern const char ${NAME}[];\nconst char ${NAME}[] =\n    \"${bytes}\";\nextern const unsigned long ${NAME}_size;\nconst unsigned long ${NAME}_size = sizeof ${NAME} - 1;\n")
   return()
 endif()
 

@@ -2,13 +2,14 @@
 # unit tests that link this room and the rooms below it, and nothing else. Scripts in src/plan/**/*.lua and *.sh become constants of it.
 include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
 function(room name)
-  cmake_parse_arguments(R "EACH_FILE" "" "USES;LINKS" ${ARGN})
+  cmake_parse_arguments(R "EACH_FILE" "" "USES;LINKS;CARRIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.c$")
+  list(FILTER sources EXCLUDE REGEX "/src/store/module/") # runs inside redis-server: cmake/store_module.cmake
   list(FILTER tests INCLUDE REGEX "_test\\.c$")
   embed(embedded ${name})
-  list(APPEND sources ${embedded})
+  list(APPEND sources ${embedded} ${R_CARRIES})
   if(NOT sources)
     file(WRITE ${CMAKE_BINARY_DIR}/empty.c "")
     set(sources ${CMAKE_BINARY_DIR}/empty.c)

@@ -101,6 +101,13 @@ static void image_trip(const struct workflow *w, const char *what)
     ok(!workflow_image_read(at, n - 8), "%s: less of it is none", what);
     workflow_free(back);
     free(at);
+    struct strbuf squeezed = {0};
+    workflow_image_squeeze(w, &squeezed);
+    back = workflow_image_unsqueeze(squeezed.at, squeezed.n);
+    ok(back && workflow_equal(w, back, &why), "%s: squeezed, too %s", what, why.text);
+    ok(!workflow_image_unsqueeze(squeezed.at, squeezed.n - 1), "%s: less of it is none", what);
+    workflow_free(back);
+    strbuf_free(&squeezed);
 }
 
 static void test_columns(void)

@@ -5,6 +5,7 @@
  * known to be undamaged: who keeps them keeps a checksum, too (session/image.h). Lengths are checked
  * all the same; what the numbers in the arrays say is believed. */
 #pragma once
+#include "base/strbuf.h"
 #include "model/workflow.h"
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,3 +21,8 @@ struct image_sink {
 void workflow_image_write(const struct workflow *w, struct image_sink *to);
 /* NULL: that is no image of this build. */
 struct workflow *workflow_image_read(const void *data, size_t n);
+
+/* The same for what travels, in an eighth of the bytes: numbers of 4 bytes as what they differ from the
+ * one before by, and all of it squeezed (base/squeeze.h). `out` is appended to. */
+void workflow_image_squeeze(const struct workflow *w, struct strbuf *out);
+struct workflow *workflow_image_unsqueeze(const void *data, size_t n);

@@ -1,5 +1,6 @@
 /* Finding a cluster: options before notes before environment before defaults. */
 #include "base/bytes.h"
+#include "base/squeeze.h"
 #include "model/future.h"
 #include "session/place.h"
 
@@ -204,35 +205,58 @@ static void place_put_readers(struct strbuf *out)
 
 enum { IMAGE_LEAST = 1 << 16 }; /* bytes of text: less is read in a few milliseconds */
 
+static void place_squeeze_text(const struct strbuf *text, struct strbuf *out)
+{
+    struct squeeze *s = mem_new_zero(struct squeeze, 1);
+    s->out = out;
+    bytes_put_u64(out, text->n);
+    squeeze_put(s, text->at, text->n);
+    squeeze_end(s);
+    free(s);
+}
+
 /* What the text was read as, before it: agents of this build copy some arrays instead of reading the text
- * once each. Others read the text, which follows. */
+ * once each. Others read the text, which follows. Both are squeezed: the submitter seals them, the store writes
+ * them to its disk, and every agent fetches and opens them, before the first task runs. */
 void place_put_image(const struct workflow *w, struct strbuf *text)
 {
-    struct strbuf all = {0}, readers = {0};
-    struct image_sink image = {0};
-    char *at = NULL;
-    size_t n = 0;
+    struct strbuf all = {0}, readers = {0}, image = {0};
     bool marked = false; /* the text does not say which objects stay in memory */
     for (uint32_t o = 0; o < w->nobjects && w->object_flags && !marked; o++)
         marked = workflow_object_is(w, o, OBJECT_IN_MEMORY);
     if ((text->n < IMAGE_LEAST && !marked) || w->future || w->growth || w->joins)
         return;
-    image.stream = open_memstream(&at, &n);
-    if (!image.stream)
-        return;
-    workflow_image_write(w, &image);
-    bool good = fclose(image.stream) == 0 && !image.failed && n <= UINT32_MAX;
-    if (good) {
+    workflow_image_squeeze(w, &image);
+    if (image.n <= UINT32_MAX) {
         place_put_readers(&readers);
         bytes_put_u8(&all, PLACE_IMAGE);
         bytes_put_text(&all, readers.at, readers.n);
-        bytes_put_text(&all, at, n);
-        strbuf_add_bytes(&all, text->at, text->n);
+        bytes_put_text(&all, image.at, image.n);
+        place_squeeze_text(text, &all);
         strbuf_free(text);
         *text = all;
     }
     strbuf_free(&readers);
-    free(at);
+    strbuf_free(&image);
+}
+
+/* The text behind an image: the image is another build's. */
+static struct workflow *place_read_squeezed(struct bytes *in, struct error *err)
+{
+    uint64_t n = bytes_u64(in);
+    struct unsqueeze *u = mem_new_zero(struct unsqueeze, 1);
+    struct workflow *w = NULL;
+    u->at = (const unsigned char *)in->at;
+    u->left = in->n;
+    bool good = !in->bad && n / 256 <= in->n + 1; /* nothing is allocated for a number alone */
+    char *text = good ? mem_new(char, n + 1) : NULL;
+    if (good && unsqueeze_take(u, text, n) && unsqueeze_is_whole(u))
+        w = place_read_workflow(text, n, err);
+    else
+        error_set(err, ERROR_FAILED, "the run's workflow is damaged, or another version's");
+    free(text);
+    free(u);
+    return w;
 }
 
 /* The ticket was sealed by somebody with the key, and so the image is undamaged. */
@@ -249,8 +273,8 @@ static struct workflow *place_read_image(const char *text, size_t n, struct erro
     place_put_readers(&own);
     bool ours = own.n == length && memcmp(own.at, readers, length) == 0;
     strbuf_free(&own);
-    struct workflow *w = ours ? workflow_image_read(image, size) : NULL;
-    return w ? w : place_read_workflow(in.at, in.n, err);
+    struct workflow *w = ours ? workflow_image_unsqueeze(image, size) : NULL;
+    return w ? w : place_read_squeezed(&in, err);
 }
 
 /* Before all else that stands there: a guide is about tasks that are known from the start, whatever joins

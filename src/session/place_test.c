@@ -38,20 +38,35 @@ static void test_large(void)
     struct strbuf text = {0};
     struct error err = {0};
     struct workflow *w = place_flow(2000, &text);
-    size_t plain = text.n;
+    struct strbuf changed = {0};
+    strbuf_add_bytes(&changed, text.at, text.n);
+    size_t plain = text.n, marks = 1 + 4; /* where the readers' digest begins */
     place_put_image(w, &text);
-    ok(text.n > plain + 1000 && text.at[0] == 3, "an image stands before the text");
+    ok(text.at[0] == 3, "an image stands before the text");
+    ok(text.n < plain, "and both take less than the text: %zu of %zu bytes", text.n, plain);
     reads_the_same(w, &text, "the image");
-    size_t marks = 1 + 4; /* where the readers' digest begins */
     text.at[marks] = (char)(text.at[marks] == 'x' ? 'y' : 'x');
     reads_the_same(w, &text, "another build's image");
-    /* the text decides then: change it, and the change is read */
-    char *at = memmem(text.at + text.n - plain, plain, "t7:", 3);
-    at[1] = 'u';
-    at[0] = 'u';
-    struct workflow *other = place_read_workflow(text.at, text.n, &err);
-    ok(other && workflow_find_task(other, "uu") != NONE, "the text is what is read then");
+    /* the text decides then: put the image before another one */
+    memcpy(memmem(changed.at, changed.n, "t7:", 3), "uu:", 3);
+    place_put_image(w, &changed);
+    struct workflow *other = place_read_workflow(changed.at, changed.n, &err);
+    ok(other && workflow_find_task(other, "uu") == NONE, "our image is what is read");
     workflow_free(other);
+    changed.at[marks] = text.at[marks];
+    other = place_read_workflow(changed.at, changed.n, &err);
+    ok(other && workflow_find_task(other, "uu") != NONE, "of another the text");
+    workflow_free(other);
+    strbuf_free(&changed);
+    unsigned read = 0;
+    for (size_t cut = 1; cut < text.n; cut += 97) {
+        error_clear(&err);
+        other = place_read_workflow(text.at, cut, &err);
+        read += other != NULL || err.kind != ERROR_FAILED;
+        workflow_free(other);
+    }
+    is_int(read, 0, "one that is cut off anywhere is an error");
+    error_clear(&err);
     ok(!place_read_workflow(text.at, 40, &err) && err.kind == ERROR_FAILED,
        "half of an image is an error: %s", err.text);
     workflow_free(w);

@@ -11,6 +11,7 @@
 #include "exec/proc.h"
 #include "base/tree.h"
 #include "store/redis/certificate.h"
+#include "store/redis/script.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -175,14 +176,14 @@ static bool server_make_private(const char *folder, struct error *err)
                       strerror(errno)));
 }
 
-static bool server_write_private(const char *folder, const char *name, const struct strbuf *text,
-                                 struct error *err)
+static bool server_write_private(const char *folder, const char *name, const void *bytes, size_t n,
+                                 mode_t mode, struct error *err)
 {
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/%s", folder, name);
     unlink(path.at); /* never into a file that others may have open */
-    int fd = open(path.at, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool good = fd >= 0 && write(fd, text->at, text->n) == (ssize_t)text->n;
+    int fd = open(path.at, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    bool good = fd >= 0 && write(fd, bytes, n) == (ssize_t)n;
     int reason = errno;
     if (fd >= 0)
         good &= close(fd) == 0;
@@ -198,13 +199,30 @@ static bool server_put_certificate(const char *folder, const struct seal_key *ke
                                    struct error *err)
 {
     struct strbuf certificate = {0}, secret = {0};
-    bool good = server_make_certificate(key, &certificate, &secret, err) &&
-                server_write_private(folder, "certificate.pem", &certificate, err) &&
-                server_write_private(folder, "certificate.key", &secret, err);
+    bool good =
+        server_make_certificate(key, &certificate, &secret, err) &&
+        server_write_private(folder, "certificate.pem", certificate.at, certificate.n, 0600, err) &&
+        server_write_private(folder, "certificate.key", secret.at, secret.n, 0600, err);
     if (secret.at)
         explicit_bzero(secret.at, secret.n);
     strbuf_free(&certificate);
     strbuf_free(&secret);
+    return good;
+}
+
+/* Our operations in C, five times as quick as the script; where the server cannot load them (a folder
+ * from which nothing may be executed, a server without modules) it runs the script. */
+static bool server_put_module(const char *folder, struct strbuf *config)
+{
+    if (!server_write_private(folder, REDIS_MODULE_FILE, store_module, store_module_size, 0700,
+                              NULL))
+        return false;
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s/%s", folder, REDIS_MODULE_FILE);
+    bool good = access(path.at, X_OK) == 0;
+    if (good)
+        strbuf_printf(config, "loadmodule \"%s\"\n", path.at);
+    strbuf_free(&path);
     return good;
 }
 
@@ -279,13 +297,35 @@ static bool server_explain_end(const char *log, const char *said, struct error *
                      told ? said : log);
 }
 
+/* It listens before it loads modules, and ends if it cannot: its log tells when it has. A server that
+ * words that otherwise is believed after a second. */
+static bool server_outlives_loading(const char *log, size_t from, pid_t pid)
+{
+    for (int i = 0; i < 200; i++) {
+        struct text text = {0};
+        bool ready = file_read(log, &text, NULL) && text.n > from &&
+                     memmem(text.at + from, text.n - from, "Ready to accept", 15);
+        text_free(&text);
+        if (ready)
+            return true;
+        if (waitpid(pid, NULL, WNOHANG) == pid)
+            return false;
+        server_pause(5);
+    }
+    return true;
+}
+
+static size_t server_file_size(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 ? (size_t)s.st_size : 0;
+}
+
 /* Ten seconds in steps of ten milliseconds: a server that has a large file to read takes longer,
  * but answers connections before. */
-static bool server_wait_for(const char *host, int port, pid_t pid, const char *folder,
+static bool server_wait_for(const char *host, int port, pid_t pid, const char *log, size_t logged,
                             const char *said, struct error *err)
 {
-    struct strbuf log = {0};
-    strbuf_printf(&log, "%s/redis.log", folder);
     bool good = false, over = false;
     for (int i = 0; i < 1000 && !good && !over; i++) {
         good = server_answers(host, port);
@@ -293,39 +333,56 @@ static bool server_wait_for(const char *host, int port, pid_t pid, const char *f
         if (!good && !over)
             server_pause(10);
     }
+    over = over || (good && !server_outlives_loading(log, logged, pid));
     if (over)
-        good = server_explain_end(log.at, said, err);
+        good = server_explain_end(log, said, err);
     else if (!good)
         error_set(err, ERROR_FAILED,
                   "redis-server does not answer at %s:%d after 10 s; %s may say why", host, port,
-                  log.at);
-    strbuf_free(&log);
+                  log);
     return good;
 }
 
 /* The configuration goes through standard input: the password stands in no file and no process
  * list. The note is written before waiting, so that a killed agent leaves a server that can be
- * found. */
-static bool server_start_new(const char *folder, const char *host, int port,
-                             const struct seal_key *key, pid_t *pid, struct error *err)
+ * found. `native`: with our module; set to false where there is none. */
+static bool server_try(const char *folder, const char *host, int port, const struct seal_key *key,
+                       bool *native, pid_t *pid, struct error *err)
 {
-    struct strbuf config = {0}, path = {0}, said = {0}, line = {0};
+    struct strbuf config = {0}, path = {0}, said = {0}, line = {0}, log = {0};
     strbuf_printf(&path, "%s/server", folder);
     strbuf_printf(&said, "%s/redis.err", folder);
+    strbuf_printf(&log, "%s/redis.log", folder);
+    size_t logged = server_file_size(log.at);
     server_put_config(&config, folder, host, port, key);
-    bool good =
-        server_put_certificate(folder, key, err) && server_spawn(&config, said.at, pid, err);
+    *native = *native && server_put_module(folder, &config);
+    bool good = server_spawn(&config, said.at, pid, err);
     if (good) {
         strbuf_printf(&line, "%d %s %d\n", (int)*pid, host, port);
         good = file_write(path.at, line.at, line.n, err) &&
-               server_wait_for(host, port, *pid, folder, said.at, err);
+               server_wait_for(host, port, *pid, log.at, logged, said.at, err);
     }
     explicit_bzero(config.at, config.n);
     strbuf_free(&config);
     strbuf_free(&path);
     strbuf_free(&said);
     strbuf_free(&line);
+    strbuf_free(&log);
     return good;
+}
+
+static bool server_start_new(const char *folder, const char *host, int port,
+                             const struct seal_key *key, pid_t *pid, struct error *err)
+{
+    struct error why = {0};
+    bool native = true;
+    if (!server_put_certificate(folder, key, err))
+        return false;
+    if (server_try(folder, host, port, key, &native, pid, &why))
+        return true;
+    if (native && !server_is_redis(*pid)) /* it ended, perhaps for what it could not load */
+        return server_try(folder, host, port, key, &(bool){false}, pid, err);
+    return error_set(err, why.kind, "%s", why.text);
 }
 
 /* A server of this folder that lives is taken over: an agent that is started again finds its data.

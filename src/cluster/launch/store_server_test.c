@@ -1,6 +1,7 @@
 /* A redis-server of one's own, started for real: TLS alone, password and certificate from the key.
  */
 #include "cluster/launch/store_server.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/tree.h"
 #include "store/board.h"
@@ -114,6 +115,15 @@ static bool is_deaf(int port)
     return asked && (got <= 0 || !strpbrk(answer, "+-"));
 }
 
+static bool server_test_logged(const char *log, const char *words)
+{
+    struct text text = {0};
+    bool found = file_read(server_test_below(log), &text, NULL) &&
+                 memmem(text.at, text.n, words, strlen(words));
+    text_free(&text);
+    return found;
+}
+
 static void server_test_served(void)
 {
     struct seal_key key, other;
@@ -131,6 +141,7 @@ static void server_test_served(void)
     }
     ok(strncmp(url.at, "rediss://127.0.0.1:", 19) == 0 && strstr(url.at, "?auth=key"), "at %s",
        url.at);
+    ok(server_test_logged("store/redis.log", "Module 'weftstore' loaded"), "it has our module");
     is_int(mode_of("store"), 0700, "its folder is its owner's alone");
     is_int(mode_of("store/certificate.key"), 0600, "and so is the key of its certificate");
     ok(server_test_opens(url.at, &key, &err), "who has the key is let in %s", err.text);
@@ -201,6 +212,38 @@ static void without_tls(void)
     free(before);
 }
 
+/* A stand-in that takes no modules: the store is served all the same, by the script. */
+static void without_modules(void)
+{
+    static const char script[] = "#!/bin/sh\n"
+                                 "PATH=${PATH#*:}\n"
+                                 "config=$(cat)\n"
+                                 "case $config in *loadmodule*) exit 1;; esac\n"
+                                 "printf '%s\\n' \"$config\" >\"$0.conf\"\n"
+                                 "exec redis-server \"$0.conf\"\n";
+    struct seal_key key = {{7}};
+    struct error err = {0};
+    struct strbuf url = {0};
+    pid_t pid = 0;
+    const char *path = getenv("PATH");
+    char *before = mem_copy_string(path ? path : "/usr/bin:/bin"), list[8192];
+    mkdir(server_test_below("other"), 0700);
+    bool good =
+        file_write(server_test_below("other/redis-server"), script, sizeof script - 1, &err) &&
+        chmod(server_test_below("other/redis-server"), 0700) == 0;
+    snprintf(list, sizeof list, "%s:%s", server_test_below("other"), before);
+    setenv("PATH", list, 1);
+    ok(good &&
+           store_server_start(server_test_below("plain"), "127.0.0.1:0", &key, &url, &pid, &err) &&
+           server_test_opens(url.at, &key, &err),
+       "a server that takes no modules serves a store %s", err.text);
+    ok(!server_test_logged("plain/redis.log", "weftstore"), "by the script");
+    setenv("PATH", before, 1);
+    store_server_stop(pid);
+    strbuf_free(&url);
+    free(before);
+}
+
 int main(void)
 {
     const char *base = getenv("TMPDIR");
@@ -212,10 +255,12 @@ int main(void)
     signal(SIGPIPE, SIG_IGN);
     TAP_DO(server_test_unlocking());
     TAP_DO(without_tls());
-    if (in_path("redis-server"))
+    if (in_path("redis-server")) {
         TAP_DO(server_test_served());
-    else
+        TAP_DO(without_modules());
+    } else {
         tap_skip("a server of one's own", "redis-server is not installed");
+    }
     tree_remove(folder);
     return tap_done();
 }

@@ -52,7 +52,7 @@ struct redis_call *redis_call_new(struct redis *r, struct redis_shard *shard,
     c->keep = REDIS_KEEP_NOT;
     c->number = shard->numbered++;
     c->parts.n = 0;
-    c->operations = 0;
+    c->operations = c->joined = 0;
     c->joinable = false;
     c->told = 0;
     c->records = c->edges = (struct redis_span){UINT32_MAX, 0};
@@ -60,6 +60,7 @@ struct redis_call *redis_call_new(struct redis *r, struct redis_shard *shard,
     memset(c->bytes.at, 0, HEADER_BYTES);
     c->bytes.n = HEADER_BYTES;
     c->command.script = kind == REDIS_CALL_FORGET ? -1 : (int)kind;
+    c->command.native = NULL;
     c->command.changes = kind == REDIS_CALL_APPLY;
     redis_client_ask(r->client, shard->channel, &c->command);
     return c;
@@ -103,8 +104,8 @@ static void calls_write_span(const struct redis_call *call, struct redis_span sp
 }
 
 /* The header is written at each sending: whether it is sent again, and whether the run's expiry is
- * to be renewed (four times in its length), is only known now. */
-static void calls_write_header(struct redis *r, struct redis_call *call, double now)
+ * to be renewed (four times in its length), is only known now. True: it is. */
+static bool calls_write_header(struct redis *r, struct redis_call *call, double now)
 {
     struct redis_shard *shard = call->shard;
     bool renew = r->expire && now - shard->touched > r->expire / 4.0;
@@ -120,6 +121,7 @@ static void calls_write_header(struct redis *r, struct redis_call *call, double 
     calls_write_span(call, call->edges, REDIS_SCRIPT_EDGE, call->bytes.at + 34);
     shard->kept |= call->keep == REDIS_KEEP_ANSWER;
     r->calls++;
+    return renew;
 }
 
 static size_t calls_compose(void *owner, struct redis_command *c, double now, const char **words,
@@ -134,7 +136,9 @@ static size_t calls_compose(void *owner, struct redis_command *c, double now, co
     for (int k = 0; k < REDIS_SCRIPT_KEYS; k++)
         words[n] = shard->key[k], lengths[n++] = shard->key_size;
     if (call->kind == REDIS_CALL_APPLY) {
-        calls_write_header(r, call, now);
+        bool renews = calls_write_header(r, call, now);
+        bool looks = call->keep == REDIS_KEEP_NOT && !renews;
+        c->native = looks ? REDIS_MODULE_LOOK : REDIS_MODULE_APPLY;
         words[n] = (const char *)call->bytes.at, lengths[n++] = call->bytes.n;
     } else if (call->kind == REDIS_CALL_OPEN) {
         const size_t sizes[3] = {(size_t)shard->count * REDIS_SCRIPT_RECORD,

@@ -23,10 +23,13 @@
 
 struct redis_client;
 
-/* The first member of what the owner keeps of a command. It sets the first two fields. */
+/* The first member of what the owner keeps of a command. It sets the first three fields. */
 struct redis_command {
     int script;   /* which of the client's scripts the words are for; -1: a command of the server */
     bool changes; /* the client's replicas must have it before it counts as answered */
+    /* Set by compose, for a script: the command that does the same where the server has our module,
+     * in place of the number of keys; NULL: none does. */
+    const char *native;
 
     /* the client's, to be read only */
     bool resent;    /* it may have been applied already */

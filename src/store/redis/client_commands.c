@@ -155,10 +155,13 @@ static void channel_send(struct redis_client *cl, struct redis_channel *ch, stru
         words[n] = cl->sha[q->script], lengths[n] = strlen(words[n]), n++;
     }
     n += cl->ops->compose(cl->owner, q, now, words + n, lengths + n);
+    size_t first = q->script >= 0 && q->native && c->native ? 2 : 0;
+    if (first)
+        words[first] = q->native, lengths[first] = strlen(q->native);
     q->bytes = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = first; i < n; i++)
         q->bytes += lengths[i];
-    redis_conn_command(c, mark, n, words, lengths);
+    redis_conn_command(c, mark, n - first, words + first, lengths + first);
     if (cl->replicas && q->changes) {
         char number[16];
         snprintf(number, sizeof number, "%u", c->lagging > now ? 0 : cl->replicas);
@@ -275,6 +278,7 @@ static bool client_learn_mode(struct redis_client *cl, struct redis_conn *c,
     }
     cl->cluster = server.cluster;
     cl->has_aof = server.has_aof;
+    c->native = server.native;
     client_note_loss(cl, c, server.loses);
     cl->promise.full[0] = 0;
     if (server.most > 0 && server.used > FULL_SHARE * server.most)

@@ -30,6 +30,7 @@ struct redis_conn {
     bool wants_write; /* as epoll knows it */
     double since;     /* of the state, or the last bytes from the server */
     double retry_at, back_off;
+    bool native;    /* the server has our module; its owner's note */
     double lagging; /* its replicas were late: not waited for until then; its owner's note */
     uint64_t sent, received; /* bytes */
     uint64_t sent_before;    /* `sent` when its owner last saw to it */

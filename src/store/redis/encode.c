@@ -206,6 +206,7 @@ static void encode_end(struct redis *r, uint64_t number)
         encode_double(c, op->start);
         encode_double(c, bytes);
         redis_edge_of(r, op, mark);
+        redis_remember_edge(r, op->task, mark);
         encode_bytes(c, mark, sizeof mark);
     }
     redis_prove_end(r, op, proof);

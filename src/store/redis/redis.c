@@ -227,6 +227,7 @@ static size_t redis_bytes(const struct store *s)
                r->nshards * (sizeof *r->shards + sizeof **r->shards) +
                (size_t)r->busy_room * sizeof *r->busy + r->ready.at.cap * sizeof *r->ready.at.at +
                r->shown.at.cap * sizeof *r->shown.at.at;
+    n += r->proved_edges ? REDIS_PROVED_EDGES * sizeof *r->proved_edges : 0;
     return n + redis_calls_bytes(r);
 }
 
@@ -331,6 +332,7 @@ static void redis_free(struct redis *r)
     if (r->event >= 0)
         close(r->event);
     free(r->prefix);
+    free(r->proved_edges);
     free(r);
 }
 

@@ -49,6 +49,7 @@ static bool start_cluster(struct server *servers, const char *folder)
                                     "no"};
         snprintf(name, sizeof name, "c%d", i);
         memcpy(servers[i].more, more, sizeof more);
+        servers[i].native = i < 2; /* some have our module, and the replica has not */
         server_start(&servers[i], folder, name);
     }
     for (int i = 0; i < MASTERS; i++)

@@ -394,7 +394,6 @@ static void loading(const char *folder, const struct workflow *w)
 int main(void)
 {
     struct workflow *w = make_workflow(150, "t"), *other = make_workflow(30, "x");
-    struct server server = {0};
     char folder[4096];
     TAP_DO(impostors(w));
     TAP_DO(made_certificates());
@@ -402,10 +401,13 @@ int main(void)
         tap_skip("errors of the Redis store", "redis-server is not installed");
     } else {
         make_folder(folder, sizeof folder);
-        server_start(&server, folder, "redis");
-        TAP_DO(errors(&server, w, other));
-        TAP_DO(passwords(&server, w));
-        server_remove(&server);
+        for (int native = 0; native < 2; native++) {
+            struct server server = {.native = native};
+            server_start(&server, folder, native ? "native" : "script");
+            TAP_DO(errors(&server, w, other));
+            TAP_DO(passwords(&server, w));
+            server_remove(&server);
+        }
         TAP_DO(loading(folder, w));
         TAP_DO(encrypted(folder, w));
         TAP_DO(pinned(folder, w));

@@ -30,4 +30,16 @@ enum redis_word {
     REDIS_COMPLETES,
 };
 
+/* The same in C, in servers that have loaded it (store/module); its number changes with the script's. */
+#define REDIS_MODULE_NAME "weftstore"
+#define REDIS_MODULE_VERSION 1
+#define REDIS_MODULE_LINE "module:name=weftstore,ver=1," /* of INFO */
+#define REDIS_MODULE_FILE "weftstore.so"
+#define REDIS_MODULE_APPLY "weft.apply"
+#define REDIS_MODULE_LOOK "weft.look"
+
+/* weftstore.so, which a server loads from a file. */
+extern const char store_module[];
+extern const unsigned long store_module_size;
+
 extern const char store_redis_apply_lua[], store_redis_open_lua[];

@@ -52,7 +52,8 @@ struct redis_call {
     uint32_t number; /* of this shard's calls */
     ARRAY(unsigned char) bytes;
     ARRAY(struct redis_part) parts;   /* in the order of their answers */
-    uint32_t operations;              /* a run has many */
+    uint32_t operations;              /* what others wait for: of a run some eighth */
+    uint32_t joined;                  /* operations that joined a run */
     uint32_t told;                    /* tasks that end, and children that hear of it */
     struct redis_span records, edges; /* of all those */
     size_t last_at;                   /* of `bytes`: the last operation, if `joinable` */
@@ -91,10 +92,19 @@ struct redis_settled { /* of a dead node, while an ADOPT repairs it */
     uint32_t task;
 };
 
+/* An edge whose proof was verified; the edge is zero: none, since a mark never is. */
+struct redis_proved_edge {
+    uint32_t producer;
+    unsigned char edge[REDIS_SCRIPT_EDGE];
+};
+#define REDIS_PROVED_EDGES                                                                         \
+    16384u /* a quarter of a megabyte: tasks that end together have near numbers */
+
 struct redis {
     struct store store;
     const struct workflow *w;
     struct seal_prover prover;
+    struct redis_proved_edge *proved_edges; /* NULL until the first */
     char forged[320]; /* the first that somebody without the key wrote, for people; "": none */
     char *prefix;
     char name[REDIS_SCRIPT_CLIENT]; /* ours, by chance: the shards keep our answers under it */
@@ -149,6 +159,8 @@ void redis_prove_end(const struct redis *r, const struct meta_op *op,
                      unsigned char proof[static REDIS_SCRIPT_PROOF]);
 void redis_prove_edge(const struct redis *r, uint32_t producer, uint32_t mark,
                       unsigned char out[static REDIS_SCRIPT_EDGE]);
+/* What redis_prove_edge() made needs no verifying. */
+void redis_remember_edge(struct redis *r, uint32_t producer, const unsigned char *edge);
 void redis_prove_copy(const struct redis *r, const struct meta_op *op,
                       unsigned char out[static REDIS_SCRIPT_COPY]);
 /* False: nobody proves that `node` has this; noted. */

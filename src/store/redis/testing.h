@@ -2,6 +2,7 @@
  * with its folder, ended by their process numbers. */
 #pragma once
 #include "store/redis/redis.h"
+#include "store/redis/script.h"
 #include "store/testing.h"
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@ struct server {
     int port, bus;
     pid_t pid;
     char folder[4200], address[64];
+    bool native;          /* it loads our module */
     const char *more[16]; /* further arguments, NULL at the end */
 };
 
@@ -56,10 +58,23 @@ __attribute__((unused)) static bool has_program(const char *name)
     return false;
 }
 
+/* Our module as a file, where a server can load it. */
+__attribute__((unused)) static void server_put_module(const struct server *s, char path[4300])
+{
+    snprintf(path, 4300, "%s/" REDIS_MODULE_FILE, s->folder);
+    unlink(path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    if (fd < 0 || write(fd, store_module, store_module_size) != (ssize_t)store_module_size) {
+        printf("Bail out! %s cannot be written\n", path);
+        exit(1);
+    }
+    close(fd);
+}
+
 /* Run the server and wait until it takes connections (it may still be loading). */
 __attribute__((unused)) static void server_run(struct server *s)
 {
-    char port[16], bus[16], log[4300];
+    char port[16], bus[16], log[4300], module[4300];
     snprintf(port, sizeof port, "%d", s->port);
     snprintf(bus, sizeof bus, "%d", s->bus);
     snprintf(log, sizeof log, "%s/log", s->folder);
@@ -85,6 +100,11 @@ __attribute__((unused)) static void server_run(struct server *s)
     for (size_t i = 0; s->more[i]; i++) {
         own_port |= strcmp(s->more[i], "--tls-port") == 0;
         args[n++] = s->more[i];
+    }
+    if (s->native) {
+        server_put_module(s, module);
+        args[n++] = "--loadmodule";
+        args[n++] = module;
     }
     args[n++] = own_port ? "--tls-port" : "--port";
     args[n++] = port;

@@ -1,6 +1,7 @@
 /* What is said to any Redis server and what it may answer, as text (words.h). Nothing here has
  * state. */
 #include "store/redis/words.h"
+#include "store/redis/script.h"
 #include <ctype.h>
 #include <stdio.h>
 
@@ -118,6 +119,7 @@ bool redis_words_info(const struct redis_conn *c, const redisReply *reply,
     }
     out->cluster = strstr(reply->str, "redis_mode:cluster") != NULL;
     out->has_aof = strstr(reply->str, "aof_enabled:1") != NULL;
+    out->native = strstr(reply->str, REDIS_MODULE_LINE) != NULL;
     out->used = info_number(reply->str, "\nused_memory:");
     out->most = info_number(reply->str, "\nmaxmemory:");
     out->loses = NULL;

@@ -21,6 +21,7 @@ void redis_words_greet(struct redis_conn *c, const char *user, const char *passw
 
 struct redis_words_server {
     bool cluster, has_aof;
+    bool native; /* it has our module, as we know it */
     const char
         *loses; /* how it may lose what it has answered, for people; NULL: not by what INFO says */
     double used, most; /* bytes of its memory; most 0: no limit */
