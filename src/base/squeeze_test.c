@@ -25,7 +25,8 @@ static bool comes_back(const char *bytes, size_t size, const unsigned char *data
 {
     struct unsqueeze *u = mem_new_zero(struct unsqueeze, 1);
     unsigned char *copy = malloc(size ? size : 1), *got = malloc(n ? n : 1);
-    memcpy(copy, bytes, size);
+    if (size)
+        memcpy(copy, bytes, size);
     u->at = copy;
     u->left = size;
     bool good = true;

@@ -298,9 +298,13 @@ static bool submit_check_number(struct client_submit *s, struct error *err)
 
 /* ---- tasks ---- */
 
+/* The ticket stands: agents read it while we put the tasks. They begin when the run is opened. */
 static bool submit_open_store(struct client_submit *s, struct error *err)
 {
-    return client_store(s->c, s->run, s->id, s->work.workflow, err);
+    if (!client_store(s->c, s->run, s->id, s->work.workflow, err))
+        return false;
+    client_send_all(s->c, MESSAGE_RUN_CHANGED, s->run);
+    return true;
 }
 
 /* The operations that put a run's tasks into its store, by number, so that they can be made as the
@@ -387,7 +391,6 @@ static bool submit_begin_staging(struct client_submit *s, struct error *err)
                                                          .nnodes = (uint32_t)s->nodes.n,
                                                          .home = s->home});
     s->out.files = stage_in_files(s->stage_in);
-    client_send_all(s->c, MESSAGE_RUN_CHANGED, s->run);
     return true;
 }
 
