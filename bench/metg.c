@@ -1,25 +1,34 @@
 /* METG, the smallest task at which half of the machine's time is still the tasks' own (Task Bench's
  * minimum effective task granularity), of weft and its peers in one run.
- *   bench_metg [--json FILE] [--quick] [--only PATTERN] [--of CONTENDER] [--cpu]
+ *   bench_metg [--json FILE] [--quick] [--only PATTERN] [--of CONTENDER] [--cpu] [--chart FILE.svg]
  * Grids of 8 columns on 2 threads, 64 bytes from point to point. The kernel is timed alone first; the
  * efficiency of a run is that time, shared by the threads, over its own. Tasks are halved until it falls
  * below a half; between the last two the point is interpolated. The best of some runs counts, since
  * others use the machine. Graphs are built before the clock starts, but by OpenMP, which has no other way.
  * --cpu: by processor time instead of the clock on the wall, where others use the machine (metg.h).
- * "recorded": with the memo, so that every task is on record when the run ends. */
+ * "recorded": with the memo, so that every task is on record when the run ends.
+ * --chart: efficiency over the length of a task, of stencil_1d or of the one pattern that is asked for. */
 #include "bench/bench.h"
 #include "bench/metg.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/tree.h"
 #include "drive/run.h"
 #include "model/builder.h"
+#include "report/chart.h"
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
-enum { WIDTH = 8, THREADS = 2, MOST_TASKS = 40000, FIRST_ROUNDS = 1 << 16 };
+enum { WIDTH = 8, THREADS = 2, MOST_TASKS = 40000, FIRST_ROUNDS = 1 << 16, LENGTHS = 16 };
+
+/* Efficiencies of one contender, the shortest task first: filled from the end. */
+struct metg_curve {
+    double task[LENGTHS], efficiency[LENGTHS]; /* microseconds, percent */
+    size_t from;
+};
 
 static char folder[1024];
 static uint64_t *weft_rounds; /* of bench/metg_function.c */
@@ -155,32 +164,37 @@ static double efficiency(enum contender who, int pattern, uint64_t rounds, doubl
     return best;
 }
 
-/* Seconds; negative: half is never reached. */
-static double metg(enum contender who, int pattern, int tries)
+/* Seconds; negative: half is never reached. With a curve it goes on below a half. */
+static double metg(enum contender who, int pattern, int tries, struct metg_curve *curve)
 {
-    double last = 0, last_task = 0;
+    double last = 0, last_task = 0, found = 0;
     for (uint64_t rounds = FIRST_ROUNDS; rounds >= 8; rounds /= 2) {
         double task = kernel_seconds(rounds), e = efficiency(who, pattern, rounds, task, tries);
-        if (e < 0.5) {
-            if (!last_task)
-                return -1;
-            double share = (0.5 - e) / (last - e); /* between the two, in the logarithm */
-            return exp(log(task) + share * (log(last_task) - log(task)));
+        if (curve && curve->from) {
+            curve->task[--curve->from] = task * 1e6;
+            curve->efficiency[curve->from] = e * 100;
         }
+        if (e < 0.5 && !found) {
+            double share = (0.5 - e) / (last - e); /* between the two, in the logarithm */
+            found = last_task ? exp(log(task) + share * (log(last_task) - log(task))) : -1;
+        }
+        if (found && (!curve || e < 0.05))
+            break;
         last = e;
         last_task = task;
     }
-    return last_task;
+    return found ? found : last_task;
 }
 
 /* A row for each pattern, a column for each that is there. */
-static void measure_pattern(struct json_writer *j, int pattern, const char *of, int tries)
+static void measure_pattern(struct json_writer *j, int pattern, const char *of, int tries,
+                            struct metg_curve *curves)
 {
     printf("%-20s", metg_patterns[pattern]);
     for (enum contender who = 0; who < CONTENDERS; who++) {
         bool there =
             (who <= WEFT_RECORDED || programs[who]) && (!of || strcmp(of, names[who]) == 0);
-        double found = there ? metg(who, pattern, tries) : -1;
+        double found = there ? metg(who, pattern, tries, curves ? &curves[who] : NULL) : -1;
         if (found > 0)
             printf(" %17.2f", found * 1e6);
         else
@@ -196,9 +210,37 @@ static void measure_pattern(struct json_writer *j, int pattern, const char *of, 
     printf("\n");
 }
 
+static void write_chart(const char *file, const char *pattern, const struct metg_curve *curves)
+{
+    struct chart_series series[CONTENDERS];
+    size_t n = 0;
+    char title[120];
+    struct strbuf svg = {0};
+    struct error err = {0};
+    for (int who = 0; who < CONTENDERS; who++)
+        if (curves[who].from < LENGTHS)
+            series[n++] = (struct chart_series){.name = names[who],
+                                                .x = curves[who].task + curves[who].from,
+                                                .y = curves[who].efficiency + curves[who].from,
+                                                .n = LENGTHS - curves[who].from,
+                                                .points = true};
+    snprintf(title, sizeof title, "How much of the time is the tasks' own: %s, %d threads", pattern,
+             THREADS);
+    report_line_chart(&(struct chart){.title = title,
+                                      .x_title = "length of a task, microseconds",
+                                      .y_title = "efficiency, percent",
+                                      .x_log = true,
+                                      .y_from_zero = true,
+                                      .series = series,
+                                      .nseries = n},
+                      &svg);
+    bench_must(file_write(file, svg.at, svg.n, &err), &err);
+    strbuf_free(&svg);
+}
+
 int main(int argc, char **argv)
 {
-    const char *json = NULL, *only = NULL, *of = NULL;
+    const char *json = NULL, *only = NULL, *of = NULL, *chart = NULL;
     bool quick = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
@@ -209,12 +251,14 @@ int main(int argc, char **argv)
             setenv("METG_CPU", "1", 1);
         } else if (strcmp(argv[i], "--of") == 0 && i + 1 < argc) {
             of = argv[++i];
+        } else if (strcmp(argv[i], "--chart") == 0 && i + 1 < argc) {
+            chart = argv[++i];
         } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc &&
                    metg_pattern(argv[i + 1]) >= 0) {
             only = argv[++i];
         } else {
             fprintf(stderr, "usage: bench_metg [--json FILE] [--quick] [--only PATTERN] [--of "
-                            "CONTENDER] [--cpu]\n");
+                            "CONTENDER] [--cpu] [--chart FILE.svg]\n");
             return 2;
         }
     }
@@ -235,10 +279,17 @@ int main(int argc, char **argv)
     for (int who = 0; who < CONTENDERS; who++)
         printf(" %17s", names[who]);
     printf("\n");
+    const char *drawn = only ? only : "stencil_1d";
+    struct metg_curve curves[CONTENDERS];
+    for (int who = 0; who < CONTENDERS; who++)
+        curves[who].from = LENGTHS;
     for (int p = 0; metg_patterns[p]; p++)
         if (!only || strcmp(only, metg_patterns[p]) == 0)
-            measure_pattern(j, p, of, quick ? 1 : 3);
+            measure_pattern(j, p, of, quick ? 1 : 3,
+                            chart && strcmp(drawn, metg_patterns[p]) == 0 ? curves : NULL);
     json_write_end_array(j);
+    if (chart)
+        write_chart(chart, drawn, curves);
     tree_remove(folder);
     return bench_report_end(&report);
 }
