@@ -138,7 +138,7 @@ static void handing_go_on(struct agent *a, const uint32_t *takers, uint32_t n)
  * wait are woken for that, some at a time. False: there is nothing more, or nobody to give it to. */
 static bool hand_over(struct agent *a)
 {
-    uint32_t takers[TAKERS], n = 0;
+    uint32_t takers[TAKERS] = {0}, n = 0;
     size_t before = a->handing.n;
     for (uint32_t node = 0; node < a->peers.n && n < TAKERS; node++)
         if (node != a->node && peer_is_up(a, node) && !a->peers.at[node].leaving)
