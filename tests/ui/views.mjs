@@ -298,8 +298,9 @@ async function stream_live(page, origin) {
     let fed = 0;
     const feeding = setInterval(() => going.stdin.write(`line ${++fed}\n`), 100);
     await page.goto(`${origin}/#run`);
-    await page.reload();
-    await page.getByRole("link", { name: /lines/ }).first().click();
+    const runs = page.getByRole("link", { name: /lines/ }); // the one before stands there, too: a slow machine's first look finds it alone
+    await until(async () => (await page.reload(), await runs.first().waitFor(), (await runs.count()) > 1), "a second stream is listed");
+    await runs.first().click();
     const figures = page.getByRole("region", { name: "stream" }).getByRole("status");
     const items = async () => Number(/^([\d,]+) item/.exec(await figures.innerText().catch(() => ""))?.[1] ?? NaN);
     await until(async () => /in work/.test(await figures.innerText().catch(() => "")), "a stream that goes on has figures");
