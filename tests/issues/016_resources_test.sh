@@ -8,7 +8,7 @@ mkdir "$work/a" "$work/a/locks"
 # as many tasks as `each` has; whoever finds the id in use fails
 cat >"$work/a/flow.yaml" <<'END'
 weft: 1
-parameters: { locks: none, n: 1 }
+parameters: { locks: none, n: 1, nap: 0.05 }
 lists: { i: { from: 1, to: 12 } }
 defaults: { sandbox: false }
 tasks:
@@ -18,7 +18,7 @@ tasks:
     out: "gpu{i}.txt"
     run: |
       for id in $(echo $WEFT_GPU | tr , ' '); do mkdir {locks}/$id || exit 9; done
-      sleep 0.05
+      sleep {nap}
       for id in $(echo $WEFT_GPU | tr , ' '); do rmdir {locks}/$id; done
       [ "$WEFT_GPU" = "$CUDA_VISIBLE_DEVICES" ] || exit 8
       echo $WEFT_GPU > {out}
@@ -162,7 +162,8 @@ if ! command -v redis-server >/dev/null; then
     echo "# redis-server is not installed: no agents"
     finish
 fi
-flow --on local:2 --resources gpu=3,7 --no-shared
+# so long that the second agent comes before the first has done everything
+flow --on local:2 --resources gpu=3,7 --no-shared -p nap=0.4
 [ $? = 0 ] && [ "$(cat "$work"/a/gpu*.txt | sort -u | tr '\n' ' ')" = "3 7 " ]
 ok $? "agents on this machine share its ids between them"
 start_server
