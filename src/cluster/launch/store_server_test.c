@@ -8,7 +8,6 @@
 #include "store/redis/redis.h"
 #include "tap.h"
 
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -172,6 +171,23 @@ static void server_test_served(void)
     strbuf_free(&plain);
 }
 
+/* This script is the first redis-server from now on; the path before it, which the caller sets again and frees. */
+static char *server_test_stand_in(const char *name, const char *script)
+{
+    struct error err = {0};
+    char file[256], list[8192];
+    const char *path = getenv("PATH");
+    char *before = mem_copy_string(path ? path : "/usr/bin:/bin");
+    mkdir(server_test_below(name), 0700);
+    snprintf(file, sizeof file, "%s/redis-server", name);
+    ok(file_write(server_test_below(file), script, strlen(script), &err) &&
+           chmod(server_test_below(file), 0700) == 0,
+       "a stand-in for redis-server %s", err.text);
+    snprintf(list, sizeof list, "%s:%s", server_test_below(name), before);
+    setenv("PATH", list, 1);
+    return before;
+}
+
 /* A stand-in that says what Redis says which was built without TLS. */
 static void without_tls(void)
 {
@@ -188,17 +204,8 @@ static void without_tls(void)
     struct error err = {0};
     struct strbuf url = {0};
     pid_t pid = 0;
-    const char *path = getenv("PATH");
-    char *before = mem_copy_string(path ? path : "/usr/bin:/bin"), list[8192];
-    mkdir(server_test_below("bin"), 0700);
-    int fd = open(server_test_below("bin/redis-server"), O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
-    bool good = fd >= 0 && write(fd, script, sizeof script - 1) == (ssize_t)sizeof script - 1;
-    if (fd >= 0)
-        close(fd);
-    snprintf(list, sizeof list, "%s:%s", server_test_below("bin"), before);
-    setenv("PATH", list, 1);
-    ok(good &&
-           !store_server_start(server_test_below("old"), "127.0.0.1:0", &key, &url, &pid, &err) &&
+    char *before = server_test_stand_in("bin", script);
+    ok(!store_server_start(server_test_below("old"), "127.0.0.1:0", &key, &url, &pid, &err) &&
            !url.at,
        "a redis-server without TLS is no store");
     has_str(err.text, "built without TLS", "the error says so");
@@ -225,16 +232,8 @@ static void without_modules(void)
     struct error err = {0};
     struct strbuf url = {0};
     pid_t pid = 0;
-    const char *path = getenv("PATH");
-    char *before = mem_copy_string(path ? path : "/usr/bin:/bin"), list[8192];
-    mkdir(server_test_below("other"), 0700);
-    bool good =
-        file_write(server_test_below("other/redis-server"), script, sizeof script - 1, &err) &&
-        chmod(server_test_below("other/redis-server"), 0700) == 0;
-    snprintf(list, sizeof list, "%s:%s", server_test_below("other"), before);
-    setenv("PATH", list, 1);
-    ok(good &&
-           store_server_start(server_test_below("plain"), "127.0.0.1:0", &key, &url, &pid, &err) &&
+    char *before = server_test_stand_in("other", script);
+    ok(store_server_start(server_test_below("plain"), "127.0.0.1:0", &key, &url, &pid, &err) &&
            server_test_opens(url.at, &key, &err),
        "a server that takes no modules serves a store %s", err.text);
     ok(!server_test_logged("plain/redis.log", "weftstore"), "by the script");
