@@ -13,11 +13,7 @@ agents="" server=""
 trap stop_all EXIT
 export WEFT_HISTORY=none TMPDIR=$work
 unset WEFT_STORE WEFT_KEY
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/err" 2>/dev/null | head -n 12; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 say() { timeout 120 "$weft" "$@" >"$work/out" 2>"$work/err"; }
 
 if ! command -v redis-server >/dev/null; then

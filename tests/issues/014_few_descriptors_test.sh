@@ -3,15 +3,7 @@
 weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        sed 's/^/# /' "$work/err"
-        failed=1
-    fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
 export WEFT_HISTORY=$work/history.db
 printf 'weft: 1\ntasks:\n  a: { out: a.txt, run: "echo a > {out}" }\n' >flow.yaml

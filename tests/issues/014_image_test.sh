@@ -4,15 +4,7 @@
 weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        sed 's/^/# /' "$work/out"
-        failed=1
-    fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 run() { (cd "$work" && timeout 100 "$weft" run flow.yaml "$@") >"$work/out" 2>&1 </dev/null; }
 image=$work/.weft/image-flow.yaml
 {

@@ -6,11 +6,7 @@ weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=none TMPDIR=$work
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; cat "$work/out" "$work/err" 2>/dev/null | sed 's/^/# /' | head -n 14; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 run() { "$weft" run "$@" >"$work/out" 2>"$work/err"; }
 said() { cat "$work/out" "$work/err" | tr '\n' ' ' | tr -s ' ' | grep -q "$1"; } # in whichever lines it stands
 wait_for() { local i; for i in $(seq 300); do [ -e "$1" ] && return; sleep 0.05; done; return 1; }

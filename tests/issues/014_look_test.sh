@@ -6,11 +6,7 @@ work=$(mktemp -d)
 pids=()
 trap 'for p in "${pids[@]}"; do kill "$p" 2>/dev/null; done; rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/home/history.db TMPDIR=$work
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 12; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 skip() { count=$((count + 1)); echo "ok $count - # SKIP $1"; }
 run() { "$weft" run "$@" >"$work/out" 2>"$work/err"; }
 # (SQLite makes an index beside the history while it reads, and removes it)

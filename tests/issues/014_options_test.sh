@@ -7,11 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work XDG_CONFIG_HOME=$work/config HOME=$work
 unset WEFT_STORE WEFT_KEY
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/err" 2>/dev/null | head -n 5; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
 cat >flow.yaml <<'YAML'
 weft: 1
@@ -60,6 +56,7 @@ printf 'JOB first first.sub\nJOB second second.sub\nPARENT first CHILD second\n'
 touch first.sh second.sh
 printf 'digraph g { a -> b }\n' >graph.dot
 printf 'name\tstatus\tsubmit\trealtime\na\tCOMPLETED\t2026-11-10 10:00:00\t1m\n' >trace.txt
+printf 'rule first:\n    shell: "true"\n' >Snakefile
 cat >cluster.yaml <<'YAML'
 weft: 1
 network: { bandwidth: 1M }

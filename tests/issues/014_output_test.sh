@@ -6,11 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db XDG_CONFIG_HOME=$work/config TMPDIR=$work
 unset WEFT_STORE WEFT_KEY
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/err" 2>/dev/null | head -n 12; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 mkdir "$work/f"
 cat >"$work/f/flow.yaml" <<'YAML'
 weft: 1

@@ -5,11 +5,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work
 unset WEFT_KEEP_LOGS WEFT_KEEP_HISTORY WEFT_KEEP_MEMO
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 12; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 run() { "$weft" run "$@" >"$work/out" 2>"$work/err"; }
 mkdir "$work/f"
 cat >"$work/f/flow.yaml" <<'YAML'

@@ -8,11 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0 # of a build with it: libraries are preloaded below
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; cat "$work/err" "$work/out" 2>/dev/null | sed 's/^/# /' | head -n 12; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 run() { "$weft" run "$@" >"$work/out" 2>"$work/err"; }
 # wait_for FILE: at most 20 s
 wait_for() { for _ in $(seq 200); do [ -e "$1" ] && return 0; sleep 0.1; done; return 1; }

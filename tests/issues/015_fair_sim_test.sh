@@ -5,11 +5,7 @@ weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=none
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/err"; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
 bag() { # name, tasks, seconds, more keys
     { echo 'weft: 1'; echo "lists: { i: { from: 1, to: $2 } }"; echo 'tasks:'; echo "  t: { each: i, work: $3${4:+, $4} }"; } >"$1.yaml"

@@ -44,7 +44,7 @@ cat >lost.yaml <<EOF
 weft: 1
 tasks:
   first: { run: 'echo 2 > {out}', out: c.txt, needs: far }
-  gate: { run: 'until [ -e $work/open ]; do sleep 0.1; done; echo 3 > {out}', out: g.txt, needs: near }
+  gate: { run: 'until [ -e $work/open ]; do sleep 0.1; done; echo 3 > {out}', out: g.txt, needs: near, cores: 2 } # nothing is free: an idle agent would bring c.txt in time
   second: { run: 'cat {in} > {out}', in: [c.txt, g.txt], out: d.txt, needs: near }
 EOF
 start_agent gone "$weft" agent -j 2 --has far --lease 3

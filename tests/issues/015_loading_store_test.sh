@@ -6,12 +6,8 @@ command -v redis-server >/dev/null || { echo "1..0 # SKIP no redis-server"; exit
 work=$(mktemp -d)
 server='' agent=''
 trap '[ -z "$agent$server" ] || kill -9 $agent $server 2>/dev/null; rm -rf "$work"' EXIT
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; cat err out 2>/dev/null | sed 's/^/# /' | cut -c1-300 | head -n 12; fi
-}
 start() { # options: a server on a port that was free
     mkdir -p store
     redis-server --port "$port" --bind 127.0.0.1 --dir "$work/store" --save "" --appendonly yes --appendfsync always "$@" >server.log 2>&1 &

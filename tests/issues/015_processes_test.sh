@@ -5,11 +5,7 @@ weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=none TMPDIR=$work
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; cat "$work/err" "$work/out" 2>/dev/null | sed 's/^/# /' | cut -c1-300 | head -n 12; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 name=6$$.25 # seconds: by these its processes are known among all others
 left() { grep -lz "sleep" /proc/[0-9]*/cmdline 2>/dev/null | while read -r f; do tr '\0' ' ' <"$f" 2>/dev/null | grep "sleep $name"; done | wc -l; }
 flow() { # command of the bomb, and its limit

@@ -7,13 +7,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db HOME=$work TMPDIR=$work
 unset WEFT_STORE WEFT_KEY
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
 command -v redis-server >/dev/null || { echo "1..0 # SKIP redis-server is not installed"; exit 0; }
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' out err 2>/dev/null | head -n 12; fi
-}
 python3 "$here/decisions_oracle.py" "$weft" 3 161 --on local:2 --no-shared >out 2>err
 ok $? "random graphs decide as an oracle does, files on agents"
 python3 "$here/decisions_oracle.py" "$weft" 3 162 --on local:2 --shared >out 2>err

@@ -6,12 +6,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db HOME=$work TMPDIR=$work
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' out err 2>/dev/null | head -n 12; fi
-}
 flow() { # the body of tasks, on standard input
     { printf 'weft: 1\nname: flow\nparameters: { mode: fast, n: 3 }\nlists: { doc: [a, b] }\ntasks:\n'; cat; } >flow.yaml
 }

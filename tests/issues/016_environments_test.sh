@@ -8,12 +8,8 @@ trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work HOME=$work/home XDG_CONFIG_HOME=$work/config
 unset TOKEN WEFT_CONTAINER MODULESHOME LMOD_PKG BASH_ENV
 mkdir -p "$HOME" "$work/config" "$work/t"
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work/t" || exit 1
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/err" 2>/dev/null | head -n 12; fi
-}
 run() { timeout 60 "$weft" run "$@" >"$work/out" 2>"$work/err"; }
 flow() { cat >flow.yaml; } # and nothing of an earlier one
 fresh() { rm -rf "${work:?}/t" && mkdir "$work/t" && cd "$work/t" && flow; }

@@ -5,11 +5,7 @@ weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=none TMPDIR=$work XDG_CONFIG_HOME=$work/config
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 15; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 cat >"$work/flow.yaml" <<'F'
 weft: 1
 lists: { i: [1, 2, 3] }

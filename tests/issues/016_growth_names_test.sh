@@ -5,11 +5,7 @@ weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=none TMPDIR=$work XDG_CONFIG_HOME=$work/config
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/err" 2>/dev/null | head -n 8; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 refused() { # message: of the workflow on standard input
     cat >"$work/flow.yaml"
     for on in "" "--on local:2 --shared" "--on local:2 --no-shared"; do

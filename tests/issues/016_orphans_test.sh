@@ -8,11 +8,7 @@ beside=""
 trap '[ -z "$beside" ] || kill "$beside"; rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work
 mkdir "$work/p" && cd "$work/p" || exit 1
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 15; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 # `other` runs all the time, so the looks go on; `watch` succeeds only if each daemon is ended before it is over
 cat >flow.yaml <<FLOW
 weft: 1

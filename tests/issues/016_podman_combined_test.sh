@@ -5,11 +5,7 @@
 # shellcheck disable=SC2016 # variables in single quotes are the tasks'
 weft=$WEFT
 work=$(mktemp -d)
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 25; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/podman.sh"
 for name in mkdir chmod cp test; do ln -s busybox "$work/image/bin/$name"; done
 tar -C "$work/image" -cf "$work/image.tar" . && podman import -q "$work/image.tar" weft-test:1 >/dev/null 2>&1

@@ -4,11 +4,7 @@
 # shellcheck disable=SC2016 # variables in single quotes are the tasks'
 weft=$WEFT
 work=$(mktemp -d)
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/err" 2>/dev/null | head -n 12; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/podman.sh"
 
 cd "$work/t" || exit 1

@@ -6,11 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work
 mkdir "$work/p" && cd "$work/p" || exit 1
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 25; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 run() { "$weft" run "$@" -q >"$work/out" 2>"$work/err"; }
 mkdir -p a/b data
 echo 1 >a/1 && echo 2 >a/b/2 && echo x >data/x

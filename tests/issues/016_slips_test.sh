@@ -6,11 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work XDG_CONFIG_HOME=$work/config
 mkdir "$work/p" && cd "$work/p" || exit 1
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 15; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 run() { "$weft" run "$@" >"$work/out" 2>"$work/err"; }
 tasks() { "$weft" show b.yaml --tasks "$@" 2>"$work/err" | sed -n 's/^\(x@[^ ]*\) .*/\1/p' | tr '\n' ' ' >"$work/out"; }
 file() { printf 'weft: 1\n%b\n' "$1" >b.yaml; }

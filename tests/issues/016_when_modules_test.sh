@@ -5,11 +5,7 @@ weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work XDG_CONFIG_HOME=$work/config
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 15; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 say() { "$weft" "$@" >"$work/out" 2>"$work/err"; }
 told() { grep -qF -- "$1" "$work/err"; }
 mkdir "$work/p" && cd "$work/p" && mkdir lib reads || exit 1

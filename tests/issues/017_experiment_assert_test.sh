@@ -4,11 +4,7 @@ weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=none TMPDIR=$work
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 12; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 say() { "$weft" "$@" >"$work/out" 2>"$work/err"; }
 status() { "$weft" "${@:2}" >"$work/out" 2>"$work/err"; [ $? = "$1" ]; }
 cat >"$work/flow.yaml" <<'YAML'

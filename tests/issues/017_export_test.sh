@@ -7,11 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work
 unset WEFT_KEEP_RESULTS
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 20; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 if ! command -v python3 >/dev/null; then
     echo "1..0 # SKIP no python3"
     exit 0

@@ -5,11 +5,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work
 unset WEFT_KEEP_RESULTS
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 12; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 run() { "$weft" run "$@" >"$work/out" 2>"$work/err"; }
 history() { "$weft" history "$@" >"$work/out" 2>"$work/err"; }
 sql() { python3 -c 'import sqlite3, sys; [print("|".join(map(str, r))) for r in sqlite3.connect(sys.argv[1]).execute(sys.argv[2])]' "$@"; }

@@ -5,11 +5,7 @@ work=$(mktemp -d)
 trap 'chmod -R u+w "$work" 2>/dev/null; rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work
 unset WEFT_KEEP_RESULTS
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 12; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 run() { "$weft" run "$@" >"$work/out" 2>"$work/err"; }
 ran() { wc -l <"$work/f/ran" 2>/dev/null || echo 0; }
 objects() { find "$work/f/.weft/objects" -type f ! -name '.making*' 2>/dev/null; }

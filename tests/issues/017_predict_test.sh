@@ -6,11 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work XDG_CONFIG_HOME=$work/config HOME=$work TZ=UTC
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; cat "$work/out" "$work/err" 2>/dev/null | sed 's/^/# /' | cut -c1-200 | head -n 20; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 say() { "$weft" "$@" >"$work/out" 2>"$work/err"; }
 field() { # file task key: a value of weft predict --json
     python3 -c 'import json,sys; t={t["task"]: t for t in json.load(open(sys.argv[1]))["tasks"]}[sys.argv[2]][sys.argv[3]]; print("null" if t is None else t)' "$@"

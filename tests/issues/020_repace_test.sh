@@ -6,12 +6,8 @@ command -v redis-server >/dev/null || { echo "1..0 # SKIP there is no redis-serv
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work WORK=$work
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' err out 2>/dev/null | cut -c1-300 | head -n 30; fi
-}
 # three chains of ten tasks below a root. Whoever runs the first task of chain b is slow from then on: its agent's number stands in `slow`
 {
     echo "weft: 1"

@@ -5,11 +5,7 @@ weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work XDG_CONFIG_HOME=$work/config HOME=$work
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 9; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
 printf '%s\n' '1 2 1 89 47' '2 4 28 49 30' '3 4 20 94 46' '4 5 41 29 27' '5 0 48 43 0' >one.tree
 cat >one.yaml <<'YAML'

@@ -42,7 +42,9 @@ fi
 for row in 'Figure 1' 'Figure 2' 'Figure 3' 'Figure 4' 'Figures 5 to 9, Table 1'; do
     grep -q "^| $row | " "$page"; ok $? "the head says where the reader finds $row"
 done
-[ "$(grep -n '^## ' "$page" | head -1 | grep -c 'Why numbers differ')" = 1 ]; ok $? "and before all figures why numbers differ"
+[ "$(sed '/^## /q' "$page" | grep -c '^\*\*What agrees\|^\*\*What differs, and why\|^\*\*What cannot be known')" = 3 ]; ok $? "and before all figures what agrees, what differs and why, what cannot be known"
+fulfilled=$(sed -n 's/^| graphs with all of them on willow | \([0-9]* of [0-9]*\) .*/\1/p' "$page")
+grep -q "Figure 9: $fulfilled graphs" "$page"; ok $? "with the numbers of the tables"
 drawn=0
 for picture in 5 6 7 8 9; do rsvg-convert "$work/report/fig$picture.svg" -o "$work/picture.png" 2>"$work/err" && drawn=$((drawn + 1)); done
 [ $drawn = 5 ]; ok $? "all five pictures render"

@@ -28,6 +28,19 @@ check "published beside ours: Table 4" grep -q '^| Fan-Out | 85.7 % | [0-9.]* % 
 for word in "What agrees" "What differs, and why" "What cannot be known" "no Table 5"; do
     check "the study says: $word" grep -q "$word" "$folder/a/matrix.md"
 done
+# The head's words follow from the tables, also of another seed.
+head_is_true() { # folder: what it says of Table 4 stands there
+    local dag head row
+    for dag in BOT Pipeline Fan-Out Fan-In; do
+        head=$(grep -o "Table 4: $dag as described, tasks by hash, is at [0-9.]* %" "$1/matrix.md" | grep -o '[0-9.]* %$')
+        row=$(awk -F'|' -v dag=" $dag " '/^## Table 4/ {on = 1} on && $2 == dag {gsub(/^ | $/, "", $4); print $4; exit}' "$1/matrix.md")
+        [ -n "$head" ] && [ "$head" = "$row" ] || { echo "$dag: $head, $row"; return 1; }
+    done
+}
+check "what the head says stands in the table" head_is_true "$folder/a"
+"$WEFT" reproduce matrix --quick --quiet --seed 7 -o "$folder/c" >"$folder/log"
+check "also with another seed" head_is_true "$folder/c"
+check "which says something else" test "$(grep '^\*\*What differs' "$folder/a/matrix.md")" != "$(grep '^\*\*What differs' "$folder/c/matrix.md")"
 # Caching must pay: no line of Figure 7 has it behind.
 check "caching is never worse than none" awk '/^## Figure 7/ {on = 1} /^## Figure 8/ {on = 0}
     on && /^\| [0-9]/ {rows++; if ($4 + 0 < $10 + 0) bad = 1} END {exit bad || rows < 3}' "$folder/a/matrix.md"

@@ -4,11 +4,7 @@
 weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 flow="examples/heft-paper.yaml --on examples/heft-paper-nodes.yaml"
 plan() { "$weft" plan $flow --with constraints "$@"; }
 fails() { # status part-of-message arguments...

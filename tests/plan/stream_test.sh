@@ -42,13 +42,21 @@ check "are counted by the checker" "$WEFT" check "$folder/ports.json" --on "$fol
 check "and by the replay, which keeps the promise" bash -c "'$WEFT' sim '$folder/ports.json' --on '$folder/ports.yaml' --items 1000 --json | python3 -c 'import json,sys; d=json.load(sys.stdin); sys.exit(not d[\"throughput\"] >= d[\"predicted_throughput\"] * (1 - 1e-6))'"
 check "a plan for one item, too" bash -c "'$WEFT' plan '$folder/flow.yaml' --on '$folder/ports.yaml' --with heft -o '$folder/heft.json' && '$WEFT' check '$folder/heft.json' --on '$folder/ports.yaml'"
 check "not by mos, which says so" status 2 "$WEFT" plan "$folder/flow.yaml" --on "$folder/ports.yaml" --with mos
+check "a front for one throughput" status 2 "$WEFT" plan "$folder/flow.yaml" --on 4 --with mos --front --set throughput=3
 check "a front of a planner that plans no streams" status 2 "$WEFT" plan "$folder/flow.yaml" --on 4 --with heft --front
 check "more than Tmax: exit 3" status 3 "$WEFT" plan "$folder/flow.yaml" --on 4 --with mos --set throughput=1e9
 check "less than the least latency: exit 3" status 3 "$WEFT" plan "$folder/flow.yaml" --on 4 --with mos --set latency=1ms
 cp "$folder/err" "$folder/said"
 check "and says the least" grep -q "the least is" "$folder/said"
 check "the small reproduction" "$WEFT" reproduce mos --quick -q -o "$folder/report"
+check "its head says what agrees, what differs and why, what cannot be known" test "$(sed '/^## /q' "$folder/report/mos.md" | grep -c '^\*\*What agrees\|^\*\*What differs, and why\|^\*\*What cannot be known')" = 3
+tally=$(sed -n 's/^| EXP | [0-9]* | \([0-9.]*\) | \([0-9.]*\) .*/\2, published \1/p' "$folder/report/mos.md")
+check "with the numbers of the tables" grep -q "Latency of EXP over.*: $tally\." "$folder/report/mos.md"
+for row in 'Figures 1 to 3' 'Figures 4 to 6' 'Figure 7' 'Tables 1 and 2, 3 and 4, 5 and 6' 'Figure 8' 'Figure 9'; do
+    check "and where the reader finds $row" grep -q "^| $row | " "$folder/report/mos.md"
+done
 check "in which every replay at the plan's pace reaches the promise itself" grep -q '^| mos | 1.0000 | 1.0000 | 0 |' "$folder/report/mos.md"
+check "each claim of the paper has a verdict" grep -q '^| MOS always meets the throughput (abstract, 5.1) | yes: missed in 0 of 30 runs |' "$folder/report/mos.md"
 check "has its report and pictures" bash -c "grep -q 'Promise and replay' '$folder/report/mos.md' && ls '$folder'/report/*.svg"
 echo "1..$n"
 exit $failed

@@ -5,11 +5,7 @@ weft=$(realpath "$WEFT")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 until_it() { # command: until it succeeds, a minute at most
     for _ in $(seq 600); do eval "$1" && return 0; sleep 0.1; done
     return 1

@@ -2,11 +2,7 @@
 # The image filters of examples/edges against pictures whose answers are known. Speaks TAP.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 cc -O1 -g -Wall -Wextra -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -o "$work/edges" examples/edges/edges.c -lm
 ok $? "edges.c compiles without a warning"
 edges=$work/edges

@@ -4,11 +4,7 @@ set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=none
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; cat "$work/out" "$work/err" 2>/dev/null | sed 's/^/# /' | head -n 12; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 # example NAME TEXT ARGUMENT...: in the folder of its own
 example() {
     local name=$1 text=$2; shift 2

@@ -5,11 +5,7 @@ weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=none
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 # json EXPRESSION ARGUMENTS...: holds for the object that `weft experiment ARGUMENTS --json` prints
 json() {
     local expression=$1; shift

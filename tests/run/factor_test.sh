@@ -3,17 +3,13 @@
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-count=0 failed=0
+. "$(dirname "$0")/../support/tap.sh"
 factor=$WEFT_BUILD/examples/factor/weft-factor
 if [ ! -x "$factor" ]; then
     echo "1..0 # SKIP without OpenBLAS or CHOLMOD there is no weft-factor"
     exit 0
 fi
 export OPENBLAS_NUM_THREADS=2
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; cat "$work/out" "$work/err" 2>/dev/null | sed 's/^/# /' | head -n 12; fi
-}
 # run STATUS TEXT ARGUMENT...
 run() {
     local status=$1 text=$2; shift 2
@@ -103,5 +99,59 @@ printf '1\n2\n' >"$work/short"
 run 2 "a right-hand side that is too short" "$work/small.mtx" -b "$work/short"
 says "expected 4 numbers, found 2"
 run 2 "an option that does not exist" "$work/small.mtx" --fast yes
+
+# --- what was silent, or not said ---
+run 0 "a right-hand side of zeros" "$work/small.mtx" -b <(printf '0\n0\n0\n0\n') -o "$work/x"
+[ "$(sort -u "$work/x")" = 0 ]; ok $? "has the solution 0"
+sed 's/real/pattern/; 3,$s/ [-0-9]*$//' "$work/small.mtx" >"$work/pattern.mtx"
+run 2 "a pattern, whose numbers CHOLMOD would make up" "$work/pattern.mtx"
+says "is a pattern: it has no numbers"
+sed 's/real/complex/' "$work/small.mtx" >"$work/complex.mtx"
+run 2 "numbers that are not real" "$work/complex.mtx"
+sed 1d "$work/small.mtx" >"$work/bare.mtx"
+run 2 "no Matrix Market file" "$work/bare.mtx"
+says "is no Matrix Market file"
+head -n 5 "$work/small.mtx" >"$work/cut.mtx"
+run 2 "a file that was cut off" "$work/cut.mtx"
+says "cut.mtx: cannot be read"
+: >"$work/empty.mtx"
+run 2 "an empty file" "$work/empty.mtx"
+says "is empty"
+run 2 "a file that is not there" "$work/nothing.mtx"
+says "nothing.mtx: No such file"
+run 2 "nor its right-hand side" "$work/small.mtx" -b "$work/nothing"
+says "nothing: No such file"
+printf '1\n2\n3\n4\nfive\n' >"$work/text"
+run 2 "a text behind the numbers" "$work/small.mtx" -b "$work/text"
+printf '1\nnan\n3\n4\n' >"$work/nan"
+run 2 "no number among them" "$work/small.mtx" -b "$work/nan"
+says "expected 4 numbers, found 1"
+sed 's/^\([0-9] [0-9]\) \([-0-9]*\)$/\1 \2e-300/; 2s/.*/4 4 7/' "$work/small.mtx" | sed '2s/e-300//' >"$work/tiny.mtx"
+printf '1e300\n1e300\n1e300\n1e300\n' >"$work/large"
+run 1 "a solution that is out of range" "$work/tiny.mtx" -b "$work/large"
+says "its numbers are out of range"
+run 1 "a file that cannot be written" "$work/small.mtx" -o /dev/full
+says "/dev/full: cannot be written: No space"
+run 2 "a grid of 4e2" --grid 2d:4e2 --plan
+says "expected 2d:N"
+for wrong in "-t abc" "-t 0" "-t -1" "-m 0" "-m 2x" "--plan -o x" "--plan -b x" "--parts p -o x" "--parts p -m 1G" "--part-work 5" "--plan --parts p"; do
+    # shellcheck disable=SC2086 # words
+    run 2 "$wrong" "$work/small.mtx" $wrong
+done
+run 2 "--gather with a limit that it does not keep" --gather "$work" -m 1G
+run 0 "--help" --help
+says "--part-work N"
+
+# parts by a program whose path has everything that shells and YAML read
+mkdir "$work/it's {a} \$HOME"
+cp "$factor" "$work/it's {a} \$HOME/copy" && "$work/it's {a} \$HOME/copy" --grid 2d:20 --parts "$work/parts" >"$work/out" 2>"$work/err" &&
+    (cd "$work/parts" && WEFT_HISTORY=none "$WEFT" run flow.yaml -q) >>"$work/out" 2>>"$work/err" &&
+    "$factor" --gather "$work/parts" >>"$work/out" 2>>"$work/err"
+ok $? "parts made by a program in a folder with an odd name"
+part=$(cd "$work/parts" && ls l* | head -n 1)
+truncate -s -8 "$work/parts/$part" && run 2 "columns that were cut off" --gather "$work/parts"
+says "$part' has another size than the analysis says"
+rm "$work/parts/$part" && run 1 "columns that are missing" --gather "$work/parts"
+says "$part': No such file"
 echo "1..$count"
 exit "$failed"

@@ -5,12 +5,8 @@ examples=$(cd "$(dirname "$0")/../../examples" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; fi
-}
 fails() { # part-of-message arguments...
     local part=$1
     shift

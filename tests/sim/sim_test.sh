@@ -3,11 +3,7 @@
 weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 # The value of a number at the top of the JSON on standard input.
 value() { grep -m1 "^  \"$1\":" | sed 's/.*: //; s/,$//'; }
 # Without what differs between two equal runs: how long they took.
