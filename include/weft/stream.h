@@ -50,7 +50,7 @@ struct weft_stream_options {
     void *give_context, *take_context; /* item->context */
     uint64_t items;                    /* at most; 0: until the source ends */
     uint32_t threads;                  /* without a plan; 0: one a core */
-    uint32_t tries; /* of an item at a filter that does not state `retries`; 0: 3 */
+    uint32_t tries; /* of an item at a filter that states no `retries`, or 0; 0: 3 */
     bool unordered; /* results leave as they come */
     bool flood;     /* with a plan: as fast as the source gives, not at the plan's pace */
     /* A line for people: an item is tried again, or given up. From any thread, one at a time. */
@@ -91,7 +91,8 @@ struct weft_stream *weft_stream_open(const struct weft_workflow *w, const struct
                                      struct weft_error *error);
 /* Until the source has ended and every item has left. False: an item was given up, or something failed. */
 bool weft_stream_run(struct weft_stream *s, struct weft_error *error);
-/* Once: no more items are taken, those in work leave. Twice: all ends. Safe in signal handlers. */
+/* Once: no more items are taken, those in work leave. Twice: all ends, but for a function that does not
+ * return. Safe in signal handlers. */
 void weft_stream_stop(struct weft_stream *s);
 void weft_stream_close(struct weft_stream *s);
 

@@ -113,6 +113,19 @@ EXPORT struct weft_plan *weft_plan_make(const struct weft_workflow *w,
     return api_result(&call);
 }
 
+/* A front plans for throughputs of its own; one that was asked for would be passed over. */
+static bool plan_front_holds(const struct api_pairs *pairs, struct error *err)
+{
+    for (size_t i = 0; i < pairs->n; i++)
+        if (strcmp(pairs->at[i].name, "throughput") == 0 ||
+            strcmp(pairs->at[i].name, "latency") == 0)
+            return error_set(err, ERROR_INPUT,
+                             "a front is of all throughputs and latencies; leave '%s' out, or plan "
+                             "without --front",
+                             pairs->at[i].name);
+    return true;
+}
+
 static struct weft_plan **plan_front(struct making *m, const char *name, unsigned points,
                                      const struct weft_workflow *w, const struct weft_platform *p,
                                      size_t *n, struct error *err)
@@ -128,7 +141,8 @@ static struct weft_plan **plan_front(struct making *m, const char *name, unsigne
                   "--front needs a planner of streams (mos, stream); '%s' is none", planner->name);
         return NULL;
     }
-    if (!planner_check_options(planner, m->pairs.at, m->pairs.n, err) ||
+    if (!plan_front_holds(&m->pairs, err) ||
+        !planner_check_options(planner, m->pairs.at, m->pairs.n, err) ||
         !stream_front(planner, &m->request, points, &front, err)) {
         stream_front_free(&front);
         return NULL;

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/tree.h"
+#include "cluster/launch/launch.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -58,11 +59,8 @@ uint32_t stream_agents_count(const struct weft_stream_options *o, struct error *
 {
     const char *on = o->on;
     uint32_t n = 1;
-    if (strncmp(on, "local:", 6) == 0) {
-        n = (uint32_t)strtoul(on + 6, NULL, 10);
-    } else if (strncmp(on, "ssh:", 4) == 0) {
-        for (const char *at = on; *at; at++)
-            n += *at == ',';
+    if (launch_is_target(on) && strcmp(on, "slurm") != 0) {
+        n = launch_count(on, err);
     } else if (strcmp(on, "slurm") == 0) {
         n = o->nodes ? o->nodes : 1;
     } else if (strcmp(on, "cluster") == 0) {
@@ -72,8 +70,6 @@ uint32_t stream_agents_count(const struct weft_stream_options *o, struct error *
                   "'%.200s': expected local:N, ssh:HOST,HOST..., slurm or cluster", on);
         return 0;
     }
-    if (!n && err->kind == ERROR_NONE)
-        error_set(err, ERROR_INPUT, "'%.200s': at least one agent is needed", on);
     return n;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/plural.h"
+#include "plan/stream/mos.h"
 #include "session/place.h"
 
 #include <math.h>
@@ -32,6 +33,21 @@ struct stream_planned {
     char why[256];    /* that it pauses, for people */
 };
 
+/* Who gives few items, of which nothing is planned, hears as well of what is no throughput, or no time. What cannot be had is said when
+ * it is planned. */
+static bool planned_asks_well(const struct weft_stream_options *o, struct error *err)
+{
+    const struct planner *planner = planner_find("stream");
+    struct option_value asked = o->throughput ? (struct option_value){"throughput", o->throughput}
+                                              : (struct option_value){"latency", o->latency};
+    struct plan_request request = {.options = &asked, .noptions = 1};
+    struct stream_target target;
+    struct error why = {0};
+    if (stream_target_read(&request, planner, &target, &why) || why.kind == ERROR_INFEASIBLE)
+        return true;
+    return error_set(err, why.kind, "%s", why.text);
+}
+
 bool stream_planned_check(struct weft_stream *s, const struct weft_plan *plan, struct error *err)
 {
     const struct weft_stream_options *o = &s->options;
@@ -44,6 +60,8 @@ bool stream_planned_check(struct weft_stream *s, const struct weft_plan *plan, s
             "plan, and its filters run here");
     if (!o->platform)
         return error_set(err, ERROR_INPUT, "a stream that plans as it goes needs a platform");
+    if (!planned_asks_well(o, err))
+        return false;
     s->planned = mem_new_zero(struct stream_planned, 1);
     s->planned->measuring = true;
     return true;
@@ -219,14 +237,31 @@ static bool planned_go_on(struct weft_stream *s, struct error *err)
     return true;
 }
 
+/* Who asked for a rate should know that nothing was planned. */
+static void planned_say_none(struct weft_stream *s)
+{
+    char text[256];
+    struct flow_figures f;
+    flow_figures(s->flow, &f);
+    if (!s->planned->measuring || !f.done)
+        return;
+    snprintf(
+        text, sizeof text,
+        "nothing was planned: the stream ended after %llu item%s, and the first %llu are measured",
+        (unsigned long long)f.done, plural(f.done), (unsigned long long)measured_items);
+    flow_remark(s->flow, text);
+}
+
 bool stream_planned_run(struct weft_stream *s, struct error *err)
 {
     flow_pause_at(s->flow, measured_items);
     for (;;) {
         if (!flow_run(s->flow, err))
             return false;
-        if (!flow_paused(s->flow))
+        if (!flow_paused(s->flow)) {
+            planned_say_none(s);
             return true;
+        }
         if (!planned_go_on(s, err))
             return false;
     }

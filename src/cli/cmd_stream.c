@@ -34,7 +34,7 @@ static const struct cli_option options[] = {
     OPTION_KEY,
     {"unordered", 0, NULL, "results leave as they come, not in the order of the items"},
     {"flood", 0, NULL, "with a plan: as fast as the source gives, not at the plan's pace"},
-    {"tries", 0, "N", "of an item at a filter that states no `retries` (default 3)"},
+    {"tries", 0, "N", "of an item at a filter that states no `retries`, or 0 (default 3)"},
     {"threads", 'j', "N", "without a plan: that carry items (default: one a core)"},
     {"directory", 'C', "DIR", "of libraries and commands (default: where the workflow's file is)"},
     {"lend", 0, "ADDRESSES",
@@ -132,7 +132,13 @@ static bool stream_on_agents(const struct arguments *a)
                   strncmp(on, "local:", 6) == 0 || strncmp(on, "ssh:", 4) == 0);
 }
 
-/* What the library cannot know: two things that would both write to standard output. */
+/* Lines or frames: standard input of a source, standard output of a sink. */
+static bool stream_is_standard(const char *end)
+{
+    return end && (strcmp(end, "-") == 0 || strcmp(end, "frames:-") == 0);
+}
+
+/* What the library cannot know: two things that would both write to standard output, or read standard input. */
 static bool stream_options(const struct arguments *a, struct weft_stream_options *o,
                            struct error *err)
 {
@@ -172,11 +178,17 @@ static bool stream_options(const struct arguments *a, struct weft_stream_options
     o->items = (uint64_t)items;
     o->tries = (uint32_t)tries;
     o->threads = (uint32_t)threads;
-    if (arguments_flag(a, "json") && o->to && strcmp(o->to, "-") == 0)
+    if (stream_is_standard(o->from) && o->key && strcmp(o->key, "-") == 0)
         return error_set(
             err, ERROR_INPUT,
-            "--json and --to - both write to standard output; send the results to a file "
-            "or a folder");
+            "--from %s and --key - both read standard input; put the key or the items into a file",
+            o->from);
+    if (arguments_flag(a, "json") && stream_is_standard(o->to))
+        return error_set(
+            err, ERROR_INPUT,
+            "--json and --to %s both write to standard output; send the results to a file "
+            "or a folder",
+            o->to);
     return true;
 }
 
@@ -249,7 +261,7 @@ static int stream_show(const struct arguments *a, const struct weft_stream *s,
         stream_view_json(s, true, &out);
     else if (!arguments_flag(a, "quiet"))
         stream_view_summary(s, &out);
-    if (out.n && o->to && strcmp(o->to, "-") == 0)
+    if (out.n && stream_is_standard(o->to))
         fputs(out.at, stderr); /* standard output has the results */
     else if (out.n)
         status = cli_print(&out);

@@ -177,7 +177,13 @@ static void check_data(struct schedule_check *x)
         for (uint32_t i = x->map->off[t]; i < x->map->off[t + 1]; i++)
             for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++) {
                 double there = data_there(x, e, x->map->cluster[i]);
-                if (!(x->start[i] >= there - x->hair))
+                if (isnan(there))
+                    check_say(x->c, VIOLATION_STREAM, t,
+                              "the schedule starts '%s' in cluster %u; the data of '%s' is never "
+                              "sent there",
+                              workflow_task_name(w, t), x->map->cluster[i],
+                              workflow_task_name(w, w->pred_task[e]));
+                else if (!(x->start[i] >= there - x->hair))
                     check_say(x->c, VIOLATION_STREAM, t,
                               "the schedule starts '%s' in cluster %u at %.10g; the data of '%s' "
                               "is there at %.10g",
@@ -264,6 +270,22 @@ static void check_network_free(struct schedule_check *x)
     array_free(&sides);
 }
 
+/* A plan that is not pipelined: the item before has left when the next one comes, and an item takes what is claimed. */
+static void check_one_at_a_time(struct schedule_check *x)
+{
+    double claimed = plan_objective(x->c->plan, "latency");
+    double takes = stream_schedule_latency(x->g, x->c->plan, x->s);
+    if (!isnan(claimed) && takes > claimed + x->hair)
+        check_say(x->c, VIOLATION_OBJECTIVE, NONE,
+                  "claims latency %.10g; by its schedule an item takes %.10g", claimed, takes);
+    if (takes > x->s->period + x->hair)
+        check_say(
+            x->c, VIOLATION_STREAM, NONE,
+            "is not pipelined, and its schedule begins an item every %.10g seconds, which takes "
+            "%.10g",
+            x->s->period, takes);
+}
+
 void check_stream_schedule(struct check *c, const struct stream_graph *g,
                            const struct stream_map *map)
 {
@@ -290,6 +312,8 @@ void check_stream_schedule(struct check *c, const struct stream_graph *g,
         check_network_free(&x);
         if (c->plan->pipelined)
             check_objective(c, "steady_latency", stream_schedule_latency(g, c->plan, s));
+        else
+            check_one_at_a_time(&x);
     }
     free(x.start);
     free(x.first_send);

@@ -130,6 +130,9 @@ static void check_recompute_stream(struct check *c, const struct stream_graph *g
         stream_rotate(g, &r, placed ? s.nodes : NULL, ports, &throughput, &latency);
         check_promise(c, throughput);
         check_objective(c, "latency", latency);
+        if (c->plan->schedule.period > 0)
+            check_say(c, VIOLATION_STREAM, NONE,
+                      "rotates, and its schedule says when clusters do what: one of the two");
     } else {
         bool finite = stream_estimate(work, &map, ports, INFINITY, NULL, &e);
         double latency = finite ? e.latency : INFINITY, throughput = finite ? e.throughput : 0;

@@ -607,57 +607,64 @@ static bool pass_end(struct pass *s)
     return s->out->throughput >= s->rate;
 }
 
+/* An estimate that nothing limits yet. */
+static struct pass pass_of(struct stream_work *work, const struct stream_map *map,
+                           const struct stream_estimate *base, struct stream_estimate *out)
+{
+    return (struct pass){.work = work,
+                         .g = work->g,
+                         .w = work->g->w,
+                         .map = map,
+                         .out = out,
+                         .base = base,
+                         .limit = INFINITY};
+}
+
+/* All steps, from the first one on in which the base differs. The limit of the pass becomes this one at
+ * step `past`. */
+static bool pass_take(struct pass *s, uint32_t ports, uint32_t past, double limit)
+{
+    const struct stream_graph *g = s->g;
+    uint32_t first = s->base ? stream_origin_common(g, &s->base->of, s->map) : 0;
+    pass_begin(s, ports);
+    if (s->base && !resume_at(s, first))
+        return stream_refuse(s);
+    if (first < past) {
+        pass_steps(s, first, past);
+        first = past;
+    }
+    s->limit = limit;
+    return pass_steps(s, first, g->norder) ? pass_end(s) : stream_refuse(s);
+}
+
 bool stream_estimate_above(struct stream_work *work, const struct stream_map *map, uint32_t ports,
                            double limit, double rate, const struct stream_estimate *base,
                            struct stream_estimate *out)
 {
-    const struct stream_graph *g = work->g;
-    struct pass s = {.work = work,
-                     .g = g,
-                     .w = g->w,
-                     .map = map,
-                     .out = out,
-                     .base = base,
-                     .limit = limit,
-                     .rate = rate,
-                     .bounded = g->uniform && isfinite(limit)};
-    stream_work_fit(work, map->nclusters, map->off[g->ntasks]);
+    struct pass s = pass_of(work, map, base, out);
+    s.limit = limit;
+    s.rate = rate;
+    s.bounded = work->g->uniform && isfinite(limit);
+    stream_work_fit(work, map->nclusters, map->off[work->g->ntasks]);
     if ((s.bounded && stream_bound_tails(work, map, limit) > limit) ||
         stream_rate_below(work, map, ports, rate))
         return stream_refuse(&s);
-    pass_begin(&s, ports);
-    uint32_t first = base ? stream_origin_common(g, &base->of, map) : 0;
-    if ((base && !resume_at(&s, first)) || !pass_steps(&s, first, g->norder))
-        return stream_refuse(&s);
-    return pass_end(&s);
+    return pass_take(&s, ports, 0, limit);
 }
 
 bool stream_estimate_past(struct stream_work *work, const struct stream_map *map, uint32_t ports,
                           double limit, const uint32_t *tasks, size_t ntasks,
                           const struct stream_estimate *base, struct stream_estimate *out)
 {
-    const struct stream_graph *g = work->g;
-    struct pass s = {.work = work,
-                     .g = g,
-                     .w = g->w,
-                     .map = map,
-                     .out = out,
-                     .base = base,
-                     .limit = INFINITY,
-                     .bounded = isfinite(limit)};
-    uint32_t past = 0, first = stream_origin_common(g, &base->of, map);
+    struct pass s = pass_of(work, map, base, out);
+    uint32_t past = 0;
     for (size_t i = 0; i < ntasks; i++)
-        past = g->task_rank[tasks[i]] > past ? g->task_rank[tasks[i]] : past;
-    pass_begin(&s, ports);
-    stream_bound_tails(work, map, INFINITY);
-    memset(work->cluster_time, 0, map->nclusters * sizeof *work->cluster_time);
-    resume_at(&s, first);
-    if (first < past) {
-        pass_steps(&s, first, past);
-        first = past;
-    }
-    s.limit = limit;
-    return pass_steps(&s, first, g->norder) ? pass_end(&s) : stream_refuse(&s);
+        past = work->g->task_rank[tasks[i]] > past ? work->g->task_rank[tasks[i]] : past;
+    s.bounded = isfinite(limit);
+    stream_work_fit(work, map->nclusters, map->off[work->g->ntasks]);
+    if (s.bounded)
+        stream_bound_tails(work, map, INFINITY);
+    return pass_take(&s, ports, past, limit);
 }
 
 bool stream_estimate(struct stream_work *work, const struct stream_map *map, uint32_t ports,

@@ -10,7 +10,8 @@
  *                                         └ parked: [24..31]
  *
  * A batch is one item where filters take long. Where they take nanoseconds it is some hundred, so that
- * locks, clocks and wake-ups are shared by many items. Nobody waits for a batch to be full.
+ * locks, clocks and wake-ups are shared by many items. Nobody waits for a batch to be full. What the source
+ * gave for a batch is some megabytes at most: items in work are memory, and should stay in caches.
  *
  * I1. `lock` guards ready, spare, idle, sourcing, ended and in_work. It is held for a few instructions.
  * I2. One worker at a time is with the source; it takes numbers in order.
@@ -27,7 +28,8 @@
 enum { MOST_ITEMS = 256, BATCHES_A_WORKER = 4 };
 static const double batch_short = 20e-6; /* of work: then the next may have twice as many items */
 static const double batch_long = 100e-6; /* then half as many */
-static const double worth_waking = 5e-6; /* about what waking a thread costs */
+static const size_t batch_bytes = (size_t)8 << 20; /* from the source: no item more is added then */
+static const double worth_waking = 5e-6;           /* about what waking a thread costs */
 /* of an item, in all its filters: less is done quicker by one thread than by two that share caches */
 static const double worth_sharing = 0.5e-6;
 
@@ -167,16 +169,27 @@ static void carrier_put_ready(struct carrier *c, struct batch *b, bool wake)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Without the lock; I2. True: the source has no more. */
+/* What the source gave for it. */
+static size_t carrier_bytes(const struct flow *f, const struct record *r)
+{
+    if (!f->lineup.inputs.n)
+        return 0;
+    const struct chunk *chunk = r->slots[f->lineup.inputs.at[0].holding].chunk;
+    return chunk ? chunk->size : 0;
+}
+
+/* Without the lock; I2. True: the source has no more. Taking the first may be waiting; what taking the
+ * others takes is work. */
 static bool carrier_fill(struct carrier *c, struct batch *b)
 {
     struct flow *f = c->f;
     uint32_t size = atomic_load_explicit(&c->size, memory_order_relaxed);
+    size_t bytes = 0;
+    double began = 0;
     bool ended = false;
     b->first = c->number;
     b->n = b->duty = 0;
-    b->worked = 0;
-    while (b->n < size && !ended) {
+    while (b->n < size && bytes < batch_bytes && !ended) {
         f->paused = c->number >= atomic_load_explicit(&f->pause_at, memory_order_relaxed);
         if (f->paused || (f->o.items && c->number >= f->o.items)) {
             ended = true;
@@ -186,10 +199,15 @@ static bool carrier_fill(struct carrier *c, struct batch *b)
         if (answer == SOURCE_LATER)
             break;
         ended = answer != SOURCE_ITEM;
-        b->n += !ended;
-        c->number += !ended;
+        if (ended)
+            break;
+        bytes += carrier_bytes(f, &b->records[b->n]);
+        if (!b->n++)
+            began = clock_seconds();
+        c->number++;
     }
-    double now = b->n ? clock_seconds() : 0;
+    double now = b->n > 1 ? clock_seconds() : began;
+    b->worked = now - began;
     for (uint32_t i = 0; i < b->n; i++)
         b->records[i].entered = now;
     return ended;
@@ -263,9 +281,7 @@ static double carry_through(struct worker *w, struct batch *b, double began)
     if (b->duty == f->lineup.duties.n) {
         pthread_mutex_lock(&f->leaving);
         flow_leave(f, b->records, b->n, began);
-        struct error err = {0};
-        if (!sink_flush(f->sink, &err))
-            flow_fail(f, true, &err);
+        flow_flush(f);
         pthread_mutex_unlock(&f->leaving);
         return clock_seconds();
     }

@@ -6,7 +6,7 @@
 
 struct chunk {
     atomic_uint readers;
-    uint32_t large; /* 1: aligned to 64 bytes, 0: to 16 */
+    uint32_t large; /* 0: aligned to 16 bytes; above: to 64, and the number of its shelf, from 1 */
     size_t size;
 };
 
@@ -14,6 +14,11 @@ struct chunk {
  * that finds no memory fails alone. */
 struct chunk *chunk_new(size_t size);
 void chunk_free(struct chunk *p); /* one reader less; NULL is fine */
+
+/* Between them, large blocks that nobody reads any more are kept for the next items, up to 64 MB in all.
+ * Every flow and every helper holds; with the last one all is given back. Any thread. */
+void chunk_stock_hold(void);
+void chunk_stock_release(void);
 
 static inline void *chunk_bytes(struct chunk *p)
 {

@@ -1,10 +1,11 @@
-/* Sockets of sources and sinks. */
+/* What both ends need: sockets, and whether they are the same place. */
 #include "stream/ends.h"
 
 #include <errno.h>
 #include <netdb.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -86,4 +87,39 @@ int ends_socket(const char *text, bool *listens, struct error *err)
     int fd = ends_tcp(name, colon + 1, *listens, text, err);
     free(name);
     return fd;
+}
+
+/* A file or a folder that an end means. */
+static bool ends_place(const char *text, int standard, struct stat *out)
+{
+    static const char *const word[] = {"watch:", "frames:"};
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+        if (ends_begins(text, word[i]))
+            text += strlen(word[i]);
+    bool there = strcmp(text, "-") == 0 ? fstat(standard, out) == 0 : stat(text, out) == 0;
+    return there && (S_ISREG(out->st_mode) || S_ISDIR(out->st_mode));
+}
+
+/* A file is emptied when it is opened for results. In a folder, results are renamed onto the files that they are
+ * made of, and a watch takes them for new items. */
+bool ends_apart(const char *from, const char *to, bool several, struct error *err)
+{
+    struct stat a, b;
+    if (!from || !to || !ends_place(from, 0, &a) || !ends_place(to, 1, &b) ||
+        a.st_dev != b.st_dev || a.st_ino != b.st_ino || (several && S_ISDIR(a.st_mode)))
+        return true;
+    return error_set(
+        err, ERROR_INPUT,
+        "--from %.200s and --to %.200s are the same %s: results would take the place of items; let "
+        "them go somewhere else",
+        from, to, S_ISDIR(a.st_mode) ? "folder" : "file");
+}
+
+bool ends_claim(const struct source *source, struct sink *sink, struct error *err)
+{
+    const char *name;
+    for (size_t i = 0; (name = source_known(source, i)); i++)
+        if (!sink_claim(sink, name, err))
+            return false;
+    return true;
 }

@@ -2,7 +2,8 @@
  * `ports` at once on a node, one at a time between two nodes, as the model has it (docs/streams.md).
  *
  * One thread has all of them. A transfer waits until its data is there, its start in the schedule has
- * come, and both nodes and the link between them are free; the oldest item goes first. It then takes
+ * come, and both nodes and the link between them are free; the earliest goes first, without a schedule
+ * the oldest item. It then takes
  * from the moment at which it could begin, not from the one at which the thread woke, so that late
  * wake-ups do not add up.
  *
@@ -30,7 +31,7 @@ struct traveller {
 /* What one worker's node has going on. */
 struct harbour {
     uint32_t ports, busy; /* ports 0: any number */
-    double freed;         /* when a port was last given back */
+    double freed; /* when a port was last given back where all were in use: some may have waited */
 };
 
 struct ferries {
@@ -94,7 +95,7 @@ void ferries_send(struct ferries *l, const struct voyage *v, struct record *r, s
         .r = r,
         .chunk = chunk,
         .nothing = nothing,
-        .start = !f->o.flood && f->lineup.period > 0 ? fmax(time, r->origin + v->start) : time,
+        .start = flow_is_scheduled(f) ? fmax(time, r->origin + v->start) : time,
         .from = from->first + (uint32_t)(r->number % from->workers),
         .to = to->first + (uint32_t)(r->number % to->workers),
     };
@@ -116,6 +117,11 @@ static double ferries_seconds(const struct ferries *l, const struct traveller *t
                              f->lineup.w->size[t->v->object]);
 }
 
+static bool ferries_share_link(const struct traveller *x, const struct traveller *y)
+{
+    return (x->from == y->from && x->to == y->to) || (x->from == y->to && x->to == y->from);
+}
+
 /* Linear in what travels: that is bounded by the window, and a rehearsal has milliseconds. */
 static bool ferries_is_free(const struct ferries *l, const struct traveller *t)
 {
@@ -126,30 +132,37 @@ static bool ferries_is_free(const struct ferries *l, const struct traveller *t)
         return true;
     for (size_t i = 0; i < l->n; i++) {
         const struct traveller *x = &l->at[i];
-        if (x->going &&
-            ((x->from == t->from && x->to == t->to) || (x->from == t->to && x->to == t->from)))
+        if (x->going && ferries_share_link(x, t))
             return false;
     }
     return true;
 }
 
-/* Which of those that could begin by now goes first: the oldest item, then the earliest. NULL: none. */
+/* By the schedule the earlier, which a late wake-up must not turn round; else the older item. */
+static bool ferries_goes_before(const struct flow *f, const struct traveller *t,
+                                const struct traveller *other)
+{
+    if (flow_is_scheduled(f) && t->start != other->start)
+        return t->start < other->start;
+    if (t->r->number != other->r->number)
+        return t->r->number < other->r->number;
+    return t->start < other->start;
+}
+
+/* Which of those that could begin by now goes first. NULL: none. */
 static struct traveller *ferries_first(struct ferries *l, double now)
 {
     struct traveller *best = NULL;
     for (size_t i = 0; i < l->n; i++) {
         struct traveller *t = &l->at[i];
-        if (t->going || t->start > now ||
-            (best && (t->r->number > best->r->number ||
-                      (t->r->number == best->r->number && t->start >= best->start))))
-            continue;
-        if (ferries_is_free(l, t))
+        if (!t->going && t->start <= now && (!best || ferries_goes_before(l->f, t, best)) &&
+            ferries_is_free(l, t))
             best = t;
     }
     return best;
 }
 
-/* A port that was in use until after its start was what it waited for. */
+/* Where all ports were in use until after its start, that was what it waited for. */
 static void ferries_begin(struct ferries *l, struct traveller *t)
 {
     struct harbour *a = &l->harbours[t->from], *b = &l->harbours[t->to];
@@ -159,6 +172,24 @@ static void ferries_begin(struct ferries *l, struct traveller *t)
     t->going = true;
     a->busy++;
     b->busy++;
+}
+
+/* No port is in use past its limit, so equal is all of them. */
+static void harbour_give_back(struct harbour *h, double time)
+{
+    if (h->ports && h->busy == h->ports)
+        h->freed = fmax(h->freed, time);
+    h->busy--;
+}
+
+/* Those that waited for the link begin when it is free. */
+static void ferries_free_link(struct ferries *l, const struct traveller *gone)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        struct traveller *x = &l->at[i];
+        if (!x->going && ferries_share_link(x, gone))
+            x->start = fmax(x->start, gone->start);
+    }
 }
 
 /* Takes out one that has arrived by now, the earliest. */
@@ -173,10 +204,9 @@ static bool ferries_arrived(struct ferries *l, double now, struct traveller *out
         return false;
     *out = l->at[best];
     l->at[best] = l->at[--l->n];
-    l->harbours[out->from].busy--;
-    l->harbours[out->to].busy--;
-    l->harbours[out->from].freed = fmax(l->harbours[out->from].freed, out->start);
-    l->harbours[out->to].freed = fmax(l->harbours[out->to].freed, out->start);
+    harbour_give_back(&l->harbours[out->from], out->start);
+    harbour_give_back(&l->harbours[out->to], out->start);
+    ferries_free_link(l, out);
     return true;
 }
 

@@ -31,6 +31,12 @@ void latencies_add(struct latencies *l, double seconds, uint64_t count)
         atomic_store_explicit(&l->most, seconds, memory_order_relaxed);
 }
 
+double latencies_mean(const struct latencies *l)
+{
+    uint64_t count = atomic_load_explicit(&l->count, memory_order_relaxed);
+    return count ? atomic_load_explicit(&l->sum, memory_order_relaxed) / (double)count : 0;
+}
+
 double latencies_quantile(const struct latencies *l, double share)
 {
     uint64_t count = atomic_load_explicit(&l->count, memory_order_relaxed), seen = 0;

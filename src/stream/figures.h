@@ -13,5 +13,6 @@ struct latencies {
 };
 
 void latencies_add(struct latencies *l, double seconds, uint64_t count); /* so many of them */
+double latencies_mean(const struct latencies *l);                        /* 0: there are none */
 /* Below which this share of them lies; 0: there are none. */
 double latencies_quantile(const struct latencies *l, double share);

@@ -2,6 +2,7 @@
  * decided here: a key that is not honoured is refused, not passed over. */
 #include "stream/filter.h"
 
+#include "base/calling.h"
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "model/command.h"
@@ -13,6 +14,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -144,7 +146,9 @@ enum filter_verdict filter_run(const struct filters *all, const struct filter *f
     for (uint32_t i = 0; i < h->item.nin; i++)
         h->view[i] = h->in[i] ? (struct weft_piece){chunk_bytes(h->in[i]), h->in[i]->size}
                               : (struct weft_piece){"", 0};
+    calling_task = f->name;
     int status = f->function(&h->item);
+    calling_task = NULL;
     if (status == 0)
         return FILTER_DONE;
     snprintf(h->why, sizeof h->why, "its function returned %d", status);
@@ -232,7 +236,9 @@ static void filter_variables(struct filter *f, const struct workflow *w, uint32_
     struct strbuf own = {0};
     strbuf_printf(&own, "WEFT_TASK=%s", f->name);
     f->environment[n++] = strbuf_steal(&own);
-    strbuf_printf(&own, "WEFT_FOLDER=%s", folder);
+    char *whole = realpath(folder, NULL); /* a program for each item runs elsewhere */
+    strbuf_printf(&own, "WEFT_FOLDER=%s", whole ? whole : folder);
+    (free)(whole);
     f->environment[n++] = strbuf_steal(&own);
     strbuf_free(&set);
 }

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -62,13 +63,19 @@ static bool program_put(int folder, const char *name, struct chunk *chunk, struc
     return close(fd) == 0 || program_fails(h, "write", name);
 }
 
-/* An output, if there is one. Its size is that of the file now: the program has ended. */
+/* An output, if there is one. Its size is that of the file now: the program has ended. A pipe would be waited for. */
 static bool program_take(int folder, const char *name, struct chunk **out, struct handling *h)
 {
     struct stat stat;
-    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return errno == ENOENT || program_fails(h, "read", name); /* I2 */
+    if (fstat(fd, &stat) == 0 && !S_ISREG(stat.st_mode)) {
+        close(fd);
+        snprintf(h->why, sizeof h->why,
+                 "its output %.300s is a folder, a pipe or the like, and no file", name);
+        return false;
+    }
     bool good = fstat(fd, &stat) == 0 && (*out = chunk_new((size_t)stat.st_size));
     for (size_t done = 0; good && done < (*out)->size;) {
         ssize_t n = read(fd, (char *)chunk_bytes(*out) + done, (*out)->size - done);
@@ -104,6 +111,8 @@ static enum filter_verdict program_wait(const struct filter *f, struct station *
     }
     if (watch >= 0)
         close(watch);
+    if (s->pid)
+        kill(-s->pid, SIGKILL); /* what it has left behind ends with it, as in runs */
     s->pid = 0;
     return verdict;
 }

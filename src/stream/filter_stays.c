@@ -268,23 +268,41 @@ enum filter_verdict filter_stays_run(const struct filters *all, const struct fil
         }
         return verdict;
     }
-    /* closed pipes: it is ending, and how it ends is what there is to say */
+    /* closed pipes: it is ending, and how it ends is what there is to say; one that goes on has closed them itself */
     char text[128];
     stays_close(f, s);
     bool silent = !h->why[0] && verdict == FILTER_FAILED;
     int status = -1;
-    for (int i = 0; silent && i < 100 && waitpid(s->pid, &status, WNOHANG) == 0; i++)
+    pid_t ended = 0;
+    for (int i = 0; silent && i < 100 && (ended = waitpid(s->pid, &status, WNOHANG)) == 0; i++)
         usleep(10000);
-    if (silent && status >= 0) {
+    if (ended > 0) {
         kill(-s->pid, SIGKILL); /* the rest of its group */
         s->pid = 0;
     } else {
-        status = station_kill(s);
+        station_kill(s);
     }
-    if (silent)
+    if (silent && ended)
         snprintf(h->why, sizeof h->why, "it %s before it answered",
-                 station_end_text(status, text, sizeof text));
+                 station_end_text(ended > 0 ? status : -1, text, sizeof text));
+    else if (silent) /* it goes on, and would be here for ever */
+        snprintf(h->why, sizeof h->why, "it closed its input or its output before it answered");
     return verdict;
+}
+
+/* It has ended: whatever is still in its pipes answers nobody. */
+static bool stays_wrote_more(const struct filter *f, const struct station *s, struct handling *h)
+{
+    char byte;
+    for (uint32_t i = 0; i < f->nout; i++)
+        if (s->out[i].fd >= 0 && read(s->out[i].fd, &byte, 1) > 0) {
+            snprintf(h->why, sizeof h->why,
+                     "has written more to its output %u than a frame for each item; an answer may "
+                     "be wrong",
+                     i);
+            return true;
+        }
+    return false;
 }
 
 /* Outputs stay open while it ends: it may have something to write, and must not die of that. */
@@ -314,7 +332,9 @@ bool station_close(const struct filter *f, struct station *s, struct handling *h
         if (!good && ended > 0)
             snprintf(h->why, sizeof h->why, "%s after its last item",
                      station_end_text(status, text, sizeof text));
-        else if (!good)
+        else if (good)
+            good = !stays_wrote_more(f, s, h);
+        else
             snprintf(h->why, sizeof h->why,
                      "did not end within %g s after its last item, when its inputs were closed",
                      seconds);

@@ -96,6 +96,10 @@ enum source_answer flow_take(struct flow *f, bool wait, uint64_t number, struct 
     if (atomic_load_explicit(&f->stopping, memory_order_relaxed))
         return SOURCE_END;
     enum source_answer answer = source_next(f->source, wait, number, &chunk, &r->name, &err);
+    if (answer == SOURCE_ITEM && r->name && !sink_claim(f->sink, r->name, &err)) {
+        chunk_free(chunk);
+        answer = SOURCE_FAILED;
+    }
     if (answer == SOURCE_FAILED)
         flow_fail(f, false, &err);
     if (answer != SOURCE_ITEM)
@@ -105,7 +109,7 @@ enum source_answer flow_take(struct flow *f, bool wait, uint64_t number, struct 
     for (size_t i = 0; i < f->lineup.inputs.n; i++) {
         struct berth *s = &r->slots[f->lineup.inputs.at[i].holding];
         s->chunk = i ? chunk_share(chunk) : chunk; /* the first has what the source had */
-        atomic_store_explicit(&s->state, SLOT_GIVEN, memory_order_relaxed);
+        atomic_store_explicit(&s->state, chunk ? SLOT_GIVEN : SLOT_NOTHING, memory_order_relaxed);
     }
     if (!f->lineup.inputs.n)
         chunk_free(chunk);
@@ -121,8 +125,8 @@ static void flow_count(_Atomic uint64_t *counter, uint64_t n)
                               memory_order_relaxed);
 }
 
-/* Its results into the sink; false: there are none. */
-static bool flow_put(struct flow *f, struct record *r)
+/* Its results into the sink. *empty: there are none. False: they have not come there. */
+static bool flow_put(struct flow *f, struct record *r, bool *empty)
 {
     struct error err = {0};
     bool any = !f->lineup.results.n;
@@ -134,8 +138,11 @@ static bool flow_put(struct flow *f, struct record *r)
             s->chunk = chunk_new(0);
         f->result[i] = given ? s->chunk : NULL;
     }
-    if (!flow_halted(f) && !sink_put(f->sink, r->number, r->name, f->result, &err))
+    bool put = !flow_halted(f);
+    if (put && !sink_put(f->sink, r->number, r->name, f->result, &err)) {
         flow_fail(f, true, &err);
+        put = false;
+    }
     for (size_t i = 0; i < f->lineup.results.n; i++) {
         struct berth *s = &r->slots[f->lineup.results.at[i].holding];
         chunk_free(s->chunk);
@@ -145,19 +152,22 @@ static bool flow_put(struct flow *f, struct record *r)
         (free)(r->name);
         r->name = NULL;
     }
-    return any;
+    *empty = !any;
+    return put;
 }
 
 /* Items that came together are counted together: where filters take nanoseconds, figures would take most
- * of the time. */
-void flow_leave(struct flow *f, struct record *r, uint32_t n, double now)
+ * of the time. Once one cannot be put, none behind it is: those have not left. */
+void flow_leave(struct flow *f, struct record *r, uint32_t all, double now)
 {
     uint64_t failed = 0, empty = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        bool any = flow_put(f, &r[i]);
-        failed += r[i].failed;
-        empty += !r[i].failed && !any;
+    uint32_t n = 0;
+    for (bool nothing; n < all && flow_put(f, &r[n], &nothing); n++) {
+        failed += r[n].failed;
+        empty += !r[n].failed && nothing;
     }
+    if (!n)
+        return;
     flow_count(&f->done, n);
     flow_count(&f->given_up, failed);
     flow_count(&f->empty, empty);
@@ -171,6 +181,17 @@ void flow_leave(struct flow *f, struct record *r, uint32_t n, double now)
         atomic_store_explicit(&f->first_out, now, memory_order_relaxed);
     }
     atomic_store_explicit(&f->last_out, now, memory_order_relaxed);
+}
+
+/* What nobody got has not left. */
+void flow_flush(struct flow *f)
+{
+    struct error err = {0};
+    if (sink_flush(f->sink, &err))
+        return;
+    uint64_t done = atomic_load(&f->done), lost = sink_take_unsent(f->sink);
+    atomic_store(&f->done, done - (lost < done ? lost : done));
+    flow_fail(f, true, &err);
 }
 
 /* In steps, so that a stop is heard (I2). */
@@ -354,12 +375,14 @@ static bool flow_open_ends(struct flow *f, struct error *err)
             "--to %.200s: the stream has no results, every file is read by a task; let "
             "the last task make one, or leave --to out",
             o->to);
+    if (!ends_apart(o->give ? NULL : o->from, o->take ? NULL : o->to, n > 1, err))
+        return false;
     f->source = o->give ? source_of_function(o->give, o->give_context, f->wake)
                         : source_open(o->from, &f->filters, f->wake, err);
     f->sink = !f->source ? NULL
               : o->take  ? sink_of_function(o->take, o->take_context, n)
-                         : sink_open(o->to, &f->filters, f->result_names, n, err);
-    return f->sink;
+                         : sink_open(o->to, &f->filters, f->result_names, n, &f->stopping, err);
+    return f->sink && ends_claim(f->source, f->sink, err);
 }
 
 /* A filter with state has one station for all workers, others one for each. */
@@ -453,6 +476,7 @@ static bool flow_fill(struct flow *f, struct error *err)
 struct flow *flow_blank(const struct flow_options *o, struct error *err)
 {
     struct flow *f = mem_new_zero(struct flow, 1);
+    chunk_stock_hold();
     f->o = *o;
     f->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     atomic_init(&f->pause_at, UINT64_MAX);
@@ -514,6 +538,7 @@ void flow_close(struct flow *f)
     pthread_cond_destroy(&f->over);
     pthread_cond_destroy(&f->freed);
     free(f);
+    chunk_stock_release();
 }
 
 void flow_remark(struct flow *f, const char *text)
@@ -553,8 +578,7 @@ void flow_figures(const struct flow *f, struct flow_figures *out)
         .retried = atomic_load_explicit(&f->retried, memory_order_relaxed),
         .seconds = done ? last - atomic_load_explicit(&f->first_in, memory_order_relaxed) : 0,
         .throughput = done > 1 && last > first ? (double)(done - 1) / (last - first) : 0,
-        .latency_mean =
-            done ? atomic_load_explicit(&f->latencies.sum, memory_order_relaxed) / (double)done : 0,
+        .latency_mean = latencies_mean(&f->latencies),
         .latency_50 = latencies_quantile(&f->latencies, 0.5),
         .latency_95 = latencies_quantile(&f->latencies, 0.95),
         .latency_99 = latencies_quantile(&f->latencies, 0.99),

@@ -95,6 +95,7 @@ static void phase_move_ends(struct flow *old, struct flow *f)
     f->wake = old->wake;
     f->source = old->source;
     f->sink = old->sink;
+    sink_heed(f->sink, &f->stopping);
     f->result = old->result;
     f->result_names = old->result_names;
     f->filters = old->filters;

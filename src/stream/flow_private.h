@@ -122,6 +122,12 @@ struct flow {
     struct ferries *ferries;
 };
 
+/* Tasks and transfers begin when a plan says. */
+static inline bool flow_is_scheduled(const struct flow *f)
+{
+    return !f->o.flood && f->lineup.period > 0;
+}
+
 /* flow.c */
 void flow_fail(struct flow *f, bool at_once, const struct error *err); /* the first counts */
 void flow_say(struct flow *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -136,6 +142,8 @@ void flow_end_stations(struct flow *f);
 enum source_answer flow_take(struct flow *f, bool wait, uint64_t number, struct record *r);
 /* Results of n items into the sink; their slots are empty afterwards. Under `leaving`. */
 void flow_leave(struct flow *f, struct record *r, uint32_t n, double now);
+/* What has left reaches the sink's reader. Under `leaving`. */
+void flow_flush(struct flow *f);
 void flow_sleep_until(struct flow *f, double time);
 bool flow_start_thread(struct flow *f, pthread_t *thread, void *(*body)(void *), void *context);
 void flow_thread_ends(struct flow *f);

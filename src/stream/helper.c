@@ -405,6 +405,7 @@ bool helper_serve(struct helper *h, const struct workflow *w, struct error *err)
         uint32_t most = in > out ? in : out;
         h->most_ports = most > h->most_ports ? most : h->most_ports;
     }
+    chunk_stock_hold();
     while (tether_take(h->control, &frame, &n)) {
         struct bytes in = {.at = frame, .n = n};
         uint32_t lane = bytes_u32(&in);
@@ -416,6 +417,7 @@ bool helper_serve(struct helper *h, const struct workflow *w, struct error *err)
         pthread_join(h->lanes[i]->thread, NULL);
         free(h->lanes[i]);
     }
+    chunk_stock_release();
     return true;
 }
 

@@ -2,7 +2,12 @@
  *
  * I1. What is written to a descriptor is gathered and goes out with sink_flush(), which whoever puts
  *     calls before he waits for anything.
- * I2. A file of a folder appears whole: written beside its name, then renamed. */
+ * I2. A file of a folder appears whole: written beside its name, then renamed.
+ * I3. No two items have a file of the same name: names are claimed before their items are taken, by the
+ *     source's thread, and kept in a tree of its own.
+ * I4. Whoever waits for a reader looks at `halt` ten times a second: a stream that is to end must not hang on
+ *     somebody who reads no more. So no write() may block: to what is no file it goes in pieces that fit once
+ *     poll() has said that there is room. (The descriptor is its user's: it is not made one that never blocks.) */
 #include "stream/ends.h"
 
 #include "base/file.h"
@@ -10,6 +15,9 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <search.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,17 +26,28 @@
 #include <unistd.h>
 
 enum sink_kind { SINK_NOTHING, SINK_LINES, SINK_FRAMES, SINK_FOLDER, SINK_FUNCTION };
-enum { OUTLET = 1 << 16 };
+enum sink_sort { SINK_FILE, SINK_PIPE, SINK_SOCKET }; /* of a descriptor; PIPE: a terminal, too */
+enum { OUTLET = 1 << 16, LOOK_AGAIN = 100 };          /* milliseconds */
+
+/* A file of a folder, and the file of the source whose result it is. */
+struct sink_claim {
+    char *path, *name;
+};
 
 struct sink {
     enum sink_kind kind;
     char *text;
     uint32_t n; /* results of an item */
     const char *const *names;
+    const atomic_int *halt; /* 2: leave at once; NULL: nobody says so */
+    void *claims;           /* tsearch(3) of struct sink_claim; I3 */
     int fd;
+    enum sink_sort sort;
     bool listens;
     char *buffer;
     size_t have;
+    uint64_t unsent; /* items that were put since the last flush */
+    bool broken;     /* a flush has failed: nothing comes through any more */
     char *folder;
     weft_filter_function function;
     struct handling handling;
@@ -43,20 +62,66 @@ static bool sink_fails(struct sink *s, const char *what, struct error *err)
 
 /* ---- descriptors ---- */
 
-/* Waits as long as the reader wants: that is the back-pressure which stops the source in the end. */
+static bool sink_halted(const struct sink *s)
+{
+    return s->halt && atomic_load_explicit(s->halt, memory_order_relaxed) > 1;
+}
+
+/* I4. False: all is to end. Room in a pipe or a terminal is for PIPE_BUF bytes at least. */
+static bool sink_wait(const struct sink *s, short events)
+{
+    struct pollfd p = {.fd = s->fd, .events = events};
+    do
+        if (poll(&p, 1, LOOK_AGAIN) > 0)
+            return true;
+    while (!sink_halted(s));
+    return false;
+}
+
+static enum sink_sort sink_sort_of(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || S_ISREG(st.st_mode))
+        return SINK_FILE;
+    return S_ISSOCK(st.st_mode) ? SINK_SOCKET : SINK_PIPE;
+}
+
+/* As much as there is room for. */
+static ssize_t sink_write_some(const struct sink *s, const char *bytes, size_t n)
+{
+    if (s->sort == SINK_FILE)
+        return write(s->fd, bytes, n);
+    if (s->sort == SINK_SOCKET)
+        return send(s->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return write(s->fd, bytes, n < PIPE_BUF ? n : PIPE_BUF);
+}
+
+/* The first connection is the sink. */
+static bool sink_accept(struct sink *s, struct error *err)
+{
+    if (!sink_wait(s, POLLIN))
+        return false;
+    int connection = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC);
+    if (connection < 0)
+        return sink_fails(s, "accept a connection", err);
+    close(s->fd);
+    s->fd = connection;
+    s->sort = SINK_SOCKET;
+    s->listens = false;
+    return true;
+}
+
+/* Waits as long as the reader wants: that is the back-pressure which stops the source in the end. False without an
+ * error: all is to end (I4). */
 static bool sink_write_all(struct sink *s, const char *bytes, size_t n, struct error *err)
 {
-    if (s->listens) { /* the first connection is the sink */
-        int connection = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC);
-        if (connection < 0)
-            return sink_fails(s, "accept a connection", err);
-        close(s->fd);
-        s->fd = connection;
-        s->listens = false;
-    }
+    if (s->listens && !sink_accept(s, err))
+        return false;
     for (size_t done = 0; done < n;) {
-        ssize_t wrote = write(s->fd, bytes + done, n - done);
-        if (wrote < 0 && errno != EINTR)
+        if (s->sort != SINK_FILE && !sink_wait(s, POLLOUT))
+            return false;
+        ssize_t wrote = sink_write_some(s, bytes + done, n - done);
+        if (wrote < 0 && errno != EINTR && errno != EAGAIN)
             return sink_fails(s, "write", err);
         done += wrote > 0 ? (size_t)wrote : 0;
     }
@@ -67,7 +132,17 @@ bool sink_flush(struct sink *s, struct error *err)
 {
     size_t have = s->have;
     s->have = 0;
-    return !have || sink_write_all(s, s->buffer, have, err);
+    s->broken = s->broken || (have && !sink_write_all(s, s->buffer, have, err));
+    if (!s->broken)
+        s->unsent = 0;
+    return !s->broken;
+}
+
+uint64_t sink_take_unsent(struct sink *s)
+{
+    uint64_t n = s->unsent;
+    s->unsent = 0;
+    return n;
 }
 
 /* Large results are not gathered, they would be copied for nothing. */
@@ -102,8 +177,8 @@ static bool sink_put_frame(struct sink *s, uint64_t number, struct chunk *chunk,
 
 /* ---- folders ---- */
 
-/* "frame_017.pgm" becomes "frame_017.pgm.png" where the result is called "edges.png": no two items
- * have the same name. Without a name, its number. */
+/* "frame_017.pgm" becomes "frame_017.pgm.png" where the result is called "edges.png", and "frame_017.png" stays what it is:
+ * should both be there, sink_claim() finds it. Without a name, its number. */
 static void sink_file_name(const struct sink *s, uint32_t result, uint64_t number, const char *name,
                            bool temporary, char *path, size_t size)
 {
@@ -143,6 +218,58 @@ static bool sink_put_file(struct sink *s, uint32_t result, uint64_t number, cons
     reason = good ? errno : reason;
     unlink(beside);
     return error_set(err, ERROR_FAILED, "%s: cannot write: %s", path, strerror(reason));
+}
+
+static int sink_compare_claims(const void *a, const void *b)
+{
+    const struct sink_claim *x = a, *y = b;
+    return strcmp(x->path, y->path);
+}
+
+static void sink_free_claim(void *claim)
+{
+    struct sink_claim *c = claim;
+    (free)(c->path); /* of strdup() */
+    (free)(c->name);
+    (free)(c);
+}
+
+/* One result's file. A name that has claimed it before claims it again: that is the same item. */
+static bool sink_claim_file(struct sink *s, uint32_t result, const char *name, struct error *err)
+{
+    char path[4096];
+    sink_file_name(s, result, 0, name, false, path, sizeof path);
+    struct sink_claim wanted = {.path = path};
+    struct sink_claim *const *had = tfind(&wanted, &s->claims, sink_compare_claims);
+    if (had)
+        return strcmp((*had)->name, name) == 0 ||
+               error_set(err, ERROR_INPUT,
+                         "%s: the results of '%s' and of '%s' would both have that name, and one "
+                         "of them be "
+                         "lost; give one of the two another name",
+                         path, (*had)->name, name);
+    struct sink_claim *c = calloc(1, sizeof *c);
+    if (c) {
+        c->path = strdup(path);
+        c->name = strdup(name);
+    }
+    if (c && c->path && c->name && tsearch(c, &s->claims, sink_compare_claims))
+        return true;
+    if (c)
+        sink_free_claim(c);
+    return error_set(err, ERROR_FAILED, "%s: no memory for the names", s->folder);
+}
+
+/* Where results have no suffix, names are as different as those of the source. */
+bool sink_claim(struct sink *s, const char *name, struct error *err)
+{
+    bool good = true;
+    for (uint32_t i = 0; s->kind == SINK_FOLDER && good && i < s->n; i++) {
+        const char *base = file_basename(s->names[i]);
+        if (base[file_stem_length(base)])
+            good = sink_claim_file(s, i, name, err);
+    }
+    return good;
 }
 
 /* ---- functions ---- */
@@ -186,6 +313,7 @@ bool sink_put(struct sink *s, uint64_t number, const char *name, struct chunk *c
         good = sink_call(s, number, chunks, err);
         break;
     }
+    s->unsent += good && s->fd >= 0;
     return good;
 }
 
@@ -197,6 +325,20 @@ static bool sink_make_folder(const char *path, struct error *err)
            error_set(err, ERROR_FAILED, "%s: cannot make the folder: %s", path, strerror(errno));
 }
 
+/* Results are told apart by the last part of their names. */
+static bool sink_names_differ(const struct sink *s, struct error *err)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (strcmp(file_basename(s->names[i]), file_basename(s->names[k])) == 0)
+                return error_set(err, ERROR_INPUT,
+                                 "--to %s: the results '%s' and '%s' would have one folder and the "
+                                 "same files; give "
+                                 "them different names in the workflow",
+                                 s->text, s->names[k], s->names[i]);
+    return true;
+}
+
 /* Several results have a folder each, so that their files may be called alike. */
 static bool sink_open_folder(struct sink *s, const char *path, struct error *err)
 {
@@ -204,7 +346,7 @@ static bool sink_open_folder(struct sink *s, const char *path, struct error *err
     s->folder = mem_copy_string(path);
     for (size_t n = strlen(path); n > 1 && s->folder[n - 1] == '/'; n--)
         s->folder[n - 1] = 0;
-    bool good = sink_make_folder(s->folder, err);
+    bool good = sink_names_differ(s, err) && sink_make_folder(s->folder, err);
     for (uint32_t i = 0; good && s->n > 1 && i < s->n; i++) {
         struct strbuf of_result = {0};
         strbuf_printf(&of_result, "%s/%s", s->folder, file_basename(s->names[i]));
@@ -219,6 +361,7 @@ static bool sink_open_file(struct sink *s, const char *path, enum sink_kind kind
     s->kind = kind;
     s->fd = strcmp(path, "-") == 0 ? fcntl(1, F_DUPFD_CLOEXEC, 3)
                                    : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    s->sort = sink_sort_of(s->fd);
     return s->fd >= 0 ||
            error_set(err, ERROR_FAILED, "%s: cannot write: %s", path, strerror(errno));
 }
@@ -247,16 +390,18 @@ static bool sink_choose(struct sink *s, const char *to, struct filters *filters,
     if (ends_is_socket(to)) {
         s->kind = SINK_FRAMES;
         s->fd = ends_socket(to, &s->listens, err);
+        s->sort = SINK_SOCKET;
         return s->fd >= 0;
     }
     return sink_open_file(s, to, SINK_LINES, err);
 }
 
 struct sink *sink_open(const char *to, struct filters *filters, const char *const *names,
-                       uint32_t n, struct error *err)
+                       uint32_t n, const atomic_int *halt, struct error *err)
 {
     struct sink *s = mem_new_zero(struct sink, 1);
     s->fd = -1;
+    s->halt = halt;
     s->n = n;
     s->names = names;
     if (!to)
@@ -268,6 +413,11 @@ struct sink *sink_open(const char *to, struct filters *filters, const char *cons
     struct error ignored = {0};
     sink_close(s, &ignored);
     return NULL;
+}
+
+void sink_heed(struct sink *s, const atomic_int *halt)
+{
+    s->halt = halt;
 }
 
 struct sink *sink_of_function(weft_filter_function function, void *context, uint32_t n)
@@ -291,6 +441,7 @@ bool sink_close(struct sink *s, struct error *err)
     if (s->fd >= 0 && close(s->fd) != 0 && good)
         good = sink_fails(s, "write", err);
     handling_close(&s->handling);
+    tdestroy(s->claims, sink_free_claim);
     free(s->buffer);
     free(s->text);
     free(s->folder);

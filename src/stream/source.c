@@ -190,7 +190,9 @@ static enum source_answer source_frame(struct source *s, bool wait, struct chunk
     }
     memcpy(head, s->buffer + s->at, sizeof head);
     s->at += sizeof head;
-    uint64_t size = le64toh(head[0]) == UINT64_MAX ? 0 : le64toh(head[0]);
+    uint64_t size = le64toh(head[0]);
+    if (size == UINT64_MAX) /* there is nothing of it, as a sink of frames says */
+        return SOURCE_ITEM;
     *chunk = chunk_new(size);
     if (!*chunk) {
         error_set(err, ERROR_FAILED, "%s: a frame announces %llu bytes, and there is no memory",
@@ -239,7 +241,7 @@ static bool source_list(struct source *s, struct error *err)
     return good || error_set(err, ERROR_FAILED, "%s: no memory for the names", s->folder);
 }
 
-/* Names of files that were closed or moved in since. */
+/* Names of files that were closed or moved in since. A folder that is gone gets no more. */
 static bool source_events(struct source *s, struct error *err)
 {
     _Alignas(struct inotify_event) char bytes[8192];
@@ -247,7 +249,12 @@ static bool source_events(struct source *s, struct error *err)
     bool good = true;
     for (ssize_t at = 0; at < n;) {
         const struct inotify_event *e = (const struct inotify_event *)(bytes + at);
-        if (e->mask & IN_Q_OVERFLOW)
+        if (e->mask & IN_IGNORED)
+            good = good &&
+                   error_set(err, ERROR_FAILED,
+                             "%s: the folder is gone, or what it lies on: no more files can come",
+                             s->text);
+        else if (e->mask & IN_Q_OVERFLOW)
             good = good && source_list(s, err); /* what was missed is in the list */
         else if (e->len)
             good = good && source_add_name(s, e->name);
@@ -256,7 +263,8 @@ static bool source_events(struct source *s, struct error *err)
     return good;
 }
 
-/* A whole file. LATER: it is no file, or it is gone again. */
+/* A whole file. LATER: it is no file, or it has come and gone in a folder that is watched; of a list, one that is gone
+ * would be missed. */
 static enum source_answer source_load(struct source *s, const char *name, struct chunk **chunk,
                                       struct error *err)
 {
@@ -264,7 +272,7 @@ static enum source_answer source_load(struct source *s, const char *name, struct
     struct stat stat;
     snprintf(path, sizeof path, "%s/%s", s->folder, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 && errno == ENOENT)
+    if (fd < 0 && errno == ENOENT && s->watch >= 0)
         return SOURCE_LATER;
     bool good = fd >= 0 && fstat(fd, &stat) == 0;
     bool file = good && S_ISREG(stat.st_mode);
@@ -376,6 +384,11 @@ enum source_answer source_next(struct source *s, bool wait, uint64_t number, str
         *chunk = NULL;
     }
     return answer;
+}
+
+const char *source_known(const struct source *s, size_t i)
+{
+    return i < s->names.n ? s->names.at[i] : NULL;
 }
 
 /* ---- opening ---- */

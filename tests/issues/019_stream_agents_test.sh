@@ -6,15 +6,7 @@ weft=$WEFT functions=$WEFT_BUILD/tests/stream_functions.so stayer=$WEFT_BUILD/te
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=none TMPDIR=$work
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        failed=1
-        sed 's/^/# /' "$work/out" "$work/err" | head -n 20
-    fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
 touch out err
 helpers() { pgrep -f "stream --lend .*--helper" | while read -r pid; do # of this test alone: by the folder they stand in
@@ -119,7 +111,7 @@ refuses() { # status pattern text arguments
     [ $got = "$want" ] && grep -q -e "$pattern" err
     ok $? "$text"
 }
-refuses 2 "at least one agent" "no agents" sums.yaml --from numbers --on local:0
+refuses 2 "expected a number of agents" "no agents" sums.yaml --from numbers --on local:0
 refuses 2 "is a platform, and nothing is planned" "a platform without a plan" sums.yaml --from numbers --on 8
 refuses 2 "are for agents" "options of agents without agents" sums.yaml --from numbers --on 8 --throughput 1 --cores 2
 refuses 2 "needs a FLOW" "no workflow" --items 3

@@ -6,15 +6,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=none TMPDIR=$work
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        failed=1
-        sed 's/^/# /' "$work/out" "$work/err" | head -n 20
-    fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 cp "$root"/examples/frames/* "$work"
 cd "$work" || exit 1
 cc -O2 -DFRAMES_PROGRAM -o frames frames.c >out 2>err && cc -O2 -shared -fPIC -I"$root/include" -o frames.so frames.c >>out 2>>err

@@ -1,22 +1,7 @@
 #!/usr/bin/env bash
 # `weft stream --throughput` planned with the times that tasks state, which nobody states. It measures its first items and goes on by a
 # plan, and by another when times change: every item once, in order, and what keeps state goes on. Speaks TAP.
-weft=$WEFT functions=$WEFT_BUILD/tests/stream_functions.so stayer=$WEFT_BUILD/tests/stayer
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export WEFT_HISTORY=none TMPDIR=$work
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        failed=1
-        sed 's/^/# /' "$work/out" "$work/err" | head -n 20
-    fi
-}
-cd "$work" || exit 1
-of() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
-touch out err
+. "$(dirname "$0")/../support/streams.sh"
 cat >tires.yaml <<YAML
 weft: 1
 tasks:

@@ -5,15 +5,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=none
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        failed=1
-        sed 's/^/# /' "$work/out" "$work/err" | head -n 20
-    fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
 of() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
 is() { awk "BEGIN { exit !($1) }"; }

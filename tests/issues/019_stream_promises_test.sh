@@ -6,15 +6,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=none
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        failed=1
-        sed 's/^/# /' "$work/out" "$work/err" | head -n 20
-    fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
 of() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
 is() { awk "BEGIN { exit !($1) }"; }
@@ -40,7 +32,7 @@ for how in flood period "window --window 2"; do
     "$weft" sim plan.json --fed $how >out 2>err && grep -q "fed  *${how%% *}:" out
     ok $? "--fed $how"
 done
-for how in "tide" "flood --period 3" "flood --window 3" "window" "window --window 3 --period 1"; do
+for how in "tide" "flood --period 3" "flood --window 3" "window" "window --window 3 --period 1" "window --window 0" "period --period 0"; do
     # shellcheck disable=SC2086
     "$weft" sim plan.json --fed $how >out 2>err
     [ $? = 2 ]
@@ -63,6 +55,36 @@ spoil "s['transfers'].pop()" "data of"
 spoil "s['transfers'][0]['start']=0" "makes it by"
 spoil "s['transfers'][0]['to']=s['transfers'][0]['from']" "which it does not do"
 spoil "d['objectives']['steady_latency']=1" "steady_latency"
+
+# a list schedule: one item at a time, and no item longer than the plan claims
+cat >list.yaml <<'EOF'
+weft: 1
+name: g
+tasks:
+  t0:
+    out: [{name: e0_1, size: 31}]
+    work: 6
+  t1:
+    in: [e0_1]
+    out: [{name: e1_2, size: 1}, {name: e1_3, size: 30}, {name: e1_4, size: 4}]
+    work: 33
+  t2:
+    in: [e1_2]
+    work: 22
+  t3:
+    in: [e1_3]
+    work: 11
+  t4:
+    in: [e1_4]
+    work: 43
+EOF
+"$weft" plan list.yaml --on homogeneous:n=2,bandwidth=1 --with mos --set throughput=0.5Tmax -o plan.json >out 2>err &&
+    [ "$(of plan.json 'd["pipelined"]')" = False ] && "$weft" check plan.json >out 2>err
+ok $? "a plan that is not pipelined is valid"
+spoil "s['tasks'][4]['start']+=3" "by its schedule an item takes"
+spoil "s['transfers'].pop()" "is never sent there"
+spoil "d['rotating']=True" "rotates, and its schedule"
+"$weft" plan one.yaml --on $on --with mos --set throughput=0.5Tmax -o plan.json >out 2>err
 
 # a plan from before schedules
 python3 -c "import json; d=json.load(open('plan.json')); del d['schedule'], d['objectives']['steady_latency']; json.dump(d,open('old.json','w'))"

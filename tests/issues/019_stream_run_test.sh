@@ -1,22 +1,7 @@
 #!/usr/bin/env bash
 # Plans of streams could be simulated and not run. `weft stream` runs them: three kinds of filters, sources and sinks, order, faults,
 # stops. What comes out is compared with what a shell makes of the same items. Speaks TAP.
-weft=$WEFT functions=$WEFT_BUILD/tests/stream_functions.so stayer=$WEFT_BUILD/tests/stayer
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export WEFT_HISTORY=none TMPDIR=$work
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        failed=1
-        sed 's/^/# /' "$work/out" "$work/err" | head -n 20
-    fi
-}
-cd "$work" || exit 1
-of() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
-touch out err
+. "$(dirname "$0")/../support/streams.sh"
 
 # --- three kinds of filters, lines in and out, in order ---
 cat >kinds.yaml <<YAML
