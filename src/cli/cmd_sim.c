@@ -258,12 +258,18 @@ static bool sim_for_plans(const struct arguments *a, struct weft_sim_options *o,
 static bool sim_for_streams(const struct arguments *a, struct weft_sim_options *o,
                             struct error *err)
 {
+    const char *period = arguments_value(a, "period");
     o->fed = arguments_value(a, "fed");
-    return sim_count(a, "ports", 0, 0, &o->ports, err) &&
-           sim_count(a, "items", 200, 1, &o->items, err) &&
-           sim_count(a, "window", 0, 0, &o->window, err) &&
-           arguments_number(a, "noise", 0, &o->noise, err) &&
-           sim_seconds(a, "period", 0, &o->period, err);
+    if (!sim_count(a, "ports", 0, 0, &o->ports, err) ||
+        !sim_count(a, "items", 200, 1, &o->items, err) ||
+        !sim_count(a, "window", 0, 1, &o->window, err) ||
+        !arguments_number(a, "noise", 0, &o->noise, err) ||
+        !sim_seconds(a, "period", 0, &o->period, err))
+        return false;
+    return !period || o->period > 0 ||
+           error_set(err, ERROR_INPUT,
+                     "--period %s: expected more than 0; --fed flood has all items there at once",
+                     period);
 }
 
 static bool sim_for_clients(const struct arguments *a, struct weft_sim_options *o,

@@ -171,6 +171,7 @@ static bool matrix_figure_5(struct matrix_study *s)
         x[i] = stacking[i].locality;
         y[i] = r.makespan * nodes * 2 / r.tasks * 1000;
         ideal[i] = 158;
+        s->findings.longest = y[i] > s->findings.longest ? y[i] : s->findings.longest;
         strbuf_printf(&s->md, "| %g | %u | %u | %.2f | %.1f | 158 |\n", x[i], d.ntasks - 1, d.files,
                       (double)(d.ntasks - 1) / d.files, y[i]);
     }
@@ -200,6 +201,7 @@ static bool matrix_figure_6a(struct matrix_study *s, uint32_t nodes)
         !matrix_simulate(s, &d, nodes, (struct matrix_manner){.scattered = true}, &ahead) ||
         !matrix_simulate(s, &d, nodes, (struct matrix_manner){0}, &ours))
         return false;
+    s->findings.daws = paper.efficiency;
     strbuf_printf(
         &s->md,
         "\n## Figure 6: all-pairs\n\n%u x %u files of 12 MB, tasks of 100 ms, FLDS, %u cores.\n\n"
@@ -219,9 +221,9 @@ static bool matrix_figure_6a(struct matrix_study *s, uint32_t nodes)
  * table. */
 static bool scales_of_pairs(struct matrix_study *s, const char *file, const char *title,
                             const struct matrix_manner *manners, const char *const *names, size_t n,
-                            bool hits)
+                            bool hits, double y[][SCALES_MOST])
 {
-    double x[SCALES_MOST], y[4][SCALES_MOST], hit[4][SCALES_MOST];
+    double x[SCALES_MOST], hit[4][SCALES_MOST];
     struct chart_series series[4];
     for (uint32_t i = 0; i < s->nscales; i++) {
         x[i] = s->nodes[i] * 2;
@@ -268,24 +270,16 @@ static bool matrix_figures_6_to_8(struct matrix_study *s)
                        "worst, MDL moderate, FLDS best.\n\n| cores | MLB | MDL | FLDS |\n| --- | "
                        "--- | --- | --- |\n");
     if (!scales_of_pairs(s, "figure6b.svg", "Figure 6 (b): policies, all-pairs", policies,
-                         policy_names, 3, false))
+                         policy_names, 3, false, s->findings.policies))
         return false;
-    strbuf_add(
-        &s->md,
-        "\nMLB is worst here, too, and for the paper's reason: every task fetches its files. MDL "
-        "and "
-        "FLDS are level up to 8 cores, and FLDS is ahead by 0.5 to 1.8 points at 16 to 128 cores "
-        "(seed 1): the paper's order, by less than its drawing. Its reason is the end of the run, "
-        "at which MDL's queues empty at different times and FLDS gives tasks away. Here files and "
-        "tasks are spread evenly and all tasks last equally long, which leaves little to give "
-        "away.\n");
+    matrix_comment_6b(s);
     strbuf_add(
         &s->md,
         "\n## Figure 7: caching\n\nPublished at 200 cores: less than 50 % without, more than "
         "85 % with caching; more than 80 % hits.\n\n| cores | caching | hits | no caching "
         "| hits |\n| --- | --- | --- | --- | --- |\n");
     if (!scales_of_pairs(s, "figure7.svg", "Figure 7: caching, all-pairs, FLDS", caching,
-                         caching_names, 2, true))
+                         caching_names, 2, true, s->findings.caching))
         return false;
     strbuf_add(&s->md, "\n## Figure 8: utilisation of FLDS and MDL, all-pairs\n");
     for (int k = 2; k > 0; k--) {
@@ -305,58 +299,6 @@ static bool matrix_figures_6_to_8(struct matrix_study *s)
 
 /* ---- the study ---- */
 
-/* Before the figures: what a reader of the paper wants to know first. The shares are of the largest scale. */
-static void matrix_write_head(struct matrix_study *s)
-{
-    strbuf_add(
-        &s->md,
-        "# MATRIX: data-aware work stealing\n\nWang et al., Load-balanced and locality-aware "
-        "scheduling for "
-        "data-intensive workloads at extreme scales, 2015. The paper measured MATRIX on up to 100 "
-        "nodes of "
-        "Kodiak (two cores each); these figures are the same schedulers (`src/sched`), two cores a "
-        "node, in "
-        "virtual time over a modelled gigabit network and store (docs/cluster-simulation.md). "
-        "Where the "
-        "paper prints a number it stands beside ours.\n\n"
-        "**What agrees.** Tasks that read large files run in nearly their own time where they go "
-        "to the "
-        "files (Figure 5); load balancing alone is worst on all-pairs (Figure 6); without a cache "
-        "the "
-        "efficiency is halved (Figure 7); throughput grows linearly with the nodes (Figures 9, 12, "
-        "13); "
-        "BOT run as described has Table 4's efficiency, and Pipeline 6 points more; MLB, MDL, FLDS "
-        "is the order of the policies (Figure 6 (b)).\n\n"
-        "**What differs, and why.** Fan-Out and Fan-In, run as the paper describes and with tasks "
-        "by hash, "
-        "stay below its Table 4, Fan-In by 35 points; below that table stands why. Our own "
-        "schedulers, with "
-        "five changes, "
-        "lie above it. Our bound is higher than the "
-        "published one.\n\n"
-        "**What cannot be known.** What Kodiak's nodes, disks and network did besides what the "
-        "text says; how "
-        "the waiting time of equation (1) entered the published bound; the values behind Figures 5 "
-        "to 9 and "
-        "11, which are drawings in the paper and not in the text that we have; how CloudKon and "
-        "Sparrow "
-        "would do here.\n\n"
-        "| in the paper | here |\n| --- | --- |\n"
-        "| Figures 1 to 4, Algorithm 1, Tables 1 and 2 | drawings, the algorithm, words and "
-        "notations: what "
-        "they describe is `src/sched` and `weft bound` (docs/scheduler.md), and Algorithm 1's "
-        "numbers are "
-        "its tests |\n"
-        "| Figures 5 to 8 | below |\n| Table 3 | the setting of Figures 9, 11, 12 and Table 4 |\n"
-        "| Figures 9 and 11, Table 4 | below |\n| Figure 10 | a drawing; its workflow is run below "
-        "|\n"
-        "| Figure 12 | below |\n| Figure 13 | below; MATRIX's side measured, the others' as "
-        "published |\n"
-        "| section 4.4 | below; it has no numbers. The text that we have ends with Table 4 and "
-        "does not "
-        "compare with YARN |\n");
-}
-
 /* 1 to 100 nodes of two cores, as on Kodiak; three scales will do for a test. */
 static bool matrix_reproduce(const struct reproduction_options *o, struct strbuf *out,
                              struct error *err)
@@ -365,10 +307,15 @@ static bool matrix_reproduce(const struct reproduction_options *o, struct strbuf
     struct matrix_study s = {.o = o, .err = err};
     s.nscales = o->quick ? 3 : 8;
     memcpy(s.nodes, o->quick ? quick : scales, s.nscales * sizeof *s.nodes);
-    matrix_write_head(&s);
+    struct strbuf md = {0};
     bool good = matrix_figure_5(&s) && matrix_figures_6_to_8(&s) && matrix_figures_9_to_12(&s) &&
-                matrix_figure_13(&s) && matrix_section_4_4(&s) &&
-                reproduction_write(o, "matrix.md", &s.md, err);
+                matrix_figure_13(&s) && matrix_section_4_4(&s);
+    if (good) { /* what a reader wants to know first is known last */
+        matrix_write_head(&s, &md);
+        strbuf_add(&md, s.md.at);
+        good = reproduction_write(o, "matrix.md", &md, err);
+    }
+    strbuf_free(&md);
     if (good) {
         strbuf_printf(out, "%s/matrix.md\n", o->folder);
         for (int k = 0; k < DAGS; k++)

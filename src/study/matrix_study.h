@@ -23,7 +23,19 @@ struct matrix_manner {
     bool adapt;     /* section 4.4 */
 };
 
+/* What the head of the report says in words: shares, but `longest` and efficiencies in percent. */
+struct matrix_findings {
+    double longest;                  /* Figure 5 (a): ms a task, the most of all localities */
+    double daws;                     /* Figure 6 (a): as described */
+    double policies[3][SCALES_MOST]; /* Figure 6 (b): MLB, MDL, FLDS */
+    double caching[2][SCALES_MOST];  /* Figure 7: with, without */
+    double growth[DAGS]; /* Figure 9: throughput over cores, the last scale over the first */
+    double described[DAGS], ours[DAGS]; /* Table 4: as described by hash; ours */
+    double bound[DAGS]; /* Figure 12, the last scale: tasks a second for each core */
+};
+
 struct matrix_study {
+    struct matrix_findings findings;
     const struct reproduction_options *o;
     struct strbuf md;
     struct error *err;
@@ -33,6 +45,8 @@ struct matrix_study {
 
 extern const char *const matrix_dag_names[DAGS];
 extern const double matrix_table4[DAGS]; /* published: the average share of the bound */
+extern const double
+    matrix_figure12[DAGS]; /* published: the bound at 131,072 cores, tasks a second */
 
 /* matrix.c */
 bool matrix_simulate(struct matrix_study *s, struct workload *d, uint32_t nodes,
@@ -47,6 +61,10 @@ static inline double matrix_percent(double share)
     return 100 * share;
 }
 
+/* matrix_head.c */
+/* What agrees, what differs and why, what cannot be known: by what was found. And where everything stands. */
+void matrix_write_head(const struct matrix_study *s, struct strbuf *md);
+void matrix_comment_6b(struct matrix_study *s); /* how far the policies are apart */
 /* matrix_benchmarks.c */
 bool matrix_figures_9_to_12(struct matrix_study *s); /* and Table 4 */
 /* matrix_costs.c */

@@ -1,23 +1,55 @@
-/* What OSU-CISRC-4/08-TR17 says in words, beside what the sections of this reproduction found. "-": the small
- * version leaves the setting out. */
+/* What OSU-CISRC-4/08-TR17 says in words, beside what the sections of this reproduction found, and why ours
+ * differ where they do.
+ *
+ * Synthetic graphs are of two kinds: by TGFF's method, whose graphs are nearly trees, and with the 4 edges a
+ * task that the report states. A cell begins with a verdict, which is computed: "yes", "no", or "more" where
+ * MOS's advantage is larger than the report's. "-": the small version leaves the setting out. */
 #include "study/mos_study.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Places in the tables of mos.c: T / Tmax, CCR, k. */
 enum { AT_MOST, AT_75, AT_50, AT_25, AT_ZERO };
 enum { CCR_01, CCR_1, CCR_10 };
 enum { K_2, K_4, K_8 };
+enum { TGFF, DENSE, KINDS }; /* as in mos_found.set */
 
-static void claim_row(struct strbuf *md, const char *said, const char *ours)
+/* As near as figures of the report can be read. */
+static const double claim_hair = 0.02;
+
+/* A row with a cell for each kind of graph, and one where both are meant. */
+static void claim_row(struct strbuf *md, const char *said, const struct strbuf cell[KINDS])
 {
-    strbuf_printf(md, "| %s | %s |\n", said, ours);
+    strbuf_printf(md, "| %s | %s | %s |\n", said, strbuf_text(&cell[TGFF]),
+                  strbuf_text(&cell[DENSE]));
 }
 
-static const struct mos_averages *claim_set(const struct mos_study *s, int ccr, int ports)
+static void claim_row_alone(struct strbuf *md, const char *said, const char *verdict,
+                            const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+static void claim_row_alone(struct strbuf *md, const char *said, const char *verdict,
+                            const char *fmt, ...)
 {
-    const struct mos_averages *a = &s->claims.set[0][ccr][ports];
+    char text[200];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    strbuf_printf(md, "| %s | %s: %s | |\n", said, verdict, text);
+}
+
+static const char *claim_yes(bool good)
+{
+    return good ? "yes" : "no";
+}
+
+/* NULL: left out. */
+static const struct mos_averages *claim_set(const struct mos_study *s, int kind, int ccr, int ports)
+{
+    const struct mos_averages *a = &s->claims.set[kind][ccr][ports];
     return a->graphs ? a : NULL;
 }
 
@@ -31,112 +63,264 @@ static double claim_longest(const struct mos_averages *a, int scheme)
     return most;
 }
 
-/* Means by k, "1.02, 1.03, 1.03". */
-static void claim_by_ports(const struct mos_study *s, int ccr, int level, int scheme,
-                           struct strbuf *out)
+/* The mean over all throughputs of what duplication gains. */
+static double claim_gain(const struct mos_averages *a)
 {
+    double sum = 0;
+    for (int k = 0; k < LEVELS; k++)
+        sum += a->duplication[k];
+    return sum / LEVELS;
+}
+
+/* Figures of one setting at k = 2, 4, 8; NAN: left out, or the scheme met the throughput nowhere. */
+struct claim_ports {
+    double at[PORTS];
+};
+
+static struct claim_ports claim_latencies(const struct mos_study *s, int kind, int ccr, int level,
+                                          int scheme)
+{
+    struct claim_ports p;
     for (int k = 0; k < PORTS; k++) {
-        const struct mos_averages *a = claim_set(s, ccr, k);
-        strbuf_add(out, k ? ", " : "");
-        if (!a || (scheme >= 0 && !a->met[level][scheme]))
-            strbuf_add_char(out, '-');
-        else
-            strbuf_printf(out, "%.3f",
-                          scheme >= 0 ? a->latency[level][scheme] : a->duplication[level]);
+        const struct mos_averages *a = claim_set(s, kind, ccr, k);
+        p.at[k] = a && a->met[level][scheme] ? a->latency[level][scheme] : NAN;
     }
+    return p;
+}
+
+static struct claim_ports claim_gains(const struct mos_study *s, int kind, int ccr)
+{
+    struct claim_ports p;
+    for (int k = 0; k < PORTS; k++) {
+        const struct mos_averages *a = claim_set(s, kind, ccr, k);
+        p.at[k] = a ? claim_gain(a) : NAN;
+    }
+    return p;
+}
+
+static bool claim_ports_there(const struct claim_ports *p)
+{
+    return !isnan(p->at[K_2]) && !isnan(p->at[K_4]) && !isnan(p->at[K_8]);
+}
+
+static bool claim_ports_rise(const struct claim_ports *p)
+{
+    return p->at[K_2] <= p->at[K_4] + 1e-3 && p->at[K_4] <= p->at[K_8] + 1e-3 &&
+           p->at[K_2] < p->at[K_8];
+}
+
+static bool claim_ports_alike(const struct claim_ports *p)
+{
+    double least = fmin(p->at[K_2], fmin(p->at[K_4], p->at[K_8])),
+           most = fmax(p->at[K_2], fmax(p->at[K_4], p->at[K_8]));
+    return most - least <= claim_hair;
+}
+
+/* "yes: 1.02, 1.03, 1.03" */
+static void claim_ports_cell(struct strbuf *out, const struct claim_ports *p, bool good)
+{
+    if (claim_ports_there(p))
+        strbuf_printf(out, "%s: %.3f, %.3f, %.3f", claim_yes(good), p->at[K_2], p->at[K_4],
+                      p->at[K_8]);
+    else
+        strbuf_add_char(out, '-');
+}
+
+static void claim_row_ports(struct strbuf *md, const char *said, const struct claim_ports p[KINDS],
+                            bool (*holds)(const struct claim_ports *))
+{
+    struct strbuf cell[KINDS] = {{0}};
+    for (int kind = 0; kind < KINDS; kind++)
+        claim_ports_cell(&cell[kind], &p[kind], holds(&p[kind]));
+    claim_row(md, said, cell);
+    for (int kind = 0; kind < KINDS; kind++)
+        strbuf_free(&cell[kind]);
+}
+
+/* A row about one setting. `tell` writes the cell. */
+static void claim_row_set(struct mos_study *s, const char *said, int ccr, int ports,
+                          void (*tell)(struct mos_study *s, int kind, const struct mos_averages *a,
+                                       struct strbuf *out))
+{
+    struct strbuf cell[KINDS] = {{0}};
+    for (int kind = 0; kind < KINDS; kind++) {
+        const struct mos_averages *a = claim_set(s, kind, ccr, ports);
+        if (a)
+            tell(s, kind, a, &cell[kind]);
+        else
+            strbuf_add_char(&cell[kind], '-');
+    }
+    claim_row(&s->md, said, cell);
+    for (int kind = 0; kind < KINDS; kind++)
+        strbuf_free(&cell[kind]);
 }
 
 /* ---- section 5.1 ---- */
 
-static void claim_guarantee(struct mos_study *s)
+static void claim_always_met(struct mos_study *s, int kind, const struct mos_averages *a,
+                             struct strbuf *out)
 {
-    uint32_t runs = 0;
-    char text[160];
+    (void)a;
+    uint32_t runs = 0, missed = s->claims.missed[kind];
     for (int k = 0; k < LEVELS; k++)
-        runs += s->claims.runs[k];
-    snprintf(text, sizeof text, "missed in %u of %u runs", s->claims.missed, runs);
-    claim_row(&s->md, "MOS always meets the throughput (abstract, 5.1)", text);
-    snprintf(text, sizeof text, "in %u of %u runs at ~0, in %u of %u at the other four",
-             s->claims.flat[AT_ZERO], s->claims.runs[AT_ZERO],
-             s->claims.flat[AT_MOST] + s->claims.flat[AT_75] + s->claims.flat[AT_50] +
-                 s->claims.flat[AT_25],
-             runs - s->claims.runs[AT_ZERO]);
-    claim_row(&s->md,
-              "the schedule that is not pipelined wins in only a few cases, when T is negligible "
-              "(5.1)",
-              text);
+        runs += s->claims.runs[kind][k];
+    strbuf_printf(out, "%s: missed in %u of %u runs", claim_yes(!missed), missed, runs);
 }
 
-static void claim_few_transfers(struct mos_study *s)
+static void claim_seldom_flat(struct mos_study *s, int kind, const struct mos_averages *a,
+                              struct strbuf *out)
 {
-    const struct mos_averages *a = claim_set(s, CCR_01, K_2);
-    struct strbuf text = {0};
-    if (a)
-        strbuf_printf(&text, "FCP up to %.2f; EXP %.2f at 0.25 Tmax", claim_longest(a, FCP),
-                      a->latency[AT_25][EXP]);
-    claim_row(&s->md,
-              "CCR 0.1, k = 2: FCP up to 7 % longer, EXP up to 16 % at 0.25 Tmax (Figure 4a)",
-              a ? text.at : "-");
-    strbuf_clear(&text);
-    strbuf_add(&text, "FCP at 0.5 Tmax, k = 2, 4, 8: ");
-    claim_by_ports(s, CCR_01, AT_50, FCP, &text);
-    claim_row(&s->md, "CCR 0.1: results do not change with k", text.at);
-    strbuf_clear(&text);
-    strbuf_add(&text, "without / with at 0.5 Tmax, k = 2, 4, 8: ");
-    claim_by_ports(s, CCR_01, AT_50, -1, &text);
-    claim_row(&s->md, "CCR 0.1: duplication brings nothing significant", text.at);
-    strbuf_free(&text);
+    (void)a;
+    const uint32_t *flat = s->claims.flat[kind], *runs = s->claims.runs[kind];
+    uint32_t above = flat[AT_MOST] + flat[AT_75] + flat[AT_50] + flat[AT_25];
+    strbuf_printf(out, "%s: in %u of %u runs at ~0, in %u at more",
+                  claim_yes(!above && flat[AT_ZERO] * 4 < runs[AT_ZERO]), flat[AT_ZERO],
+                  runs[AT_ZERO], above);
 }
 
-static void claim_equal_transfers(struct mos_study *s)
+/* How ours stand to a published advantage. */
+static const char *claim_beside(double ours, double published)
 {
-    const struct mos_averages *a = claim_set(s, CCR_1, K_4);
-    struct strbuf text = {0};
-    if (a)
-        strbuf_printf(&text, "of %u graphs FCP meets %u and %u, EXP %u and %u; MOS all", a->graphs,
-                      a->met[AT_MOST][FCP], a->met[AT_75][FCP], a->met[AT_MOST][EXP],
-                      a->met[AT_75][EXP]);
-    claim_row(&s->md, "CCR 1, k = 4: FCP and EXP miss Tmax and 0.75 Tmax (Figure 5)",
-              a ? text.at : "-");
-    strbuf_clear(&text);
-    if (a)
-        strbuf_printf(&text, "%.2f and %.2f", a->latency[AT_25][FCP], a->latency[AT_25][EXP]);
-    claim_row(&s->md, "CCR 1, k = 4, 0.25 Tmax: FCP 1.30, EXP 1.37 (Figure 5a)", a ? text.at : "-");
-    strbuf_clear(&text);
-    strbuf_add(&text, "EXP at 0.25 Tmax, k = 2, 4, 8: ");
-    claim_by_ports(s, CCR_1, AT_25, EXP, &text);
-    claim_row(&s->md, "CCR 1: slightly larger benefit with larger k (Figure 5)", text.at);
-    strbuf_clear(&text);
-    strbuf_add(&text, "EXP at 0.25 Tmax, k = 2, 4, 8: ");
-    claim_by_ports(s, CCR_10, AT_25, EXP, &text);
-    claim_row(&s->md, "CCR 10: similar trends (Figure 6)", text.at);
-    strbuf_free(&text);
+    return ours > published + claim_hair ? "more" : claim_yes(ours >= published - claim_hair);
 }
 
-/* Conclusion (c) of the report is the one that ours contradict; what is behind it is in docs/streams.md. */
-static void claim_duplication(struct mos_study *s)
+static void claim_figure_4a(struct mos_study *s, int kind, const struct mos_averages *a,
+                            struct strbuf *out)
 {
-    static const char *const said[CCRS] = {
-        "compute-intensive graphs (CCR 0.1) benefit less from duplication (conclusion c)",
-        "CCR 1: up to 13 % (Figure 7), 18 % (conclusion a); none at Tmax, most near 0.5 Tmax",
-        "CCR 10 benefits less than CCR 1 (conclusion c)"};
-    for (int i = 0; i < CCRS; i++) {
-        struct strbuf text = {0};
-        const struct mos_averages *a = claim_set(s, i, K_4);
-        if (a) {
-            strbuf_add(&text, "k = 4, without / with at Tmax .. ~0: ");
-            for (int k = 0; k < LEVELS; k++)
-                strbuf_printf(&text, "%.3f%s", a->duplication[k], k + 1 < LEVELS ? ", " : "");
-            strbuf_printf(&text, "; one graph %.2f", a->most_duplication);
-        }
-        claim_row(&s->md, said[i], a ? text.at : "-");
-        strbuf_free(&text);
+    (void)s, (void)kind;
+    double fcp = claim_longest(a, FCP), expert = a->latency[AT_25][EXP];
+    strbuf_printf(out, "FCP %s: %.2f; EXP %s: %.2f", claim_beside(fcp, 1.07), fcp,
+                  claim_beside(expert, 1.16), expert);
+}
+
+static void claim_little_gain(struct mos_study *s, int kind, const struct mos_averages *a,
+                              struct strbuf *out)
+{
+    (void)s, (void)kind;
+    strbuf_printf(out, "%s: %.3f, one graph %.2f", claim_yes(claim_gain(a) <= 1 + claim_hair),
+                  claim_gain(a), a->most_duplication);
+}
+
+static void claim_others_miss(struct mos_study *s, int kind, const struct mos_averages *a,
+                              struct strbuf *out)
+{
+    (void)s, (void)kind;
+    uint32_t met = 0;
+    for (int k = AT_MOST; k <= AT_75; k++)
+        met += a->met[k][FCP] + a->met[k][FCP_E] + a->met[k][EXP] + a->met[k][EXP_E];
+    strbuf_printf(out, "%s: %u of %u graphs met by any of them, MOS %u", claim_yes(!met), met,
+                  2 * a->graphs, a->met[AT_MOST][MOS] + a->met[AT_75][MOS]);
+}
+
+static void claim_figure_5a(struct mos_study *s, int kind, const struct mos_averages *a,
+                            struct strbuf *out)
+{
+    (void)s, (void)kind;
+    static const int scheme[] = {FCP, EXP};
+    static const double published[] = {1.30, 1.37};
+    static const char *const name[] = {"FCP", "; EXP"};
+    for (int i = 0; i < 2; i++) {
+        double ours = a->latency[AT_25][scheme[i]];
+        strbuf_add(out, name[i]);
+        if (a->met[AT_25][scheme[i]])
+            strbuf_printf(out, " %s: %.2f (%u graphs)", claim_beside(ours, published[i]), ours,
+                          a->met[AT_25][scheme[i]]);
+        else
+            strbuf_add(out, " no: misses T");
     }
-    struct strbuf text = {0};
-    strbuf_add(&text, "at 0.5 Tmax, k = 2, 4, 8: ");
-    claim_by_ports(s, CCR_1, AT_50, -1, &text);
-    claim_row(&s->md, "CCR 1: the gain grows with k (Figure 7, conclusion b)", text.at);
-    strbuf_free(&text);
+}
+
+/* ---- duplication ---- */
+
+/* Where the gain is largest. */
+static int claim_peak(const struct mos_averages *a)
+{
+    int best = 0;
+    for (int k = 1; k < LEVELS; k++)
+        if (a->duplication[k] > a->duplication[best])
+            best = k;
+    return best;
+}
+
+static void claim_gain_peak(struct mos_study *s, int kind, const struct mos_averages *a,
+                            struct strbuf *out)
+{
+    (void)s, (void)kind;
+    static const char *const level[LEVELS] = {"Tmax", "0.75 Tmax", "0.5 Tmax", "0.25 Tmax", "~0"};
+    int peak = claim_peak(a);
+    bool good = a->duplication[AT_MOST] < 1 + claim_hair && peak != AT_MOST && peak != AT_ZERO;
+    strbuf_printf(out, "%s: %.3f at Tmax, most at %s", claim_yes(good), a->duplication[AT_MOST],
+                  level[peak]);
+}
+
+static void claim_gain_most(struct mos_study *s, int kind, const struct mos_averages *a,
+                            struct strbuf *out)
+{
+    (void)s, (void)kind;
+    double most = a->duplication[claim_peak(a)];
+    strbuf_printf(out, "%s: %.2f, one graph %.2f", claim_beside(most, 1.18), most,
+                  a->most_duplication);
+}
+
+/* Against CCR 1 at the same k. */
+static void claim_gain_less(struct mos_study *s, int kind, const struct mos_averages *a,
+                            struct strbuf *out)
+{
+    const struct mos_averages *even = claim_set(s, kind, CCR_1, K_4);
+    if (even)
+        strbuf_printf(out, "%s: %.3f, CCR 1 %.3f", claim_yes(claim_gain(a) < claim_gain(even)),
+                      claim_gain(a), claim_gain(even));
+    else
+        strbuf_add_char(out, '-');
+}
+
+static void claim_synthetic(struct mos_study *s)
+{
+    struct strbuf *md = &s->md;
+    struct claim_ports p[KINDS];
+    claim_row_set(s, "MOS always meets the throughput (abstract, 5.1)", CCR_01, K_2,
+                  claim_always_met);
+    claim_row_set(s,
+                  "the schedule that is not pipelined wins in only a few cases, when T is "
+                  "negligible (5.1)",
+                  CCR_01, K_2, claim_seldom_flat);
+    claim_row_set(s,
+                  "CCR 0.1, k = 2: FCP up to 7 % longer, EXP up to 16 % at 0.25 Tmax (Figure 4a)",
+                  CCR_01, K_2, claim_figure_4a);
+    for (int kind = 0; kind < KINDS; kind++)
+        p[kind] = claim_latencies(s, kind, CCR_01, AT_50, FCP);
+    claim_row_ports(md, "CCR 0.1: results do not change with k (FCP at 0.5 Tmax, k = 2, 4, 8)", p,
+                    claim_ports_alike);
+    claim_row_set(s, "CCR 0.1: duplication brings nothing significant (5.1; mean over T)", CCR_01,
+                  K_2, claim_little_gain);
+    claim_row_set(s, "CCR 1, k = 4: only MOS meets Tmax and 0.75 Tmax (Figure 5)", CCR_1, K_4,
+                  claim_others_miss);
+    claim_row_set(s, "CCR 1, k = 4, 0.25 Tmax: FCP 1.30, EXP 1.37 (Figure 5a)", CCR_1, K_4,
+                  claim_figure_5a);
+    for (int kind = 0; kind < KINDS; kind++)
+        p[kind] = claim_latencies(s, kind, CCR_1, AT_25, FCP_E);
+    claim_row_ports(
+        md,
+        "CCR 1: slightly larger benefit with larger k (Figure 5; FCP-e at 0.25 Tmax, k = 2, 4, 8)",
+        p, claim_ports_rise);
+    for (int kind = 0; kind < KINDS; kind++)
+        p[kind] = claim_latencies(s, kind, CCR_10, AT_ZERO, FCP_E);
+    claim_row_ports(md, "CCR 10: similar trends (Figure 6; FCP-e at ~0, k = 2, 4, 8)", p,
+                    claim_ports_rise);
+    claim_row_set(s, "CCR 1: duplication gains nothing at Tmax and most near 0.5 Tmax (Figure 7)",
+                  CCR_1, K_4, claim_gain_peak);
+    claim_row_set(s, "CCR 1: it gains up to 13 % (Figure 7), 18 % (conclusion a)", CCR_1, K_4,
+                  claim_gain_most);
+    for (int kind = 0; kind < KINDS; kind++)
+        p[kind] = claim_gains(s, kind, CCR_1);
+    claim_row_ports(
+        md, "CCR 1: the gain grows with k (Figure 7, conclusion b; mean over T, k = 2, 4, 8)", p,
+        claim_ports_rise);
+    claim_row_set(s,
+                  "CCR 0.1 benefits less from duplication than CCR 1 (conclusion c; mean over T)",
+                  CCR_01, K_4, claim_gain_less);
+    claim_row_set(s, "CCR 10 benefits less than CCR 1 (conclusion c; mean over T)", CCR_10, K_4,
+                  claim_gain_less);
 }
 
 /* ---- sections 5.2 and 6 ---- */
@@ -150,7 +334,6 @@ static void claim_applications(struct mos_study *s)
 {
     const struct mos_found *f = &s->claims;
     const struct mos_outcome *d = f->dvb[K_8][AT_ZERO];
-    char text[200];
     double worst = 0;
     uint32_t missed = 0;
     static const double share[] = {1, 0.75, 0.5, 0.25};
@@ -163,35 +346,40 @@ static void claim_applications(struct mos_study *s)
                     worst = fmax(worst, f->dvb[p][k][x].throughput / (most_of_dvb * share[k]));
                     missed++;
                 }
-    snprintf(text, sizeof text, "at most %.2f of T (%u points)", worst, missed);
-    claim_row(&s->md, "DVB: where FCP and EXP miss T they are at least 50 % below it", text);
-    snprintf(text, sizeof text, "%d points, %.2f; EXP %.2f", claim_points(&d[FCP], &d[MOS]),
-             d[FCP].latency / d[MOS].latency, d[EXP].latency / d[MOS].latency);
-    claim_row(&s->md,
-              "DVB at ~0, k = 8: FCP uses 25 points more processors and is 11 % longer, EXP 22 %",
-              text);
+    claim_row_alone(&s->md, "DVB: where FCP and EXP miss T they are at least 50 % below it",
+                    claim_yes(worst <= 0.5 + claim_hair), "at most %.2f of T (%u points)", worst,
+                    missed);
+    int points = claim_points(&d[FCP], &d[MOS]);
+    claim_row_alone(&s->md, "DVB at ~0, k = 8: FCP uses 25 points more processors",
+                    claim_yes(abs(points - 25) <= 3), "%d points", points);
+    double fcp = d[FCP].latency / d[MOS].latency, expert = d[EXP].latency / d[MOS].latency;
+    claim_row_alone(&s->md, "DVB at ~0, k = 8: FCP is 11 % longer, EXP 22 %",
+                    claim_beside(fcp, 1.11), "%.2f and %.2f", fcp, expert);
     int most = 0;
     for (int k = 0; k < LEVELS; k++)
         if (f->video[k][FCP].meets)
             most = (int)fmax(most, claim_points(&f->video[k][FCP], &f->video[k][MOS]));
-    snprintf(text, sizeof text, "%d points", most);
-    claim_row(&s->md, "video: MOS up to 13 points fewer processors", text);
+    claim_row_alone(&s->md, "video: MOS up to 13 points fewer processors",
+                    claim_yes(abs(most - 13) <= 3), "%d points", most);
     double least = INFINITY, longest = 0;
     for (int i = 0; i < 4; i++) {
         double ratio = f->mpeg[i][EXP].latency / f->mpeg[i][MOS].latency;
         least = fmin(least, ratio);
         longest = fmax(longest, ratio);
     }
-    snprintf(text, sizeof text, "%d points; EXP %.0f %% to %.0f %%",
-             claim_points(&f->mpeg[2][FCP], &f->mpeg[2][MOS]), 100 * (least - 1),
-             100 * (longest - 1));
-    claim_row(&s->md, "MPEG: MOS up to 28 points fewer processors; EXP 12 % to 36 % longer", text);
+    points = claim_points(&f->mpeg[2][FCP], &f->mpeg[2][MOS]);
+    claim_row_alone(&s->md, "MPEG: MOS up to 28 points fewer processors",
+                    claim_yes(abs(points - 28) <= 3), "%d points", points);
+    claim_row_alone(
+        &s->md, "MPEG: EXP 12 % to 36 % longer, by divisions",
+        claim_yes(fabs(least - 1.12) <= claim_hair && fabs(longest - 1.36) <= claim_hair),
+        "%.0f %% to %.0f %%", 100 * (least - 1), 100 * (longest - 1));
 }
 
 static void claim_inverse(struct mos_study *s)
 {
+    static const char said[] = "MOS⁻¹: up to 60 % more throughput than the others (Figure 9)";
     double least = INFINITY;
-    char text[200];
     for (int i = 0; i < CCRS; i++)
         for (int k = 0; k < PORTS; k++)
             for (int l = 1; l < SHARES; l++) {
@@ -200,20 +388,122 @@ static void claim_inverse(struct mos_study *s)
                     if (t->found[l][MOS] && t->found[l][x] == t->found[l][MOS])
                         least = fmin(least, t->sum[l][x] / t->found[l][MOS]);
             }
-    snprintf(text, sizeof text, "%.0f %% more than the worst scheme that kept every latency",
-             100 * (1 / least - 1));
-    claim_row(&s->md, "MOS⁻¹: up to 60 % more throughput than the others (Figure 9)",
-              isfinite(least) ? text : "-");
+    if (isfinite(least))
+        claim_row_alone(&s->md, said, claim_beside(1 / least, 1.6),
+                        "%.0f %% more than the worst scheme that kept every latency",
+                        100 * (1 / least - 1));
+    else
+        strbuf_printf(&s->md, "| %s | - | |\n", said);
+}
+
+/* ---- why ours differ ---- */
+
+static void why_use_row(struct strbuf *md, const char *name, const double *use)
+{
+    strbuf_printf(md, "| %s |", name);
+    for (int k = AT_75; k < LEVELS; k++)
+        strbuf_printf(md, " %.2f |", use[k]);
+    strbuf_add_char(md, '\n');
+}
+
+static void why_use_scheme(struct strbuf *md, const char *name, const struct mos_averages *a)
+{
+    double use[LEVELS];
+    for (int k = 0; k < LEVELS; k++)
+        use[k] = a->use[k][MOS];
+    why_use_row(md, name, use);
+}
+
+/* Are the published figures between ours with and without duplication? At more than half of Tmax all
+ * processors are in use anyway. */
+static bool why_between(const struct mos_averages *a)
+{
+    bool good = true;
+    for (int k = AT_50; k < LEVELS; k++)
+        good &= a->plain_use[k] <= mos_figure_4b[k][MOS] + claim_hair &&
+                a->use[k][MOS] >= mos_figure_4b[k][MOS] - claim_hair;
+    return good;
+}
+
+/* The experiment behind it: the kind of graph and duplication, each changed alone. */
+static void why_processors(struct mos_study *s, const struct mos_averages *tgff,
+                           const struct mos_averages *dense)
+{
+    struct strbuf *md = &s->md;
+    double published[LEVELS], copies = 0;
+    for (int k = 0; k < LEVELS; k++) {
+        published[k] = mos_figure_4b[k][MOS];
+        copies = fmax(copies, dense->use[k][MOS] - dense->plain_use[k]);
+    }
+    strbuf_add(md, "\n**Processors of MOS (Figure 4(b)), CCR 0.1, k = 2.**\n\n| processors / 32 at "
+                   "T / Tmax | 0.75 | 0.5 | 0.25 | ~0 |\n| --- | --- | --- | --- | --- |\n");
+    why_use_row(md, "published", published);
+    why_use_scheme(md, "TGFF's method", tgff);
+    why_use_row(md, "TGFF's method, without duplication", tgff->plain_use);
+    why_use_scheme(md, "4 edges a task", dense);
+    why_use_row(md, "4 edges a task, without duplication", dense->plain_use);
+    strbuf_printf(
+        md,
+        "\nGraphs by TGFF's method have %.1f edges a task, where the report states 4: with few "
+        "edges "
+        "more clusters lie beside the critical path, where nothing merges them. And copies take "
+        "processors: with 4 edges a task up to %.0f of the 32, for at most %.1f %% of the latency "
+        "(the report: not significantly).",
+        tgff->edges / (double)tgff->tasks, PROCESSORS * copies,
+        100 * (1 - 1 / dense->duplication[claim_peak(dense)]));
+    if (why_between(dense))
+        strbuf_add(md, " The published figures lie between ours with and without duplication: the "
+                       "report's MOS copies less than ours, in which ancestors follow a copy. How "
+                       "much it copies the report does not say.");
+    strbuf_add_char(md, '\n');
+}
+
+static void why_duplication(struct mos_study *s)
+{
+    struct claim_ports ports = claim_gains(s, DENSE, CCR_1);
+    const struct mos_averages *even = claim_set(s, DENSE, CCR_1, K_4),
+                              *long_ones = claim_set(s, DENSE, CCR_10, K_4);
+    bool both = claim_ports_there(&ports) && claim_ports_rise(&ports) && even && long_ones &&
+                claim_gain(long_ones) < claim_gain(even);
+    strbuf_printf(&s->md,
+                  "\n**Duplication (conclusions b and c).** By TGFF's method graphs are nearly "
+                  "trees. A copy there needs few ancestors, so that it pays also where transfers "
+                  "are long or ports few. %s\n",
+                  both ? "With the 4 edges a task that the report states, both conclusions are "
+                         "ours, too (means over T, above)."
+                       : "With the 4 edges a task that the report states, not both conclusions "
+                         "are ours either; why is not known.");
+}
+
+static void why_section(struct mos_study *s)
+{
+    const struct mos_averages *tgff = claim_set(s, TGFF, CCR_01, K_2),
+                              *dense = claim_set(s, DENSE, CCR_01, K_2);
+    if (!tgff || !dense)
+        return;
+    strbuf_add(&s->md, "\n## Why ours differ\n");
+    why_processors(s, tgff, dense);
+    why_duplication(s);
+    strbuf_add(
+        &s->md,
+        "\n**CCR 10 and k.** Schemes other than MOS meet the throughput on all graphs at ~0 only, "
+        "and there MOS's advantage does not follow k. Why is not known.\n\n**Figure 5(a).** FCP is "
+        "judged without a limit of ports, as in the report, MOS with k. EXPERT meets the "
+        "throughput "
+        "on few graphs, so its mean moves with the graphs that are drawn.\n\n**DVB and MPEG.** The "
+        "graphs are stand-ins, made from what the tables imply. What the tables do not imply, such "
+        "as how far FCP misses T, is not known of the originals. The divisions of our MPEG are "
+        "alike, so one ratio holds for any number of them.\n");
 }
 
 void mos_claims(struct mos_study *s)
 {
-    strbuf_add(&s->md, "\n## The report's words\n\nLatencies are means, relative to MOS, of graphs "
-                       "by TGFF's method.\n\n| the report | ours |\n| --- | --- |\n");
-    claim_guarantee(s);
-    claim_few_transfers(s);
-    claim_equal_transfers(s);
-    claim_duplication(s);
+    strbuf_add(&s->md, "\n## The report's words\n\nLatencies are means, relative to MOS; gains of "
+                       "duplication are latency without / with it. \"More\": MOS's advantage is "
+                       "larger than published.\n\n| the report | ours: graphs by TGFF's method | "
+                       "4 edges a task |\n| --- | --- | --- |\n");
+    claim_synthetic(s);
     claim_applications(s);
     claim_inverse(s);
+    why_section(s);
 }

@@ -103,11 +103,13 @@ static bool example_estimate(const struct mos_study *s, const struct example *x,
     return true;
 }
 
-static void example_row(struct strbuf *md, const char *where, const char *what, double published,
+static void example_row(struct mos_study *s, const char *where, const char *what, double published,
                         double ours)
 {
     bool same = fabs(published - ours) < 1e-9 * fabs(published);
-    strbuf_printf(md, "| %s | %s | %g | %g%s |\n", where, what, published, ours,
+    s->examples++;
+    s->examples_agree += same;
+    strbuf_printf(&s->md, "| %s | %s | %g | %g%s |\n", where, what, published, ours,
                   same ? "" : " **differs**");
 }
 
@@ -119,7 +121,7 @@ static bool example_latency(struct mos_study *s, const char *where, const char *
     struct stream_estimate e;
     if (!example_estimate(s, x, m, ports, &e))
         return false;
-    example_row(&s->md, where, what, published, e.latency);
+    example_row(s, where, what, published, e.latency);
     stream_estimate_free(&e);
     return true;
 }
@@ -134,10 +136,10 @@ static bool example_figure_2(struct mos_study *s)
     for (uint32_t i = 0; i < 4 && i < e.ports.n; i++) {
         char what[32];
         snprintf(what, sizeof what, "minCT(k%u)", i + 1);
-        example_row(&s->md, "Figure 2", what, published[i], e.ports.at[i].cycle);
+        example_row(s, "Figure 2", what, published[i], e.ports.at[i].cycle);
     }
-    example_row(&s->md, "Figure 2", "1 / throughput", 18, 1 / e.throughput);
-    example_row(&s->md, "Figure 2", "latency", 56, e.latency);
+    example_row(s, "Figure 2", "1 / throughput", 18, 1 / e.throughput);
+    example_row(s, "Figure 2", "latency", 56, e.latency);
     stream_estimate_free(&e);
     return true;
 }
@@ -147,11 +149,11 @@ static bool example_section_413(struct mos_study *s)
     struct stream_estimate e;
     if (!example_estimate(s, &section_413, &two_apart, 0, &e))
         return false;
-    example_row(&s->md, "4.1.3", "1 / throughput, 1 replica each", 50, 1 / e.throughput);
+    example_row(s, "4.1.3", "1 / throughput, 1 replica each", 50, 1 / e.throughput);
     stream_estimate_free(&e);
     if (!example_estimate(s, &section_413, &two_twice, 0, &e))
         return false;
-    example_row(&s->md, "4.1.3", "1 / throughput, 2 replicas each", 25, 1 / e.throughput);
+    example_row(s, "4.1.3", "1 / throughput, 2 replicas each", 25, 1 / e.throughput);
     stream_estimate_free(&e);
     return true;
 }
@@ -173,7 +175,7 @@ static bool example_least(struct mos_study *s, const char *where, const char *wh
                                    .seed = s->o->seed};
     struct plan *plan = w ? planner_run(planner_find(planner), &request, s->err) : NULL;
     if (plan)
-        example_row(&s->md, where, what, published, plan_objective(plan, "latency"));
+        example_row(s, where, what, published, plan_objective(plan, "latency"));
     plan_free(plan);
     workflow_free(w);
     platform_free(p);

@@ -34,8 +34,10 @@ struct mos_config {
 struct mos_averages {
     double latency[LEVELS][SCHEMES], use[LEVELS][SCHEMES]; /* ratios */
     uint32_t met[LEVELS][SCHEMES], graphs;                 /* graphs 0: the setting was left out */
-    double duplication[LEVELS];                            /* latency without / with */
+    double duplication[LEVELS];                            /* latency of MOS without / with it */
     double most_duplication;                               /* the same, of one graph */
+    double plain_use[LEVELS];      /* processors of MOS without duplication, ratio */
+    uint32_t edges, tasks;         /* of all graphs */
     double bound[LEVELS][SCHEMES]; /* latency / longest path with free edges: the ratio to the best
                                       that there could be is not above it */
 };
@@ -52,8 +54,9 @@ struct mos_found {
     struct mos_outcome dvb[PORTS][LEVELS][SCHEMES], video[LEVELS][SCHEMES];
     struct mos_outcome placenta[LEVELS][SCHEMES], mpeg[4][SCHEMES];
     struct inverse_totals inverse[CCRS][PORTS];
-    uint32_t missed;                     /* runs of MOS that missed their throughput */
-    uint32_t runs[LEVELS], flat[LEVELS]; /* of MOS; flat: the schedule that is not pipelined won */
+    /* runs of MOS, by how edges are drawn as in `set`: those that missed their throughput; flat: the
+     * schedule that is not pipelined won */
+    uint32_t missed[2], runs[2][LEVELS], flat[2][LEVELS];
 };
 
 struct mos_study {
@@ -62,14 +65,25 @@ struct mos_study {
     struct platform *platform;
     struct error *err;
     struct mos_tally tally[SCHEMES];
+    uint32_t examples, examples_agree; /* quantities of Figures 1 to 3 and 4.1.3 */
     struct mos_found claims;
 };
+
+/* Synthetic graphs of each setting. */
+static inline uint32_t mos_graph_count(const struct mos_study *s)
+{
+    return s->o->quick ? 3 : 30;
+}
+
+/* Read off Figure 4(b): processors used / 32, by share and scheme. */
+extern const double mos_figure_4b[LEVELS][SCHEMES];
 
 /* Graph number `index` of a set of `count`. */
 struct workflow *mos_study_graph(const struct mos_study *s, const struct mos_config *c,
                                  uint32_t index, uint32_t count);
 
-bool mos_examples(struct mos_study *s);    /* mos_examples.c */
-void mos_claims(struct mos_study *s);      /* mos_claims.c */
-bool mos_fluctuating(struct mos_study *s); /* mos_trials.c */
+bool mos_examples(struct mos_study *s);                            /* mos_examples.c */
+void mos_write_head(const struct mos_study *s, struct strbuf *md); /* mos_head.c */
+void mos_claims(struct mos_study *s);                              /* mos_claims.c */
+bool mos_fluctuating(struct mos_study *s);                         /* mos_trials.c */
 bool mos_executed(struct mos_study *s);

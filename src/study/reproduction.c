@@ -4,6 +4,9 @@
 #include "base/file.h"
 #include "generate/generate.h"
 
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 extern const struct reproduction reproduction_environment, reproduction_hetpart, reproduction_ic,
@@ -58,4 +61,35 @@ struct platform *reproduction_equal_nodes(const char *count, const char *bandwid
         values[n++] = (struct option_value){"latency", latency};
     /* the generator draws nothing: any seed gives the same platform */
     return generator_platform(generator_find("homogeneous"), values, n, 1, err);
+}
+
+void findings_say(struct findings *f, bool agrees, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    strbuf_printf(agrees ? &f->agrees : &f->differs, " %s", text);
+}
+
+void findings_compare(struct findings *f, const char *what, double ours, double paper,
+                      double within)
+{
+    if (isfinite(ours) && isfinite(paper))
+        findings_say(f, fabs(ours - paper) <= within * paper, "%s: %.4g, published %.4g.", what,
+                     ours, paper);
+}
+
+void findings_write(struct findings *f, struct strbuf *md, const char *why, const char *unknown)
+{
+    strbuf_printf(md,
+                  "**What agrees.**%s\n\n**What differs, and why.**%s%s%s\n\n**What cannot be "
+                  "known.** %s\n\n",
+                  f->agrees.n ? f->agrees.at : " Nothing.",
+                  f->differs.n ? f->differs.at : " Nothing of what is compared here.",
+                  *why ? " " : "", why, unknown);
+    strbuf_free(&f->agrees);
+    strbuf_free(&f->differs);
+    *f = (struct findings){0};
 }

@@ -51,6 +51,20 @@ const struct reproduction *reproduction_find(const char *name, struct error *err
 
 /* ---- for studies ---- */
 
+/* The first words of a report: every comparison is a sentence in one of two halves, by what was found, so that
+ * they are true of a small version and of another seed, too. Zero it. */
+struct findings {
+    struct strbuf agrees, differs;
+};
+
+__attribute__((format(printf, 3, 4))) void findings_say(struct findings *f, bool agrees,
+                                                        const char *format, ...);
+/* "WHAT: ours, published paper.": they agree within that share of the paper's. Not a number: nothing. */
+void findings_compare(struct findings *f, const char *what, double ours, double paper,
+                      double within);
+/* What agrees, what differs and why (`why` may be empty), what cannot be known; `f` is empty afterwards. */
+void findings_write(struct findings *f, struct strbuf *md, const char *why, const char *unknown);
+
 /* Write a file of the report into the folder. */
 bool reproduction_write(const struct reproduction_options *o, const char *file,
                         const struct strbuf *text, struct error *err);
