@@ -87,6 +87,8 @@ void builder_time(struct builder *b, uint32_t task, const char *node, size_t len
 /* An optional number of column_list.h. builder_timeout(), builder_retries(), builder_deadline() ...
  * are the same by name. */
 void builder_number(struct builder *b, uint32_t task, enum column_id id, double value, size_t line);
+/* A call has no process that could be ended, or whose children be counted: what defaults said of these goes. */
+void builder_forget_limits(struct builder *b, uint32_t task);
 #define BUILDER_SETTER(name, ...)                                                                  \
     static inline void builder_##name(struct builder *b, uint32_t task, double value, size_t line) \
     {                                                                                              \

@@ -650,7 +650,7 @@ struct workflow *builder_finish(struct builder *b, struct error *err)
 {
     struct workflow *w = b->w;
     resolve_names(b);
-    builder_check_demands(b);
+    builder_check_calls(b);
     builder_join_folders(b);
     if (!builder_failed(b)) {
         w->ntasks = (uint32_t)b->task_name.n;

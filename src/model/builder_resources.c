@@ -190,8 +190,22 @@ static int compare_resources(const void *a, const void *b)
     return strcmp(((const struct resource_name *)a)->name, ((const struct resource_name *)b)->name);
 }
 
-void builder_check_demands(struct builder *b)
+void builder_forget_limits(struct builder *b, uint32_t task)
 {
+    if (task < b->timeout.n)
+        b->timeout.at[task] = INFINITY;
+    if (task < b->processes.n)
+        b->processes.at[task] = 0;
+}
+
+void builder_check_calls(struct builder *b)
+{
+    for (uint32_t t = 0; t < b->timeout.n && t < b->flags.n; t++)
+        if (isfinite(b->timeout.at[t]) && b->flags.at[t] & TASK_CALL)
+            builder_error(b, b->line.at[t],
+                          "task '%s' has a timeout and is a call, which do not go together: a "
+                          "function cannot be ended from outside",
+                          builder_task_name(b, t));
     for (uint32_t t = 0; t < b->nodes.n && t < b->flags.n; t++)
         if (b->nodes.at[t] > 1 && b->flags.at[t] & TASK_CALL)
             builder_error(b, b->line.at[t],

@@ -140,7 +140,8 @@ const char *builder_place(const struct builder *b, size_t *line);
 /* builder_resources.c: rows of amounts. After the column of demands has moved in. */
 void builder_finish_demands(struct builder *b, struct workflow *w);
 void builder_free_demands(struct builder *b);
-void builder_check_demands(struct builder *b); /* before anything has moved */
+/* What no function can have: several nodes, a time after which it is ended. Before anything has moved. */
+void builder_check_calls(struct builder *b);
 /* builder_folders.c: folders hold what is in them. Before objects are numbered. */
 void builder_join_folders(struct builder *b);
 /* builder_namings.c: {in} and {in[1]} of the commands in `namings`, as the task has its files. */

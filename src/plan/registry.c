@@ -104,6 +104,36 @@ bool request_bool(const struct plan_request *r, const struct planner *p, const c
 
 /* ---- running ---- */
 
+/* Planners of trees take any task for one of work / speed on any node. What is not would be planned wrongly
+ * without a word: refused. O(tasks + nodes). */
+static bool tree_planner_suits(const struct planner *planner, const struct workflow *w,
+                               const struct platform *p, struct error *why)
+{
+    uint32_t fewest = UINT32_MAX;
+    uint64_t common = UINT64_MAX;
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        if (!p->up[n])
+            continue;
+        fewest = p->cores[n] < fewest ? p->cores[n] : fewest;
+        if (w->needs)
+            common &= workflow_attribute_mask(w, platform_has(p, n));
+    }
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        bool times = w->time_off && w->time_off[t + 1] > w->time_off[t];
+        bool lacks = w->needs && w->needs[t] & ~common, wide = w->cores[t] > fewest;
+        if (times || lacks || wide)
+            return error_set(why, ERROR_INPUT,
+                             "planner '%s' runs any task on any node, in work / speed, and task "
+                             "'%s' %s; heft, auto, optimal and the other planners of any graph "
+                             "count that",
+                             planner->name, workflow_task_name(w, t),
+                             times   ? "has times of its own on nodes"
+                             : lacks ? "needs an attribute that not every node has"
+                                     : "needs more cores than some node has");
+    }
+    return true;
+}
+
 bool planner_suits(const struct planner *planner, const struct workflow *w,
                    const struct platform *p, struct error *why)
 {
@@ -123,6 +153,8 @@ bool planner_suits(const struct planner *planner, const struct workflow *w,
             "planner '%s' does not count resources, and tasks of workflow '%s' ask for "
             "some; heft, auto, optimal and the other planners of any graph do",
             planner->name, workflow_text(w, w->name));
+    if (trees && !tree_planner_suits(planner, w, p, why))
+        return false;
     return planner->accepts & ACCEPTS_ORDER || plan_can_place(w, why);
 }
 

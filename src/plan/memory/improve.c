@@ -14,6 +14,8 @@
 #include "plan/memory/fill.h"
 #include "plan/memory/prove.h"
 #include "plan/memory/within.h"
+#include "plan/own.h"
+#include "plan/search/portfolio.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -27,8 +29,9 @@ enum { REPAIR_TASKS = 20000 };
 struct improvement {
     const struct plan_request *request;
     struct costs *costs;
-    struct plan *best;
-    const char *from;
+    struct plan *best;   /* with one copy of each task */
+    struct plan *copied; /* one that runs some task twice: moves and proofs know none */
+    const char *from, *copied_from;
     double begun;
     struct improve_budget budget;
     uint64_t moves;
@@ -39,11 +42,15 @@ static void improve_with(struct improvement *m, struct plan *plan, const char *n
 {
     if (!plan)
         return;
-    if (check_plan_memory(plan, m->request->workflow, m->request->platform, NULL) &&
-        (!m->best || plan_makespan(plan) < plan_makespan(m->best))) {
-        plan_free(m->best);
-        m->best = plan;
-        m->from = name;
+    bool copies = plan->placements.n > m->request->workflow->ntasks;
+    plan->memory = MEMORY_FILES; /* with ports or things heft-mem is heft, and counts no files */
+    struct plan **place = copies ? &m->copied : &m->best;
+    if ((!copies || m->budget.copies) &&
+        check_plan_memory(plan, m->request->workflow, m->request->platform, NULL) &&
+        (!*place || plan_makespan(plan) < plan_makespan(*place))) {
+        plan_free(*place);
+        *place = plan;
+        *(copies ? &m->copied_from : &m->from) = name;
     } else {
         plan_free(plan);
     }
@@ -133,6 +140,32 @@ static bool improve_by_proof(struct improvement *m, double share, double bound)
     return result.complete && m->best;
 }
 
+/* One that searches and counts its states gets so many, and no time: the same everywhere. */
+static const struct option_value improve_states = {"states", "20000"};
+
+/* What is shortest without memory need not be so within it, and where one finds a plan others do not. Larger
+ * graphs would wait too long. */
+static void improve_with_planners(struct improvement *m, const struct plan_request *own)
+{
+    const struct planner *planner;
+    for (size_t i = 0; (planner = planner_at(i)) != NULL; i++) {
+        /* searches of their own, orders and streams are not asked */
+        int others = ACCEPTS_SMALL | ACCEPTS_META | ACCEPTS_ORDER | ACCEPTS_STREAM;
+        if (!(planner->accepts & ACCEPTS_DAG) || planner->accepts & others)
+            continue;
+        struct plan_request asked = *own;
+        if (option_find(planner->options, improve_states.name)) {
+            asked.options = &improve_states;
+            asked.noptions = 1;
+        }
+        struct plan *plan = planner_run(planner, &asked, NULL);
+        if (plan && plan->kind == PLAN_STATIC)
+            improve_with(m, plan, planner->name);
+        else
+            plan_free(plan);
+    }
+}
+
 /* Options, progress and budget are the search's, not theirs. */
 static void improve_start(struct improvement *m, struct plan *plan)
 {
@@ -144,6 +177,8 @@ static void improve_start(struct improvement *m, struct plan *plan)
     improve_with(m, planner_heft_mem.run(&own, NULL), "heft-mem");
     if (m->request->workflow->ntasks <= REPAIR_TASKS)
         improve_with(m, planner_minmin_mem.run(&own, NULL), "minmin-mem");
+    if (m->budget.planners && own.workflow->ntasks <= PORTFOLIO_TINY_TASKS)
+        improve_with_planners(m, &own);
     if (!plan)
         return;
     if (!m->best || own.workflow->ntasks <= REPAIR_TASKS) {
@@ -186,6 +221,7 @@ struct plan *improve_within_memory(const struct plan_request *request, struct pl
     struct improvement m = {.request = request, .begun = clock_seconds(), .budget = *budget};
     double bound = plan ? plan_objective(plan, "lower_bound") : 0;
     bound = isnan(bound) ? 0 : bound;
+    bool of_copies = plan && plan->placements.n > request->workflow->ntasks;
     m.costs = costs_new(request->workflow, request->platform, err);
     bool possible = m.costs && within_possible(request->workflow, m.costs, err);
     bool proven = false;
@@ -199,6 +235,14 @@ struct plan *improve_within_memory(const struct plan_request *request, struct pl
             improve_by_moves(&m, 0.8, bound);
             proven = improve_by_proof(&m, 1, bound);
         }
+        if (m.copied && (!m.best || plan_makespan(m.copied) < plan_makespan(m.best))) {
+            plan_free(m.best);
+            m.best = m.copied;
+            m.from = m.copied_from;
+            m.copied = NULL;
+            proven = false; /* among plans with one copy of each task, as may be the bound */
+            bound = of_copies ? bound : 0;
+        }
         if (m.best)
             improve_note(&m, bound, proven);
         else
@@ -208,6 +252,7 @@ struct plan *improve_within_memory(const struct plan_request *request, struct pl
                 "the platform if files are on disks");
     }
     plan_free(plan);
+    plan_free(m.copied);
     costs_free(m.costs);
     return m.best;
 }

@@ -6,6 +6,9 @@
 struct improve_budget {
     double seconds; /* INFINITY: by moves */
     uint64_t moves; /* 0: by time; a state of the exact search counts as one */
+    bool
+        planners; /* up to PORTFOLIO_TINY_TASKS tasks all others are asked for a plan within memory */
+    bool copies; /* also for one that runs some task twice */
 };
 
 /* Takes `plan`, found without memory (NULL: none), and gives it back if it fits. */

@@ -14,6 +14,8 @@
  *    the shortest: the best encoding, decoded; the best plan of a member; that of the exact
  *    search; that with copies
  *
+ * Where it says anneal and the plan is far from its bound, tabu search goes first (tabu.h).
+ *
  * By time the search uses all cores; with a budget in moves always AUTO_STREAMS streams, so that
  * the answer does not depend on the machine. Streams share nothing but the stop flag; results are
  * compared in order of streams, and the first of equals stays. */
@@ -29,6 +31,7 @@
 #include "plan/search/copying.h"
 #include "plan/search/exact.h"
 #include "plan/search/portfolio.h"
+#include "plan/search/tabu.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -46,6 +49,13 @@ enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 
 /* Of the budget, for plans with one copy of each task: most of it, unless a member's copies are ahead. */
 #define AUTO_SINGLE_SHARE 0.9
 #define AUTO_SINGLE_SHARE_BEHIND 0.5
+/* Of local search, for tabu search of graphs that no exact search proves. It begins where the plan is so
+ * much longer than the bound, and ends near it: there annealing packs better. Its streams of random
+ * numbers. */
+#define AUTO_TABU_SHARE 0.8
+#define AUTO_TABU_FAR 1.1
+#define AUTO_TABU_NEAR 1.06
+enum { AUTO_TABU_STREAM = 4096 };
 /* Annealing rarely shortens a large plan by more than a tenth: it need not try to catch up with more. */
 #define AUTO_SINGLE_SHARE_FAR 0.1
 #define AUTO_FAR_BEHIND 0.87
@@ -128,14 +138,45 @@ static bool auto_is_done(struct auto_run *run)
     return atomic_load(&run->stop) || run->proven || run->best.makespan <= run->bounds.single.value;
 }
 
+/* The part of a stream's budget that tabu search has; false: none. */
+static bool auto_tabu_limits(const struct auto_run *run, struct anneal_limits *limits)
+{
+    if (!tabu_suits(run->problem) || run->best.makespan < AUTO_TABU_FAR * run->bounds.single.value)
+        return false;
+    double now = clock_seconds();
+    limits->moves = (uint64_t)((double)limits->moves * AUTO_TABU_SHARE);
+    if (isfinite(limits->deadline))
+        limits->deadline = now + AUTO_TABU_SHARE * (limits->deadline - now);
+    limits->target = fmax(limits->target, AUTO_TABU_NEAR * run->bounds.single.value);
+    limits->progress_to =
+        limits->progress_from + AUTO_TABU_SHARE * (limits->progress_to - limits->progress_from);
+    return limits->moves || isfinite(limits->deadline);
+}
+
 static void auto_run_stream(void *context, size_t i)
 {
     struct auto_run *run = context;
-    struct anneal_limits limits = run->limits;
+    const struct portfolio *portfolio = run->portfolio;
+    struct anneal_limits limits = run->limits, first;
+    uint64_t stream = run->phase * 64 + i;
     if (i != 0)
         limits.progress = NULL;
-    run->made[i] = anneal(run->problem, &run->results[i], run->portfolio->solutions,
-                          run->portfolio->count, run->request->seed, run->phase * 64 + i, &limits);
+    first = limits;
+    run->made[i] = 0;
+    if (auto_tabu_limits(run, &first)) {
+        const struct encoding *start = &run->results[i];
+        struct encoding own = encoding_new(run->problem->n);
+        encoding_copy(&own, start, run->problem->n);
+        run->made[i] = tabu_search(run->problem, &run->results[i], &own, run->request->seed,
+                                   AUTO_TABU_STREAM + stream, &first);
+        encoding_free(&own);
+        limits.progress_from = first.progress_to;
+        if (limits.moves && run->made[i] >= limits.moves)
+            return;
+        limits.moves -= limits.moves ? run->made[i] : 0;
+    }
+    run->made[i] += anneal(run->problem, &run->results[i], portfolio->solutions, portfolio->count,
+                           run->request->seed, stream, &limits);
 }
 
 /* Local search until `share` of the budget is used, all streams from the best so far. */
@@ -328,11 +369,15 @@ static void auto_note(struct auto_run *run, struct plan *plan)
     plan_set_objective(plan, "lower_bound", bound.value);
     plan_note(plan, "best of %u planners: %s with %.10g", portfolio->members, name, first);
     note_left_out(plan, run->problem);
-    plan_note(plan,
-              "improved by %.3g %% to %.10g in %" PRIu64 " moves, %" PRIu64 " states and %" PRIu64
-              " plans with copies",
-              first > 0 ? 100 * (1 - makespan / first) : 0, makespan, run->moves, run->states,
-              run->candidates);
+    struct strbuf found = {0};
+    if (makespan < first * (1 - 1e-9))
+        strbuf_printf(&found, "improved by %.3g %% to %.10g", 100 * (1 - makespan / first),
+                      makespan);
+    else
+        strbuf_add(&found, "nothing shorter");
+    plan_note(plan, "%s in %" PRIu64 " moves, %" PRIu64 " states and %" PRIu64 " plans with copies",
+              strbuf_text(&found), run->moves, run->states, run->candidates);
+    strbuf_free(&found);
     if (copies)
         plan_note(plan, "%zu copies of tasks; the best found with one copy of each has %.10g",
                   plan->placements.n - run->problem->n, run->best.makespan);
@@ -431,8 +476,12 @@ static struct plan *run_auto(const struct plan_request *request, struct error *e
     problem_free(p);
     costs_free(costs);
     if (plan && files)
-        plan = improve_within_memory(
-            request, plan, &(struct improve_budget){run.budget.seconds, run.budget.moves}, err);
+        plan = improve_within_memory(request, plan,
+                                     &(struct improve_budget){.seconds = run.budget.seconds,
+                                                              .moves = run.budget.moves,
+                                                              .planners = true,
+                                                              .copies = run.allow_copies},
+                                     err);
     return plan;
 }
 
@@ -450,11 +499,13 @@ const struct planner planner_auto = {
     .family = "search",
     .summary = "the best of all planners of static plans, improved by local search within a budget",
     .paper =
-        "portfolio, simulated annealing over (order, node), branch and bound and a search with "
-        "task duplication; weft's own",
+        "portfolio, simulated annealing over (order, node), tabu search (after Mastrolilli and "
+        "Gambardella, J. Scheduling 3(1), 2000), branch and bound and a search with task "
+        "duplication; weft's own",
     .guarantee =
         "never longer than the plan of any other planner of static plans, but for `optimal` "
-        "past 9 tasks (it searches for 10 s) and those that a note names as not asked because "
+        "past 9 tasks (it searches for 10 s), where files count in memory past 400 tasks, and "
+        "those that a note names as not asked because "
         "of many tasks; no plan is shorter than lower_bound, or none with one copy of each "
         "task where this one has no more; the same seed and a budget in moves give the same "
         "plan",

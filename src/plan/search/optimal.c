@@ -160,8 +160,8 @@ static struct plan *run_optimal(const struct plan_request *request, struct error
     costs_free(costs);
     if (plan && within_asked(request)) {
         struct improve_budget rest = {
-            request_number(request, &planner_optimal, "limit"),
-            (uint64_t)request_integer(request, &planner_optimal, "states")};
+            .seconds = request_number(request, &planner_optimal, "limit"),
+            .moves = (uint64_t)request_integer(request, &planner_optimal, "states")};
         plan = improve_within_memory(request, plan, &rest, err);
     }
     return plan;
