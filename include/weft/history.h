@@ -26,7 +26,7 @@ void weft_history_close(struct weft_history *h);
 struct weft_imported {
     int64_t run;
     uint32_t tasks, attempts;
-    size_t left_out; /* rows of tasks that did not run: cached, pending */
+    size_t left_out; /* rows of tasks that did not run (cached, pending) or have no time */
     char system[16]; /* "nextflow", "slurm", "wfformat" */
 };
 bool weft_history_import(const char *path, struct weft_imported *out, struct weft_error *error);

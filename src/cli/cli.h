@@ -111,6 +111,8 @@ void cli_log(struct run_log *log);
 /* First and last thing in main: standard descriptors that are closed are occupied; what was written to
  * standard output has arrived, or the status that is returned says that it has not. */
 void cli_begin(void);
+/* A function of a task that ends this process, by exit() or a crash, is told by the task's name (functions_end.c). */
+void cli_tell_functions(void);
 /* Before arguments are looked at: passwords vanish from what others see of this process and from
  * what its tasks inherit. */
 void cli_hide_secrets(int argc, char **argv);

@@ -424,7 +424,8 @@ static int history_import(const char *path)
     printf("run %lld: %u task%s of %s, %u attempt%s", (long long)in.run, in.tasks, plural(in.tasks),
            in.system, in.attempts, plural(in.attempts));
     if (in.left_out)
-        printf("; %zu row%s of tasks that did not run left out", in.left_out, plural(in.left_out));
+        printf("; %zu row%s left out, of tasks that did not run or have no time", in.left_out,
+               plural(in.left_out));
     printf("\n");
     return 0;
 }

@@ -66,6 +66,7 @@ static bool output_reader_left(void)
 
 void cli_begin(void)
 {
+    cli_tell_functions();
     descriptors_occupy_standard();
     /* who ignores SIGPIPE wants to be told; others are ended by it, see cli_end() */
     output_pipes = signal(SIGPIPE, SIG_IGN) != SIG_IGN;

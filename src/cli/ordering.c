@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/tree.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,6 +48,12 @@ void ordering_tell(const char *planner, const struct weft_plan *order)
             proof ? "; " : "", proof ? proof : "");
 }
 
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 /* ---- Slurm ---- */
 
 /* Behind the last #SBATCH line, since the last of two counts; else behind the #! line. sbatch reads
@@ -70,38 +77,52 @@ static size_t nice_place(const char *text, size_t n, bool *had_nice)
     return place;
 }
 
-/* `pattern` with the task's name in place of {task}. */
+#define TASK_HOLE "{task}"
+
+/* `pattern` with the task's name in place of every {task}. */
 static void script_name(struct strbuf *out, const char *pattern, const char *task)
 {
-    const char *hole = strstr(pattern, "{task}");
     strbuf_clear(out);
-    strbuf_add_bytes(out, pattern, (size_t)(hole - pattern));
-    strbuf_add(out, task);
-    strbuf_add(out, hole + strlen("{task}"));
+    for (const char *hole; (hole = strstr(pattern, TASK_HOLE)) != NULL;) {
+        strbuf_add_bytes(out, pattern, (size_t)(hole - pattern));
+        strbuf_add(out, task);
+        pattern = hole + sizeof TASK_HOLE - 1;
+    }
+    strbuf_add(out, pattern);
 }
 
-/* Whole or not at all, and as executable as it was. */
-static bool copy_script(const char *from, const char *folder, long long nice, bool *had_nice,
+/* How much of the pattern is a folder that all scripts stand in: jobs/ of jobs/{task}/run.sh. */
+static size_t common_folder(const char *pattern)
+{
+    const char *hole = strstr(pattern, TASK_HOLE);
+    const char *slash = memrchr(pattern, '/', (size_t)(hole - pattern));
+    return slash ? (size_t)(slash + 1 - pattern) : 0;
+}
+
+/* Whole or not at all, and as executable as it was. Never over the script itself. */
+static bool copy_script(const char *from, const char *to, long long nice, bool *had_nice,
                         struct error *err)
 {
     struct text text;
     struct stat st;
-    const char *slash = strrchr(from, '/');
     if (!file_read(from, &text, err))
         return false;
-    struct strbuf copy = {0}, to = {0};
+    struct strbuf copy = {0};
     size_t place = nice_place(text.at, text.n, had_nice);
     strbuf_add_bytes(&copy, text.at, place);
     if (place && text.at[place - 1] != '\n')
         strbuf_add_char(&copy, '\n');
     strbuf_printf(&copy, "#SBATCH --nice=%lld\n", nice);
     strbuf_add_bytes(&copy, text.at + place, text.n - place);
-    strbuf_printf(&to, "%s/%s", folder, slash ? slash + 1 : from);
-    bool good = file_write(to.at, copy.at, copy.n, err);
-    if (good && stat(from, &st) == 0 && chmod(to.at, st.st_mode & 0777) != 0)
-        good = error_set(err, ERROR_FAILED, "%s: %s", to.at, strerror(errno));
+    bool good = same_file(from, to)
+                    ? error_set(err, ERROR_INPUT,
+                                "%s: the copy would replace the script itself; -o names another "
+                                "folder",
+                                to)
+                    : make_parents(to, err) && file_write(to, copy.at, copy.n, err);
+    if (good && stat(from, &st) == 0 && chmod(to, st.st_mode & 0777) != 0)
+        good = error_set(err, ERROR_FAILED, "%s: %s", to, strerror(errno));
     strbuf_free(&copy);
-    strbuf_free(&to);
     text_free(&text);
     return good;
 }
@@ -112,7 +133,7 @@ bool ordering_slurm(const struct weft_workflow *w, const char *pattern, const ch
 {
     struct weft_task_info task;
     size_t n = 0, replaced = 0;
-    if (!strstr(pattern, "{task}"))
+    if (!strstr(pattern, TASK_HOLE))
         return error_set(err, ERROR_INPUT,
                          "--scripts %s: {task} stands for the name of a task, as in "
                          "'jobs/{task}.sh'",
@@ -121,15 +142,19 @@ bool ordering_slurm(const struct weft_workflow *w, const char *pattern, const ch
         return error_set(err, ERROR_FAILED, "%s: %s", out, strerror(errno));
     while (weft_workflow_task(w, (uint32_t)n, &task))
         n++;
-    struct strbuf name = {0};
+    struct strbuf name = {0}, to = {0};
+    size_t folder = common_folder(pattern);
     bool good = true;
     for (uint32_t i = 0; good && weft_workflow_task(w, i, &task); i++) {
         bool had_nice = false;
         script_name(&name, pattern, task.name);
-        good = copy_script(name.at, out, (long long)n - (long long)task.priority, &had_nice, err);
+        strbuf_clear(&to);
+        strbuf_printf(&to, "%s/%s", out, name.at + folder);
+        good = copy_script(name.at, to.at, (long long)n - (long long)task.priority, &had_nice, err);
         replaced += had_nice;
     }
     strbuf_free(&name);
+    strbuf_free(&to);
     if (good && !quiet)
         fprintf(stderr, "weft: wrote %zu job scripts to %s, --nice 0 to %zu\n", n, out,
                 n ? n - 1 : 0);
@@ -199,20 +224,76 @@ static bool is_rule_name(const char *name)
     return true;
 }
 
+/* A text in Python's double quotes. */
+static void add_python_text(struct strbuf *out, const char *text)
+{
+    strbuf_add_char(out, '"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            strbuf_add_char(out, '\\');
+        strbuf_add_char(out, *text);
+    }
+    strbuf_add_char(out, '"');
+}
+
+/* `configfile: "config.yaml"`, its value on that line or on the next: a module's own are ignored where
+ * it is given a config, and it must be given one for --config to count. */
+static void repeat_configfiles(struct strbuf *out, const char *snakefile, const struct text *text,
+                               bool quiet)
+{
+    size_t line = 1;
+    for (const char *p = text->at; *p; line++) {
+        const char *eol = strchrnul(p, '\n'), *value = p + strlen("configfile");
+        bool found = strncmp(p, "configfile", strlen("configfile")) == 0;
+        value += found ? strspn(value, " \t") : 0;
+        if (found && *value == ':') {
+            value += 1 + strspn(value + 1, " \t\r\n");
+            if (*value == '"' || *value == '\'')
+                strbuf_printf(out, "configfile: %.*s\n", (int)strcspn(value, "\r\n"), value);
+            else if (!quiet)
+                fprintf(stderr,
+                        "weft: note: %s:%zu: this configfile is no plain text and could not be "
+                        "repeated; name it to Snakemake by --configfile\n",
+                        snakefile, line);
+        }
+        p = *eol ? eol + 1 : eol;
+    }
+}
+
+/* Snakemake takes the name from the folder of the file that it stands in. */
+static char *snakefile_from(const char *out, const char *snakefile)
+{
+    char *whole = strchr(out, '/') && *snakefile != '/' ? realpath(snakefile, NULL) : NULL;
+    char *name = mem_copy_string(whole ? whole : snakefile);
+    free(whole);
+    return name;
+}
+
 /* Snakemake's own way to change rules of another file: a module, and `use rule ... with`. */
 bool ordering_snakemake(const struct weft_workflow *w, const char *snakefile, const char *out,
                         bool quiet, struct error *err)
 {
     ranked_rules rules = {0};
     struct strbuf text = {0};
+    struct text users;
+    if (same_file(snakefile, out))
+        return error_set(err, ERROR_INPUT,
+                         "%s: what uses the rules of a Snakefile stands beside it; -o names "
+                         "another file",
+                         out);
+    if (!file_read(snakefile, &users, err))
+        return false;
     bool good = true;
+    char *name = snakefile_from(out, snakefile);
     collect_rules(w, &rules);
     strbuf_printf(&text,
                   "# weft order: the rules of %s, those whose jobs come first with the largest "
-                  "priority\n"
-                  "module weft_ordered:\n    snakefile: \"%s\"\n    config: config\n"
-                  "use rule * from weft_ordered\n",
-                  snakefile, snakefile);
+                  "priority\n",
+                  snakefile);
+    repeat_configfiles(&text, snakefile, &users, quiet);
+    strbuf_add(&text, "module weft_ordered:\n    snakefile: ");
+    add_python_text(&text, name);
+    strbuf_add(&text, "\n    config: config\nuse rule * from weft_ordered\n");
     for (size_t i = 0; good && i < rules.n; i++) {
         if (is_rule_name(rules.at[i].name))
             strbuf_printf(&text, "use rule %s from weft_ordered with:\n    priority: %zu\n",
@@ -229,5 +310,7 @@ bool ordering_snakemake(const struct weft_workflow *w, const char *snakefile, co
                 out, rules.n, out);
     strbuf_free(&text);
     array_free(&rules);
+    text_free(&users);
+    free(name);
     return good;
 }

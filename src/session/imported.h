@@ -7,7 +7,7 @@
 struct imported {
     int64_t run; /* its number in the history */
     uint32_t tasks, attempts;
-    size_t left_out; /* rows of tasks that did not run */
+    size_t left_out; /* rows of tasks that did not run or have no time */
     char system[16]; /* "nextflow", "slurm", "wfformat" */
 };
 /* An execution log (formats/logs) into the history of the user. False: an error, also when it is there

@@ -5,13 +5,9 @@ weft=$WEFT
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
 export WEFT_HISTORY=$work/history.db TZ=UTC
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; cat err out 2>/dev/null | sed 's/^/# /' | cut -c1-300 | head -n 12; fi
-}
 row() { "$weft" history "$1" --export rows.csv >/dev/null 2>&1; tr -d "\r" <rows.csv | grep "^$2,"; }
 
 # --- Nextflow ---
@@ -29,6 +25,12 @@ printf 'name\tprocess\tstatus\tstart\trealtime\tpeak_rss\nA (1)\tW:A\tCOMPLETED\
 "$weft" history --import raw.txt >out 2>err && [ "$(row last 'A (1)' | cut -d, -f2,6,7,9)" = 'A,0,1.5,4096' ]
 ok $? "a raw trace: milliseconds and bytes"
 
+printf 'name\tstatus\tstart\trealtime\nA\tCOMPLETED\t1762768800500\t1500\nA\tCOMPLETED\t1762768801500\t2500\nB\tFAILED\t-\t-\nC\tABORTED\t1762768802500\t500\nD\tABORTED\t-\t-\n' >odd.txt
+"$weft" history --import odd.txt >out 2>err && grep -q "3 tasks of nextflow, 3 attempts; 2 rows" out
+ok $? "what has no time is counted among what is left out"
+[ "$(row last A | cut -d, -f3,7)" = 1,1.5 ] && [ "$(row last 'A #2' | cut -d, -f2,3,7)" = A,1,3.5 ] && [ "$(row last C | cut -d, -f4)" = cancelled ]
+ok $? "tasks that share a name are tasks, not attempts of one; what was aborted ran"
+
 # --- Slurm ---
 printf 'JobID|JobName|State|ExitCode|Start|ElapsedRaw|TotalCPU|MaxRSS|MaxDiskRead|MaxDiskWrite|NodeList\n812|align_7|COMPLETED|0:0|2026-11-10T09:00:00|63|01:58.2||||n3\n812.batch|batch|COMPLETED|0:0|2026-11-10T09:00:00|63|01:58.2|1536K|12M|3M|n3\n812.extern|extern|COMPLETED|0:0|2026-11-10T09:00:00|63|00:00|10K|1M|0|n3\n813|align_8|TIMEOUT|0:0|2026-11-10T09:00:10|3600|1-00:00:01||||n4\n813.batch|batch|CANCELLED|0:15|2026-11-10T09:00:10|3601|1|2G|1M|1M|n4\n814|sort|CANCELLED by 1000|0:0|None|0|00:00:00||||None assigned\n815|sort|RUNNING|0:0|2026-11-10T09:10:00|5|00:00:00||||n4\n816|sort|FAILED|0:9|2026-11-10T09:10:00|5|00:00:01||||n4\n' >sacct.txt
 "$weft" history --import sacct.txt >out 2>err && grep -q "3 tasks of slurm, 3 attempts; 2 rows" out
@@ -37,6 +39,11 @@ ok $? "sacct"
 ok $? "what steps used is the job's"
 [ "$(row last 'align_8#813' | cut -d, -f4,8,9)" = 'timeout,86401,2147483648' ] && [ "$(row last 'sort#816' | cut -d, -f4,5)" = 'failed,137' ]
 ok $? "limits, days and signals"
+printf 'JobID|JobName|State|ExitCode|Start|Elapsed|NodeList|\n7|a|REQUEUED|0:0|1762768800|00:01:00|n1|\n7|a|COMPLETED|0:0|1762768900|1-00:00:01|n2|\n8_3|a|NODE_FAIL|1:0|1762768900|10|n3|\n8_[4-9]|a|PENDING|0:0|Unknown|00:00:00|None assigned|\n' >odd.txt
+"$weft" history --import odd.txt >out 2>err && grep -q "2 tasks of slurm, 3 attempts; 1 row" out
+ok $? "sacct -p, arrays, jobs that were queued again"
+[ "$(row last 'a#7' | cut -d, -f2-7 | tr '\n' ' ')" = 'a,1,cancelled,0,0,60 a,2,done,0,100,86501 ' ] && row last 'a#8_3' | cut -d, -f5 | grep -qx 0
+ok $? "times as seconds since 1970, and statuses that are ours alone"
 printf 'JobID|State\n1|COMPLETED\n' >bad.txt
 "$weft" history --import bad.txt >out 2>err
 [ $? = 2 ] && grep -q "bad.txt:1:.*sacct -P -o" err

@@ -5,12 +5,8 @@
 weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; cat err out 2>/dev/null | sed 's/^/# /' | cut -c1-300 | head -n 12; fi
-}
 
 # eight long tasks that nothing waits for, and behind them in the file a chain of short ones
 {

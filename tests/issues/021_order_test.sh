@@ -6,12 +6,8 @@ weft=$WEFT
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../support/tap.sh"
 cd "$work" || exit 1
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; cat err out 2>/dev/null | sed 's/^/# /' | cut -c1-300 | head -n 12; fi
-}
 
 # --- a file with everything that a translation would lose ---
 cat >in.dag <<'DAG'
@@ -87,6 +83,38 @@ ok $? "a translation says what it leaves out, and what does not leave it out"
 [ $? = 2 ] && grep -q "family order" err
 ok $? "a planner that makes no order is refused"
 
+# --- corners in which a copy said something else than the user's file, or than the order ---
+mkdir corners && cd corners || exit 1
+printf 'JOB x x.sub\nJOB y y.sub\nPARENT x CHILD y\n' >inner.dag
+printf 'JOB a a.sub\nSPLICE s inner.dag\nPRIORITY s+x 1\nPRIORITY s+y 99\nPARENT a CHILD s\n' >outer.dag
+"$weft" order outer.dag --annotate -o outer2.dag >out 2>err && grep -qx 'PRIORITY s+x 2' outer2.dag && grep -qx 'PRIORITY s+y 1' outer2.dag && grep -q "^weft: 2 PRIORITY" err
+ok $? "a priority that a file states for a splice's node is overridden where it stands"
+for end in '\\' '\\\n' '\\  \n' '\\\r\n'; do
+    printf "JOB a a.sub\nJOB b b.sub\nPARENT a CHILD b $end" >end.dag
+    "$weft" order end.dag --annotate -o end2.dag -q 2>err && "$weft" convert end2.dag - --to dot -q 2>>err | grep -q '"\?a"\? -> "\?b' || echo "$end" >>ends
+    "$weft" order end2.dag --annotate -o end3.dag -q 2>err && cmp -s end2.dag end3.dag || echo "again $end" >>ends
+done
+[ ! -e ends ]
+ok $? "a file that ends in a backslash has no line of ours joined to it"
+printf '# see C:\\jobs\\\nJOB a a.sub\nJOB b \\\n  # the second \\\n  b.sub \\ \n  DONE\nPARENT a CHILD b\n' >comment.dag
+"$weft" order comment.dag -q >out 2>err && [ "$(tr '\n' ' ' <out)" = "a b " ]
+ok $? "a comment that ends in a backslash swallows no node, and one between joined lines is passed over"
+printf 'JOB a @=end\n executable = /bin/true\n}\n@end\nJOB b "my file.sub" DIR "my dir"\nSPLICE s "in ner.dag"\nPARENT a CHILD b s\n' >quoted.dag
+cp inner.dag 'in ner.dag'
+"$weft" order quoted.dag --annotate -o quoted2.dag >out 2>err && grep -qx 'SPLICE s "in ner.quoted2.s.dag"' quoted2.dag && "$weft" order quoted2.dag -q >out 2>err && [ "$(wc -l <out)" = 4 ]
+ok $? "names of files in quotes, and a description between tags with a brace in it"
+printf 'JOB a a.sub\nSPLICE s/1 inner.dag\nPARENT a CHILD s/1\n' >slash.dag
+"$weft" order slash.dag --annotate -o slash2.dag >out 2>err && "$weft" order slash2.dag -q >out 2>err && [ "$(tr '\n' ' ' <out)" = "a s/1+x s/1+y " ]
+ok $? "a splice whose name no file can have"
+printf 'mine\n' >inner.mine.s.dag
+"$weft" order outer.dag --annotate -o mine.dag >out 2>err
+[ $? = 2 ] && [ "$(cat inner.mine.s.dag)" = mine ] && [ ! -e mine.dag ] && grep -q "inner.mine.s.dag.*-o" err
+ok $? "no file of the user's is replaced by a copy"
+printf 'SPLICE deep inner.dag\n' >only.dag && printf 'SPLICE s only.dag\nINCLUDE inc\n' >nested.dag && printf 'SPLICE i inner.dag\n' >inc
+"$weft" order nested.dag --annotate -o nested2.dag -q >out 2>err && "$weft" order nested.dag --annotate -o nested2.dag >out 2>err && "$weft" order nested2.dag -q >out 2>err && [ "$(wc -l <out)" = 4 ]
+ok $? "but by one of an earlier time, also where it has no priorities"
+cd .. || exit 1
+
 # --- the files of HTCondor's own tests and others ---
 data=${WEFT_SHARED:-$root/../shared}/data/dagman
 if [ -d "$data" ]; then
@@ -116,6 +144,12 @@ ok $? "job scripts with --nice"
 printf '#!/bin/bash\n#SBATCH -n 1\n# about it\n\n#SBATCH --nice=7\n#SBATCH --nice=0\necho one\n#SBATCH --no\n' | cmp - ordered/one.sh && [ -x ordered/one.sh ] &&
     printf '#!/bin/bash\n#SBATCH --nice=1\necho two' | cmp - ordered/two.sh
 ok $? "behind the last of the directives, else behind the first line"
+"$weft" order two.dot --scripts 'jobs/{task}.sh' -o ./jobs >out 2>err
+[ $? = 2 ] && grep -q "another folder" err && ! grep -q 'nice=[01]' jobs/*.sh
+ok $? "the user's own scripts are not replaced"
+for t in one two; do mkdir -p steps/$t && echo "#!/bin/sh" >steps/$t/$t.sh; done
+"$weft" order two.dot --scripts 'steps/{task}/{task}.sh' -o ordered2 >out 2>err && grep -q 'nice=0' ordered2/one/one.sh && grep -q 'nice=1' ordered2/two/two.sh
+ok $? "scripts in folders of their own have copies in such"
 "$weft" order two.dot --scripts 'jobs/{task}.job' -o ordered >out 2>err
 [ $? = 2 ] && grep -q "one.job" err
 ok $? "a script that is not there is named"
@@ -125,12 +159,36 @@ ok $? "a pattern without {task} is refused"
 
 # --- Snakemake ---
 printf 'digraph snakemake_dag {\n 0[label = "all"];\n 1[label = "b"];\n 2[label = "a\\nx: 1"];\n 3[label = "a\\nx: 2"];\n 2 -> 1\n 3 -> 1\n 1 -> 0\n}\n' >dag.dot
+"$weft" order dag.dot --snakemake Snakefile -o ordered.smk >out 2>err
+[ $? = 2 ] && grep -q "Snakefile: cannot open" err && [ ! -e ordered.smk ]
+ok $? "a Snakefile that is not there is named"
+printf 'configfile: "config.yaml"\nconfigfile:\n    "more.yaml" # and this\nconfigfile: HERE\n' >Snakefile
+"$weft" order dag.dot --snakemake Snakefile -o Snakefile >out 2>err
+[ $? = 2 ] && grep -q "another file" err
+ok $? "nor is the user's own replaced"
+"$weft" order dag.dot --snakemake Snakefile -o ordered.smk >out 2>err && grep -qx 'configfile: "config.yaml"' ordered.smk && grep -qx 'configfile: "more.yaml" # and this' ordered.smk && grep -q 'Snakefile:4: .*--configfile' err
+ok $? "its configfiles are repeated, as a module's own do not count"
+mkdir sub && "$weft" order dag.dot --snakemake Snakefile -o sub/ordered.smk >out 2>err && grep -q "snakefile: \"$(pwd -P)/Snakefile\"" sub/ordered.smk
+ok $? "it is found from another folder"
 "$weft" order dag.dot --snakemake Snakefile -o ordered.smk >out 2>err && tr '\n' ' ' <ordered.smk | grep -q 'use rule all .* priority: 1 use rule b .* priority: 2 use rule a .* priority: 3 '
 ok $? "rules with priorities, the first with the largest"
 if command -v snakemake >/dev/null; then
-    printf 'rule all:\n    input: "b.txt"\nrule a:\n    output: "a.{x}.txt"\n    shell: "echo {wildcards.x} > {output}"\nrule b:\n    input: expand("a.{x}.txt", x=[1, 2])\n    output: "b.txt"\n    shell: "cat {input} > {output}"\n' >Snakefile
-    snakemake -s ordered.smk -c 1 >out 2>err && [ "$(cat b.txt)" = "$(printf '1\n2')" ] && grep -q "priority: 3" err
-    ok $? "Snakemake runs it"
+    printf 'word: hello\n' >config.yaml
+    cat >Snakefile <<'SMK'
+configfile: "config.yaml"
+rule all:
+    input: "b.txt"
+rule a:
+    output: "a.{x}.txt"
+    shell: "echo {config[word]} {wildcards.x} > {output}"
+rule b:
+    input: expand("a.{x}.txt", x=[1, 2])
+    output: "b.txt"
+    shell: "cat {input} > {output}"
+SMK
+    "$weft" order dag.dot --snakemake Snakefile -o ordered.smk >out 2>err && snakemake -s ordered.smk -c 1 >out 2>err &&
+        [ "$(cat b.txt)" = "$(printf 'hello 1\nhello 2')" ] && grep -q "priority: 3" err
+    ok $? "Snakemake runs it, with its configuration"
 else
     ok 0 "Snakemake runs it # SKIP no snakemake"
 fi

@@ -177,7 +177,7 @@ static bool place_statements(struct dagman_reader *r, struct dagman_scope *s, st
         else if (at.st->keyword != DAGMAN_INCLUDE) {
             array_push(&s->statements, at);
         } else {
-            struct dagman_span rest = at.st->rest, name = dagman_word(&rest);
+            struct dagman_span rest = at.st->rest, name = dagman_path_word(&rest);
             bool beside;
             char *path =
                 name.n ? dagman_find_file(r, s, f, (struct dagman_span){0}, name, &beside) : NULL;
@@ -221,7 +221,7 @@ static bool parse_declaration(struct dagman_reader *r, const struct dagman_place
             return dagman_fail(r, at, "expected SUBDAG EXTERNAL name file");
     }
     d->name = dagman_word(&rest);
-    d->submit = dagman_word(&rest);
+    d->submit = dagman_path_word(&rest);
     if (!d->name.n || !d->submit.n)
         return dagman_fail(r, at, "%s needs a name and a file: %s%s name file", keyword, keyword,
                            at->st->keyword == DAGMAN_SUBDAG ? " EXTERNAL" : "");
@@ -235,7 +235,7 @@ static bool parse_declaration(struct dagman_reader *r, const struct dagman_place
     }
     for (struct dagman_span word; (word = dagman_word(&rest)).n;) {
         if (dagman_is(word, "DIR")) {
-            d->dir = dagman_word(&rest);
+            d->dir = dagman_path_word(&rest);
             if (!d->dir.n)
                 return dagman_fail(r, at, "DIR needs the name of a folder");
         } else if (dagman_is(word, "DONE")) {

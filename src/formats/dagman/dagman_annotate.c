@@ -18,7 +18,9 @@
 #include <string.h>
 
 enum { MOST_COPIES = 10000 };
-#define ANNOTATION "# weft order: larger is earlier; these override what stands above\n"
+#define COPY_MARK "# weft order: "
+#define ANNOTATION COPY_MARK "larger is earlier; these override what stands above\n"
+#define NO_PRIORITIES COPY_MARK "a copy, in which files have the names of their copies\n"
 
 struct annotator {
     struct dagman_reader *r;
@@ -29,6 +31,7 @@ struct annotator {
     char **copy;       /* of each scope: the name of its copy in the statement, NULL: none */
     const char *stem;  /* of the copy of the top-level file: it is in the names of the others */
     size_t stem_length;
+    ARRAY(struct dagman_span) outer; /* nodes of splices of which this scope states a priority */
     struct format_copies *out;
     struct error *err;
 };
@@ -69,7 +72,7 @@ static struct dagman_span statement_file(const struct dagman_statement *st,
         dagman_word(&rest);
     if (st->keyword != DAGMAN_INCLUDE)
         *name = dagman_word(&rest);
-    return dagman_word(&rest);
+    return dagman_path_word(&rest);
 }
 
 /* dir/inner.dag becomes dir/inner.OUT.s1+s2.dag: found the way that the file itself was. */
@@ -84,10 +87,10 @@ static char *copy_name(const struct annotator *a, struct dagman_span file, const
     strbuf_add_bytes(&name, file.at, (size_t)(suffix - file.at));
     strbuf_add_char(&name, '.');
     strbuf_add_bytes(&name, a->stem, a->stem_length);
-    if (n) { /* else a file that the top-level one includes */
+    if (n) /* else a file that the top-level one includes */
         strbuf_add_char(&name, '.');
-        strbuf_add_bytes(&name, prefix, n - 1);
-    }
+    for (size_t i = 0; i + 1 < n; i++) /* a splice's name may hold what a file's cannot */
+        strbuf_printf(&name, prefix[i] == '/' ? "%%%02X" : "%c", prefix[i]);
     strbuf_add_bytes(&name, suffix, (size_t)(end - suffix));
     return strbuf_steal(&name);
 }
@@ -96,6 +99,21 @@ static char *copy_name(const struct annotator *a, struct dagman_span file, const
 static char *copy_path(const char *original, const char *name)
 {
     return file_beside(original, file_basename(name));
+}
+
+/* What stands there is replaced only if an earlier annotation made it: users have files, too. */
+static bool may_write_copy(struct annotator *a, const char *path)
+{
+    struct text there;
+    if (!file_exists(path))
+        return true;
+    if (!file_read(path, &there, a->err))
+        return false;
+    bool ours = memmem(there.at, there.n, COPY_MARK, sizeof COPY_MARK - 1) != NULL;
+    text_free(&there);
+    return ours || error_at(a->err, path, 0,
+                            "a copy with priorities would replace this file of yours; give -o "
+                            "another name, which copies have in theirs");
 }
 
 /* ---- texts ---- */
@@ -121,25 +139,65 @@ static size_t users_length(const char *text, size_t length)
     return (size_t)(found - text);
 }
 
-/* The lines end as the file's do; one that a backslash would join to ours is ended first. */
-static void begin_annotation(struct strbuf *out, bool *crlf)
+/* Does the last line end in a backslash, so that DAGMan would join ours to it? */
+static bool ends_joined(const struct strbuf *out)
 {
-    *crlf = out->n > 1 && memmem(out->at, out->n, "\r\n", 2);
-    const char *newline = *crlf ? "\r\n" : "\n";
-    if (out->n && out->at[out->n - 1] == '\\')
-        strbuf_add(out, newline);
-    if (out->n && out->at[out->n - 1] != '\n')
-        strbuf_add(out, newline);
-    strbuf_add_bytes(out, ANNOTATION, sizeof ANNOTATION - 2);
-    strbuf_add(out, newline);
+    size_t end = out->n;
+    if (end && out->at[end - 1] == '\n')
+        end--;
+    while (end && memchr(" \t\r\v\f", out->at[end - 1], 5))
+        end--;
+    return end && out->at[end - 1] == '\\';
 }
 
-/* DAGMan takes whole numbers, negative ones too. */
-static void add_priority(struct strbuf *out, const char *name, size_t n, int64_t value, bool crlf)
+/* The lines end as the file's do; one that a backslash would join to ours is ended by an empty one.
+ * Is a line to end in CR LF? */
+static bool add_mark(struct strbuf *out, const char *mark)
 {
-    strbuf_add(out, "PRIORITY ");
-    strbuf_add_bytes(out, name, n);
-    strbuf_printf(out, " %lld%s", (long long)value, crlf ? "\r\n" : "\n");
+    bool crlf = out->n > 1 && memmem(out->at, out->n, "\r\n", 2);
+    const char *newline = crlf ? "\r\n" : "\n";
+    bool joined = ends_joined(out);
+    if (out->n && out->at[out->n - 1] != '\n')
+        strbuf_add(out, newline);
+    if (joined)
+        strbuf_add(out, newline);
+    strbuf_add_bytes(out, mark, strlen(mark) - 1);
+    strbuf_add(out, newline);
+    return crlf;
+}
+
+/* What is added to one scope's copy. */
+struct annotation {
+    struct strbuf *out;
+    bool begun, crlf;
+};
+
+/* DAGMan takes whole numbers, negative ones too. */
+static void add_priority(struct annotation *n, const char *name, size_t length, int64_t value)
+{
+    if (!n->begun)
+        n->crlf = add_mark(n->out, ANNOTATION);
+    n->begun = true;
+    strbuf_add(n->out, "PRIORITY ");
+    strbuf_add_bytes(n->out, name, length);
+    strbuf_printf(n->out, " %lld%s", (long long)value, n->crlf ? "\r\n" : "\n");
+}
+
+/* Nodes of splices whose priorities the scope itself stated. */
+static void add_outer_priorities(struct annotator *a, uint32_t scope, struct annotation *n)
+{
+    struct dagman_reader *r = a->r;
+    struct strbuf full = {0};
+    for (size_t i = 0; i < a->outer.n; i++) {
+        strbuf_clear(&full);
+        strbuf_add(&full, r->noted.at[scope].prefix);
+        strbuf_add_bytes(&full, a->outer.at[i].at, a->outer.at[i].n);
+        uint32_t t = builder_find_task(r->b, full.at, full.n);
+        if (t != NONE && !r->nodes.at[t].apart)
+            add_priority(n, a->outer.at[i].at, a->outer.at[i].n, a->priority[t] - a->base[scope]);
+    }
+    a->outer.n = 0;
+    strbuf_free(&full);
 }
 
 /* The scope's own nodes, and the sub-dags that stand in it. FINAL and its like are in no order. */
@@ -148,27 +206,24 @@ static void add_priorities(struct annotator *a, uint32_t scope, struct strbuf *o
     struct dagman_reader *r = a->r;
     const struct dagman_noted *s = &r->noted.at[scope];
     size_t prefix = strlen(s->prefix);
-    bool begun = false, crlf = false;
+    struct annotation n = {.out = out};
     for (uint32_t t = s->first; t < s->last; t++) {
         if (r->nodes.at[t].apart)
             continue;
-        if (!begun)
-            begin_annotation(out, &crlf);
-        begun = true;
         const char *name = builder_task_name(r->b, t) + prefix;
-        add_priority(out, name, strlen(name), a->priority[t] - a->base[scope], crlf);
+        add_priority(&n, name, strlen(name), a->priority[t] - a->base[scope]);
     }
     for (uint32_t i = scope + 1; i < r->noted.n; i++) {
         const struct dagman_noted *child = &r->noted.at[i];
         if (child->parent != scope || child->st->keyword != DAGMAN_SUBDAG)
             continue;
-        if (!begun)
-            begin_annotation(out, &crlf);
-        begun = true;
         struct dagman_span name;
         statement_file(child->st, &name);
-        add_priority(out, name.at, name.n, a->base[i] - a->base[scope], crlf);
+        add_priority(&n, name.at, name.n, a->base[i] - a->base[scope]);
     }
+    add_outer_priorities(a, scope, &n);
+    if (!n.begun && scope)
+        add_mark(out, NO_PRIORITIES);
 }
 
 static bool copy_text(struct annotator *a, uint32_t scope, const struct dagman_file *f,
@@ -191,7 +246,10 @@ static bool copy_include(struct annotator *a, uint32_t scope, const struct dagma
     bool good = inner && copy_text(a, scope, inner, &text, &changed);
     if (good && changed) {
         *name = copy_name(a, file, s->prefix);
-        array_push(&a->out->files, (struct format_copy){copy_path(path, *name), text});
+        char *to = copy_path(path, *name);
+        good = may_write_copy(a, to);
+        add_mark(&text, NO_PRIORITIES);
+        array_push(&a->out->files, (struct format_copy){to, text});
         text = (struct strbuf){0};
     }
     strbuf_free(&text);
@@ -212,6 +270,15 @@ static bool new_name(struct annotator *a, uint32_t scope, const struct dagman_fi
     return true;
 }
 
+/* One of the user's own. What it says of a splice's node stands behind what the splice's copy says. */
+static void note_priority(struct annotator *a, const struct dagman_statement *st)
+{
+    struct dagman_span rest = st->rest, name = dagman_word(&rest);
+    a->out->overridden++;
+    if (name.n && memchr(name.at, '+', name.n))
+        array_push(&a->outer, name);
+}
+
 /* The file as it was, with the names of copies in it. Offsets in the parsed text, in which the
  * statements stand, are those of the original. */
 static bool copy_text(struct annotator *a, uint32_t scope, const struct dagman_file *f,
@@ -222,7 +289,7 @@ static bool copy_text(struct annotator *a, uint32_t scope, const struct dagman_f
     for (size_t i = 0; i < f->statements.n; i++) {
         const struct dagman_statement *st = &f->statements.at[i];
         if (st->keyword == DAGMAN_PRIORITY && (size_t)(st->rest.at - parsed) < length)
-            a->out->overridden++;
+            note_priority(a, st);
         if (st->keyword != DAGMAN_SPLICE && st->keyword != DAGMAN_SUBDAG &&
             st->keyword != DAGMAN_INCLUDE)
             continue;
@@ -269,6 +336,8 @@ static bool copy_scopes(struct annotator *a, const char *path)
         }
         char *to = i ? copy_path(s->file->path, a->copy[i]) : mem_copy_string(path);
         array_push(&a->out->files, (struct format_copy){to, text});
+        if (i && !may_write_copy(a, to))
+            return false;
     }
     return true;
 }
@@ -298,6 +367,7 @@ bool dagman_annotate(const struct format_source *source, const struct workflow *
     bool good = copy_scopes(&a, path);
     for (size_t i = 0; i < r.noted.n; i++)
         free(a.copy[i]);
+    array_free(&a.outer);
     free(a.copy);
     free(a.top);
     free(a.base);

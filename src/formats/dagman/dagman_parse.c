@@ -76,6 +76,20 @@ struct dagman_span dagman_word(struct dagman_span *rest)
     return word;
 }
 
+/* The name of a file or folder: a word, or what stands between double quotes. */
+struct dagman_span dagman_path_word(struct dagman_span *rest)
+{
+    struct dagman_span ahead = *rest, word = dagman_word(&ahead);
+    const char *close = NULL;
+    if (word.n > 1 && *word.at == '"')
+        close = memchr(word.at + 1, '"', (size_t)(rest->at + rest->n - word.at - 1));
+    if (!close)
+        return dagman_word(rest);
+    rest->n -= (uint32_t)(close + 1 - rest->at);
+    rest->at = close + 1;
+    return (struct dagman_span){word.at + 1, (uint32_t)(close - word.at - 1)};
+}
+
 static enum dagman_keyword keyword_of(struct dagman_span word)
 {
     for (int i = 0; i < DAGMAN_KEYWORDS; i++)
@@ -93,8 +107,24 @@ struct lines {
     size_t line; /* number of the next physical line */
 };
 
-/* The next logical line: a backslash at its end joins the following one. In place: backslash and
- * newline become blanks. */
+/* Where the line's text ends: blanks at its end do not count. */
+static char *line_stop(char *start, char *eol)
+{
+    while (eol > start && dagman_is_blank(eol[-1]))
+        eol--;
+    return eol;
+}
+
+static bool is_comment(const char *start, const char *stop)
+{
+    while (start < stop && dagman_is_blank(*start))
+        start++;
+    return start < stop && *start == '#';
+}
+
+/* The next logical line: a backslash at its end joins the following one. A comment ends with its own
+ * line, and one between joined lines counts as blanks, both as in DAGMan. In place: backslash, newline
+ * and such comments become blanks. */
 static bool next_line(struct lines *s, struct dagman_span *out, size_t *line)
 {
     if (s->at >= s->end)
@@ -102,18 +132,20 @@ static bool next_line(struct lines *s, struct dagman_span *out, size_t *line)
     char *start = s->at;
     *line = s->line;
     for (;;) {
-        char *eol = memchr(s->at, '\n', (size_t)(s->end - s->at));
-        char *stop = eol ? eol : s->end, *last = stop;
+        char *begin = s->at, *eol = memchr(begin, '\n', (size_t)(s->end - begin));
+        char *stop = eol ? eol : s->end, *last = line_stop(begin, stop);
+        bool comment = is_comment(begin, last), joined = last > begin && last[-1] == '\\';
         s->at = eol ? eol + 1 : s->end;
         s->line++;
-        if (last > start && last[-1] == '\r')
-            *--last = ' ';
-        if (last > start && last[-1] == '\\' && eol) {
-            last[-1] = *eol = ' ';
-            continue;
-        }
-        if (last > start && last[-1] == '\\')
+        if (joined)
             last[-1] = ' ';
+        if (comment && begin > start)
+            memset(begin, ' ', (size_t)(last - begin));
+        if (joined && eol && !(comment && begin == start)) {
+            *eol = ' ';
+            if (s->at < s->end)
+                continue;
+        }
         *out = (struct dagman_span){start, (uint32_t)(stop - start)};
         return true;
     }
@@ -218,7 +250,8 @@ int dagman_sniff(const char *path, const char *text, size_t length)
     (void)path;
     const char *p = text, *end = text + (length < 8192 ? length : 8192);
     int sure = 0, seen = 0;
-    bool block = false, continued = false;
+    char block = 0; /* what a block's last line begins with: } or @; 0: none is open */
+    bool continued = false;
     if (length >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
         p += 3;
     size_t signature = sizeof DAGMAN_SIGNATURE - 1;
@@ -228,13 +261,16 @@ int dagman_sniff(const char *path, const char *text, size_t length)
         const char *eol = memchr(p, '\n', (size_t)(end - p)), *stop = eol ? eol : end;
         if (!eol && length > 8192)
             break; /* cut in the middle of a line */
+        while (stop > p && dagman_is_blank(stop[-1]))
+            stop--;
         struct dagman_span line = {p, (uint32_t)(stop - p)}, word = dagman_word(&line);
-        bool skip = continued || !word.n || *word.at == '#';
-        continued = stop > p &&
-                    (stop[-1] == '\\' || (stop - p > 1 && stop[-1] == '\r' && stop[-2] == '\\'));
+        bool comment = word.n && *word.at == '#', skip = continued || !word.n || comment;
+        continued = stop > p && stop[-1] == '\\' && (continued || !comment);
         p = eol ? eol + 1 : end;
         if (block) {
-            block = !(word.n && (*word.at == '}' || *word.at == '@'));
+            if (word.n && *word.at == block)
+                block = 0;
+            continued = false;
             continue;
         }
         if (skip)
@@ -249,7 +285,7 @@ int dagman_sniff(const char *path, const char *text, size_t length)
         if (!first.n && k != DAGMAN_REJECT)
             return 0;
         if (second.n && (*second.at == '{' || *second.at == '@'))
-            block = true;
+            block = *second.at == '{' ? '}' : '@';
         if ((k <= DAGMAN_SPLICE && second.n) || (k == DAGMAN_PARENT && second.n))
             sure = 3;
         else if (second.n && sure < 2)

@@ -73,6 +73,8 @@ void dagman_file_free(
 
 /* The next blank-separated word of `rest`, which moves behind it; n is 0 when there is none. */
 struct dagman_span dagman_word(struct dagman_span *rest);
+/* The same of a file's name, which may stand in double quotes with blanks in it. */
+struct dagman_span dagman_path_word(struct dagman_span *rest);
 bool dagman_is(struct dagman_span word, const char *text); /* in any case of letters */
 const char *dagman_keyword_name(enum dagman_keyword keyword);
 /* The first line of what weft writes: without a node, nothing else tells that it is a DAGMan file.

@@ -91,6 +91,9 @@ double log_bytes(const char *text, size_t length)
     return unit && value > 0 ? value * exp2(10 * (double)(unit - units)) : 0;
 }
 
+/* As milliseconds 1973, as seconds the year 5138. */
+#define LEAST_MILLISECONDS 1e11
+
 /* Local time, as both systems write it. */
 double log_time(const char *text, size_t length)
 {
@@ -98,8 +101,9 @@ double log_time(const char *text, size_t length)
     double number;
     if (!length || length >= sizeof copy)
         return NAN;
+    /* Nextflow's raw traces have milliseconds, sacct under SLURM_TIME_FORMAT=%s seconds */
     if (scan_parse_number(text, length, &number))
-        return number / 1000; /* Nextflow's raw traces: milliseconds */
+        return number < LEAST_MILLISECONDS ? number : number / 1000;
     memcpy(copy, text, length);
     copy[length] = 0;
     struct tm tm = {.tm_isdst = -1};

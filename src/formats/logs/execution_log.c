@@ -136,26 +136,65 @@ static uint32_t node_number(struct intern *nodes, struct run_record *r, const ch
 
 /* ---- logs without a graph ---- */
 
-/* A task that was tried twice stands twice, under one name: Nextflow's does; sacct's have ids. */
-static bool record_of_log(const struct format_source *source, const struct execution_log *log,
+/* How often a task was tried, and whether that ended well. */
+struct logged_task {
+    int tries;
+    bool done;
+    uint32_t twins, newest; /* tasks of the same name, this one counted; the last of them */
+};
+typedef ARRAY(struct logged_task) logged_tasks;
+
+static uint32_t logged_task_new(struct builder *b, logged_tasks *tasks, const char *name, size_t n,
+                                const char *kind)
+{
+    uint32_t task = builder_task(b, name, n, 0);
+    if (task != NONE) {
+        builder_kind(b, task, kind, strlen(kind));
+        array_push(tasks, (struct logged_task){.twins = 1, .newest = task});
+    }
+    return task;
+}
+
+/* The task of an attempt, new or known; NONE: an error of the builder's. One that was tried twice stands
+ * twice under one name; where names are no ids (Nextflow's tags), one that is through already is another. */
+static uint32_t task_of_attempt(struct builder *b, logged_tasks *tasks,
+                                const struct logged_attempt *a, bool ids)
+{
+    uint32_t first = builder_find_task(b, a->name, strlen(a->name)), task;
+    if (first == NONE)
+        return logged_task_new(b, tasks, a->name, strlen(a->name), a->kind);
+    if (ids || !tasks->at[tasks->at[first].newest].done)
+        return tasks->at[first].newest;
+    struct strbuf name = {0};
+    do {
+        strbuf_clear(&name);
+        strbuf_printf(&name, "%s #%u", a->name, ++tasks->at[first].twins);
+    } while (builder_find_task(b, name.at, name.n) != NONE);
+    task = logged_task_new(b, tasks, name.at, name.n, a->kind);
+    if (task != NONE)
+        tasks->at[first].newest = task;
+    strbuf_free(&name);
+    return task;
+}
+
+/* Attempts of which no time is known cannot be told from what did not run: both are counted. */
+static bool record_of_log(const struct format_source *source, struct execution_log *log,
                           struct run_record *r, struct error *err)
 {
     struct builder *b = builder_new(source->path, "log");
     struct intern nodes;
-    ARRAY(uint32_t) tries = {0};
+    logged_tasks tasks = {0};
     intern_init(&nodes);
     for (size_t i = 0; i < log->attempts.n; i++) {
         const struct logged_attempt *a = &log->attempts.at[i];
-        if (isnan(a->start) || !(a->seconds >= 0))
+        if (isnan(a->start) || !(a->seconds >= 0)) {
+            log->left_out++;
             continue;
-        uint32_t task = builder_find_task(b, a->name, strlen(a->name));
-        if (task == NONE) {
-            task = builder_task(b, a->name, strlen(a->name), 0);
-            if (task == NONE)
-                break;
-            builder_kind(b, task, a->kind, strlen(a->kind));
-            array_push(&tries, 0);
         }
+        uint32_t task = task_of_attempt(b, &tasks, a, log->ids);
+        if (task == NONE)
+            break;
+        tasks.at[task].done = a->outcome == TRACE_DONE;
         array_push(&r->events, (struct trace_event){.kind = TRACE_TASK,
                                                     .id = task,
                                                     .node = node_number(&nodes, r, a->node),
@@ -164,13 +203,13 @@ static bool record_of_log(const struct format_source *source, const struct execu
                                                     .finish = a->start + a->seconds,
                                                     .outcome = a->outcome,
                                                     .status = a->status,
-                                                    .attempt = ++tries.at[task],
+                                                    .attempt = ++tasks.at[task].tries,
                                                     .cpu = isnan(a->cpu) ? 0 : a->cpu,
                                                     .memory = a->memory,
                                                     .read = a->read,
                                                     .written = a->written});
     }
-    array_free(&tries);
+    array_free(&tasks);
     intern_free(&nodes);
     r->workflow = builder_finish(b, err);
     return r->workflow != NULL;

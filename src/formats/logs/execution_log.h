@@ -6,7 +6,7 @@
  *     Slurm                    sacct -P: a line a job and a line a step, no edges
  *
  * A log is a table of attempts. Tasks that ended badly are kept as such; those that did not run (cached,
- * pending) are left out and counted. */
+ * pending), or of which no time is stated, are left out and counted. */
 #pragma once
 #include "formats/format.h"
 #include "model/record.h"
@@ -22,7 +22,8 @@ struct logged_attempt {
 
 struct execution_log {
     ARRAY(struct logged_attempt) attempts;
-    size_t left_out; /* rows of tasks that did not run */
+    size_t left_out; /* rows of tasks that did not run, or of which no time is stated */
+    bool ids;        /* a name is one task's; else tasks may share it */
 };
 void execution_log_free(struct execution_log *log);
 
@@ -57,5 +58,6 @@ size_t log_table_column(const struct log_table *t, const char *name);   /* SIZE_
 const char *log_table_cell(const struct log_table *t, size_t column, size_t *length);
 /* Bytes of "1536K", "1.2 GB" (of 1024s) or "7"; 0: none. */
 double log_bytes(const char *text, size_t length);
-/* Seconds since 1970 of "2026-11-16T09:00:00", "2026-11-16 09:00:00.123" or milliseconds; NAN: none. */
+/* Seconds since 1970 of "2026-11-16T09:00:00", "2026-11-16 09:00:00.123", seconds or milliseconds; NAN:
+ * none. */
 double log_time(const char *text, size_t length);

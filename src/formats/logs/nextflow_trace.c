@@ -65,7 +65,7 @@ static char *nextflow_kind(const struct log_table *t, const struct nextflow_colu
                  : mem_copy_bytes(text, n);
 }
 
-/* A row; one that did not run is counted and left out. */
+/* A row; one that did not run is counted and left out. An aborted one did if it has a time. */
 static void nextflow_row(const struct log_table *t, const struct nextflow_columns *c,
                          struct execution_log *log)
 {
@@ -73,11 +73,12 @@ static void nextflow_row(const struct log_table *t, const struct nextflow_column
     const char *text = log_table_cell(t, c->status, &n);
     bool good = n == 9 && memcmp(text, "COMPLETED", 9) == 0;
     bool bad = n == 6 && memcmp(text, "FAILED", 6) == 0;
-    if (!good && !bad) {
+    bool aborted = n == 7 && memcmp(text, "ABORTED", 7) == 0;
+    if (!good && !bad && !aborted) {
         log->left_out++;
         return;
     }
-    struct logged_attempt a = {.outcome = good ? TRACE_DONE : TRACE_FAILED};
+    struct logged_attempt a = {.outcome = good ? TRACE_DONE : bad ? TRACE_FAILED : TRACE_CANCELLED};
     int64_t status = 0;
     text = log_table_cell(t, c->exit, &n);
     if (scan_parse_integer(text, n, &status) && status >= 0 && status < 256)

@@ -69,7 +69,7 @@ static bool sacct_outcome(const char *state, size_t n, int *outcome)
         {"TIMEOUT", TRACE_TIMEOUT},       {"OUT_OF_MEMORY", TRACE_MEMORY},
         {"CANCELLED", TRACE_CANCELLED},   {"PREEMPTED", TRACE_NODE_FAILED},
         {"NODE_FAIL", TRACE_NODE_FAILED}, {"BOOT_FAIL", TRACE_NODE_FAILED},
-        {"DEADLINE", TRACE_TIMEOUT},
+        {"DEADLINE", TRACE_TIMEOUT},      {"REQUEUED", TRACE_CANCELLED},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (starts_with(state, n, known[i].state)) {
@@ -121,6 +121,8 @@ static void sacct_job(const struct log_table *t, const struct sacct_columns *c,
     text = log_table_cell(t, c->cpu, &n);
     a.cpu = sacct_seconds(text, n);
     text = log_table_cell(t, c->exit, &n);
+    n = a.outcome == TRACE_NODE_FAILED ? 0
+                                       : n; /* our statuses of it say which part of the machine */
     const char *colon = n ? memchr(text, ':', n) : NULL;
     int64_t code = 0, signal = 0;
     if (scan_parse_integer(text, colon ? (size_t)(colon - text) : n, &code) && code > 0 &&
@@ -196,6 +198,7 @@ bool sacct_read(const struct format_source *source, struct execution_log *log, s
         .written = log_table_column(&t, "MaxDiskWrite"),
         .node = log_table_column(&t, "NodeList"),
     };
+    log->ids = true;
     if (c.id == SIZE_MAX || c.name == SIZE_MAX || c.state == SIZE_MAX || c.start == SIZE_MAX ||
         (c.raw == SIZE_MAX && c.elapsed == SIZE_MAX))
         return error_at(

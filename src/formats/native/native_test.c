@@ -89,7 +89,8 @@ static void test_full(void)
     is_int(w->cores[1], 2, "default cores");
     is_dbl(w->memory[1], 100e6, 0, "default memory");
     is_int(w->retries[1], 1, "default retries");
-    is_dbl(w->timeout[1], 3600, 0, "default timeout");
+    is_dbl(w->timeout[2], 3600, 0, "default timeout");
+    ok(w->timeout[1] == INFINITY, "a call cannot have one");
     ok(w->flags[1] & TASK_NOT_REPLICABLE, "default replicable");
     ok(w->flags[1] & TASK_CALL, "call");
     is_str(workflow_text(w, w->kind[1]), "smooth", "the kind of a call is its name");
@@ -117,7 +118,7 @@ static void test_full(void)
     if (ok(again, "and read again %s", err.text)) {
         ok(workflow_equal(w, again, &err), "equal %s", err.text);
         bool same = again->nparameters == 3 && again->deadline[0] == 7200 &&
-                    again->priority[0] == -3 && again->timeout[1] == 3600 &&
+                    again->priority[0] == -3 && again->timeout[2] == 3600 &&
                     again->retries[1] == 1 && again->time[0].seconds == 14 &&
                     memcmp(w->flags, again->flags, w->ntasks * sizeof *w->flags) == 0 &&
                     strcmp(workflow_text(again, again->parameter_value[1]), "a b") == 0 &&

@@ -573,15 +573,16 @@ static void all_temporary(struct native_reading *r, yaml_ref v)
         all_temporary(r, yaml_type(y, v) == YAML_MAPPING ? yaml_value(e) : e);
 }
 
-/* A function runs in weft itself: there is no command that could run in something. */
-static bool refuse_for_call(const struct native_reading *r, yaml_ref body)
+/* A function runs in weft itself: no command runs in something, no process could be ended or counted. */
+static bool refuse_for_call(const struct native_reading *r, uint32_t task, yaml_ref body)
 {
-    static const char *const of_commands[] = {"shell",
+    static const char *const of_commands[] = {"shell", "timeout", "processes",
 #define SURROUNDINGS_KEY(name) #name,
                                               TASK_TEXTS(SURROUNDINGS_KEY)
 #undef SURROUNDINGS_KEY
     };
     const struct yaml *y = &r->file.y;
+    builder_forget_limits(r->b, task); /* of the defaults */
     if (yaml_type(y, body) != YAML_MAPPING || yaml_get(y, body, "call") == YAML_NONE)
         return true;
     for (size_t i = 0; i < sizeof of_commands / sizeof *of_commands; i++) {
@@ -666,7 +667,7 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
         native_check_retries(r, body);
     if ((answers.env || r->defaults != YAML_NONE) && !native_read_env(r, task, body))
         return false;
-    if (is_call && !refuse_for_call(r, body))
+    if (is_call && !refuse_for_call(r, task, body))
         return false;
     if (r->outside != YAML_NONE && r->is_file && command != YAML_NONE &&
         !(answers.flags & TASK_IN_PLACE))
