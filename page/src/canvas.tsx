@@ -44,7 +44,7 @@ export type PictureProps = {
     version?: unknown; /* draws again when it changes */
 };
 
-const drawing = matchMedia("(prefers-color-scheme: dark)");
+const drawing = [matchMedia("(prefers-color-scheme: dark)"), matchMedia("print")]; /* what colours depend on */
 
 class Surface {
     props!: PictureProps;
@@ -253,7 +253,7 @@ function attend(s: Surface, hint: (at: { x: number; y: number; text: string } | 
     on("pointerleave", leave);
     on("wheel", wheel);
     on("keydown", key);
-    drawing.addEventListener("change", theme, { signal: stop.signal });
+    for (const one of drawing) one.addEventListener("change", theme, { signal: stop.signal });
     return () => {
         stop.abort();
         watcher.disconnect();
@@ -331,5 +331,8 @@ export function fitting(context: CanvasRenderingContext2D, text: string, room: n
         const cut = `${words.slice(0, n).join("").replace(/[_\-./@=,: ]+$/, "")}…`;
         if (context.measureText(cut).width <= room) return cut;
     }
+    /* a name that is one long word is better cut than not there, where there is room for a good part of it */
+    for (let n = words[0].length > 20 && room > 70 ? Math.floor((text.length * room) / context.measureText(text).width) : 0; n > 7; n--)
+        if (context.measureText(`${text.slice(0, n)}…`).width <= room) return `${text.slice(0, n)}…`;
     return "";
 }

@@ -2,22 +2,29 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { address, go, goTo, link } from "./address";
+import { Name } from "./name";
 import { type About, type Fact, type RunHead, ask, changes, tell } from "./server";
 import { views } from "./views";
-import { bytes, count, moment, seconds, signs } from "./words";
+import { bytes, count, moment, plural, seconds, signs } from "./words";
 
-/* "2d", "3h" or a day: seconds since 1970, as the server wants them; "": any time. */
+/* "2d", "3h" or a day, here: seconds since 1970, as the server wants them; "": any time. What is none of these is no condition less. */
 function sinceOf(text: string): string {
-    const ago = /^\s*(\d+(?:\.\d+)?)\s*([smhdw])\s*$/.exec(text);
+    const ago = /^\s*(\d+(?:\.\d+)?)\s*([smhdw])\s*$/.exec(text), day = /^\s*(\d{4})-(\d\d?)-(\d\d?)\s*$/.exec(text);
     if (ago) return String(Date.now() / 1000 - Number(ago[1]) * { s: 1, m: 60, h: 3600, d: 86400, w: 604800 }[ago[2] as "s"]);
-    const day = Date.parse(text);
-    return Number.isNaN(day) ? "" : String(day / 1000);
+    if (day) return String(new Date(Number(day[1]), Number(day[2]) - 1, Number(day[3])).getTime() / 1000);
+    if (text.trim()) throw new Error(`Since is '${text}'; expected a time ago (2d, 12h) or a day (2026-11-15).`);
+    return "";
 }
 
-/* A digest is asked for in the words of `weft history --where`; only letters of one get in. */
-function whereOf(where: string, digest: string): string {
-    const hex = digest.replace(/[^0-9a-fA-F]/g, "").toUpperCase();
-    return hex ? `SELECT DISTINCT id >> 32 FROM files WHERE hex(digest) LIKE '${hex}%'` : where;
+/* The beginning of a digest, as people copy it, is asked for in the words of `weft history --where`, in which there is room for one
+ * question. */
+function contentOf(where: string, digest: string): { where: string; digest: string } {
+    const hex = digest.trim();
+    if (!hex) return { where, digest: "" };
+    if (!/^[0-9a-fA-F]{1,64}$/.test(hex)) throw new Error(`Digest is '${hex}'; expected the hexadecimal digits of a file's content, or the first of them.`);
+    if (hex.length === 64) return { where, digest: hex };
+    if (where) throw new Error("Beside Where, a digest needs all of its 64 digits: a click on a file's digest in the record of its run has them.");
+    return { where: `SELECT DISTINCT id >> 32 FROM files WHERE hex(digest) LIKE '${hex.toUpperCase()}%'`, digest: "" };
 }
 
 function Search() {
@@ -41,7 +48,7 @@ function Search() {
                 Workflow <input name="workflow" key={workflow} defaultValue={workflow} placeholder="part of its name" />
             </label>
             <label>
-                Since <input name="since" size={9} key={since} defaultValue={since} placeholder="2d, 2026-11-15" />
+                Since <input name="since" size={11} key={since} defaultValue={since} placeholder="2d, 2026-11-15" />
             </label>
             <label>
                 Digest <input name="digest" size={12} key={digest} defaultValue={digest} placeholder="of a file's content" spellcheck={false} />
@@ -69,7 +76,7 @@ function Row({ head, chosen }: { head: RunHead; chosen: boolean }) {
                     {head.run}
                 </a>
             </td>
-            <td>{head.workflow ?? "–"}</td>
+            <td class="workflow"><Name of={head.workflow ?? "–"} /></td>
             <td class={`state ${head.outcome}`}>
                 {signs[head.outcome] ?? "?"} {head.outcome}
             </td>
@@ -90,7 +97,8 @@ function Runs() {
     const newest = changes.value;
     useEffect(() => {
         let current = true; /* an answer that comes after a newer question is not shown */
-        ask<{ runs: RunHead[] }>("/api/runs", { where: whereOf(where, digest), words, workflow, since: sinceOf(since), failed }).then(
+        const asked = async () => ask<{ runs: RunHead[] }>("/api/runs", { ...contentOf(where, digest), words, workflow, since: sinceOf(since), failed });
+        asked().then(
             (found) => current && ((runs.value = found.runs), (problem.value = "")),
             (error: Error) => current && ((runs.value = []), (problem.value = error.message)),
         );
@@ -199,7 +207,12 @@ function Doings({ run, about }: { run: string; about: About }) {
     );
 }
 
-type RunFiles = { folder: string | null; file: string | null; files: { path: string; maker: string | null; bytes: number | null; produced: boolean; digest: string }[] };
+/* What a list leaves out, and where all of it is. */
+function Rest({ of, shown, where }: { of: number; shown: number; where: string }) {
+    return of > shown ? <p class="soft">and {count(of - shown)} more: <code>{where}</code> has all.</p> : null;
+}
+
+type RunFiles = { folder: string | null; file: string | null; /* of which the first are told */ found: number; files: { path: string; maker: string | null; bytes: number | null; produced: boolean; digest: string }[] };
 
 /* Files of a run; each leads to where it comes from, and its digest to who else has it. */
 function Files({ run }: { run: string }) {
@@ -213,7 +226,7 @@ function Files({ run }: { run: string }) {
     const whole = (path: string) => (path.startsWith("/") || !found.value!.folder ? path : `${found.value!.folder}/${path}`);
     return (
         <details>
-            <summary>{found.value.files.length} {found.value.files.length === 1 ? "file" : "files"}</summary>
+            <summary>{plural(found.value.found, "file")}</summary>
             <table>
                 <thead><tr><th>file</th><th>made by</th><th>size</th><th>digest</th></tr></thead>
                 <tbody>
@@ -222,11 +235,12 @@ function Files({ run }: { run: string }) {
                             <td class="names"><a href={link("database", { lineage: whole(file.path) })}>{file.path}</a></td>
                             <td class="names">{file.maker ?? <span class="soft">an input</span>}</td>
                             <td class="number">{bytes(file.bytes)}</td>
-                            <td>{file.digest ? <a href={link("database", { digest: file.digest.slice(0, 16) })}><code>{file.digest.slice(0, 12)}</code></a> : "–"}</td>
+                            <td>{file.digest ? <a href={link("database", { digest: file.digest })}><code>{file.digest.slice(0, 12)}</code></a> : "–"}</td>
                         </tr>
                     ))}
                 </tbody>
             </table>
+            <Rest of={found.value.found} shown={100} where={`weft history ${run} --files --limit 0`} />
         </details>
     );
 }
@@ -288,7 +302,9 @@ function Compared({ before, after }: { before: string; after: string }) {
         );
         return () => void (current = false);
     }, [before, after]);
+    const all = `weft history --compare ${before} ${after} --json`;
     const rows = (title: string, list: ChangeRow[]) => (
+        <>
         <table>
             <caption>{title}</caption>
             <thead><tr><th>name</th><th>run {before}</th><th>run {after}</th><th>change</th></tr></thead>
@@ -303,6 +319,8 @@ function Compared({ before, after }: { before: string; after: string }) {
                 ))}
             </tbody>
         </table>
+        <Rest of={list.length} shown={40} where={all} />
+        </>
     );
     return (
         <section class="run" aria-label={`runs ${before} and ${after}`}>
@@ -327,6 +345,7 @@ function Compared({ before, after }: { before: string; after: string }) {
                             ))}
                         </tbody>
                     </table>
+                    <Rest of={found.value.differences.length} shown={100} where={all} />
                     {rows("by kind, the mean of a task", found.value.kinds)}
                     {rows("by task, most changed first", found.value.tasks)}
                 </>

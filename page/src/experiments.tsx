@@ -7,7 +7,7 @@ import { Chart, number } from "./chart";
 import { Result } from "./result";
 import { type About, type FolderFile, ask, changes, heard, tell } from "./server";
 import { views } from "./views";
-import { seconds } from "./words";
+import { plural, seconds } from "./words";
 
 type Row = { label: string; choices: (string | null)[]; results: string[]; there: number; values?: Record<string, string> };
 type Experiment = {
@@ -108,6 +108,7 @@ function Grid({ x, best, pick }: { x: Experiment; best: number; pick: (row: numb
                     </tbody>
                 </table>
             ))}
+            {groups.size > 24 ? <p class="soft">and {groups.size - 24} more tables like these; the table of values has every combination.</p> : null}
         </div>
     );
 }
@@ -274,7 +275,7 @@ export function Experiments({ about }: { about: About }) {
         <main tabIndex={-1} class="sheet experiments">
             <div class="search card">
                 <label>
-                    Experiment <select value={file} onChange={(event) => goTo("experiments", { file: (event.target as HTMLSelectElement).value })}>{files.value.map((one) => <option value={one.path} selected={one.path === file}>{one.path}</option>)}</select>
+                    Experiment <select value={file} onChange={(event) => goTo("experiments", { file: (event.target as HTMLSelectElement).value })}>{files.value.some((one) => one.path === file) ? null : <option value="" selected>choose one</option>}{files.value.map((one) => <option value={one.path} selected={one.path === file}>{one.path}</option>)}</select>
                 </label>
                 {x ? (
                     <>
@@ -296,8 +297,8 @@ export function Experiments({ about }: { about: About }) {
                     <section class="card" aria-label="combinations">
                         <h2>{x.name}</h2>
                         <p class="soft">
-                            {x.combinations} combinations of {x.substitutions.map((s) => `${s.name} (${s.target} ${s.what}: ${s.alternatives.length})`).join(", ")} in{" "}
-                            <a href={link("plan", { flow: folderOf(file) + last(x.workflow) })}>{last(x.workflow)}</a>. {x.tasks} tasks instead of {x.tasks_without_reuse}
+                            {plural(x.combinations, "combination")} of {x.substitutions.map((s) => `${s.name} (${s.target} ${s.what}: ${s.alternatives.length})`).join(", ")} in{" "}
+                            <a href={link("plan", { flow: folderOf(file) + last(x.workflow) })}>{last(x.workflow)}</a>. {plural(x.tasks, "task")}{x.tasks === x.tasks_without_reuse ? "" : ` instead of ${x.tasks_without_reuse}`}
                             {x.makespan === null ? "" : `, about ${seconds(x.makespan)}`}.
                         </p>
                         <Grid x={x} best={best} pick={show} />

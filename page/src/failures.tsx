@@ -1,6 +1,7 @@
 /* Failures of a run by their cause: 31 tasks that failed alike are one row, with the command and the last lines of the first. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { Name } from "./name";
 import { ask } from "./server";
 
 type Cause = { what: string; command: string | null; hint: string | null; last_lines: string | null; count: number; tasks: string[] };
@@ -24,8 +25,8 @@ export function Failures({ run, failed, find }: { run: string; failed: number; f
                             <b class="bad">✕ {cause.count > 1 ? `${cause.count} × ` : ""}{cause.what}</b>:{" "}
                             {cause.tasks.slice(0, 3).map((name, i) => (
                                 <>
-                                    {i ? ", " : ""}
-                                    <button type="button" class="plain" onClick={() => find(name)}>{name}</button>
+                                    {i ? <span class="comma">, </span> : ""}
+                                    <button type="button" class="plain" onClick={() => find(name)}><Name of={name} /></button>
                                 </>
                             ))}
                             {cause.count > 3 ? ` and ${cause.count - 3} more` : ""}
@@ -36,6 +37,7 @@ export function Failures({ run, failed, find }: { run: string; failed: number; f
                     </li>
                 ))}
             </ul>
+            {causes.value.length > 20 ? <p class="note">and {causes.value.length - 20} more causes: <code>weft report {run}</code> has all.</p> : null}
         </section>
     );
 }

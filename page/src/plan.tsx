@@ -77,7 +77,7 @@ function Question({ planners, files }: { planners: Planner[]; files: FolderFile[
             </label>
             <datalist id="flows">{files.filter((file) => file.sort === "workflow").map((file) => <option value={file.path} />)}</datalist>
             <label>
-                on <input name="on" list="platforms" key={on} defaultValue={on} placeholder="this machine" />
+                on <input name="on" list="platforms" size={28} key={on} defaultValue={on} placeholder="this machine" />
             </label>
             <datalist id="platforms">
                 <option value="this-machine" />
@@ -210,7 +210,7 @@ function Moment({ shape, at }: { shape: Shape; at: number }) {
         return { cells, done, running };
     }, [p, at]);
     const travelling = (shape.transfers ?? []).filter((t) => t.start <= at && at < t.finish);
-    const nodes = shape.nodes.map((node, i) => ({ node, i })).filter(({ node }) => node.used).slice(0, 64);
+    const used = shape.nodes.map((node, i) => ({ node, i })).filter(({ node }) => node.used), nodes = used.slice(0, 64);
     return (
         <div class="moment" aria-live="off">
             <p>
@@ -234,6 +234,7 @@ function Moment({ shape, at }: { shape: Shape; at: number }) {
                     </div>
                 ))}
             </div>
+            {used.length > nodes.length ? <p class="soft">and {used.length - nodes.length} more nodes, which the pictures below show.</p> : null}
             {travelling.length ? (
                 <p class="soft">
                     {travelling.slice(0, 6).map((t) => `${t.object} (${bytes(t.bytes)}): ${shape.nodes[t.from].name} → ${shape.nodes[t.to].name}`).join("; ")}
@@ -298,9 +299,11 @@ function Body({ shape, end, cursor }: { shape: Shape; end: number; cursor?: numb
                     <tr><td>{part.root}</td><td>{shape.nodes[part.node]?.name}</td><td class="number">{part.tasks}</td><td class="number">{bytes(part.memory)}</td><td class="number">{bytes(shape.nodes[part.node]?.memory ?? null)}</td><td class="number">{seconds(part.arrived)}</td><td class="number">{seconds(part.finish)}</td></tr>
                 ))}</tbody>
             </table>
+            {shape.parts.length > 50 ? <p class="soft">and {shape.parts.length - 50} more; all are in the picture.</p> : null}
         </>
     );
     if (shape.clusters) return (
+        <>
         <table>
             <caption>{shape.clusters.length} {shape.clusters.length === 1 ? "cluster" : "clusters"} of the stream</caption>
             <thead><tr><th>tasks</th><th>duplicates</th><th>nodes</th></tr></thead>
@@ -308,6 +311,8 @@ function Body({ shape, end, cursor }: { shape: Shape; end: number; cursor?: numb
                 <tr><td class="names">{cluster.tasks.join(" ")}</td><td class="names">{cluster.duplicates.join(" ")}</td><td class="names">{cluster.nodes.map((n) => shape.nodes[n]?.name).join(" ")}</td></tr>
             ))}</tbody>
         </table>
+        {shape.clusters.length > 100 ? <p class="soft">and {shape.clusters.length - 100} more: <code>weft plan --json</code> has all.</p> : null}
+        </>
     );
     return null;
 }

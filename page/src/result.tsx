@@ -15,6 +15,7 @@ export function netpbm(bytes: Uint8Array): ImageData | null {
             while (at < bytes.length && bytes[at] !== 10) at++;
         }
         let text = "";
+        if (at === bytes.length) at++; /* nothing is left */
         while (at < bytes.length && bytes[at] > 32) text += String.fromCharCode(bytes[at++]);
         return text;
     };
@@ -25,6 +26,11 @@ export function netpbm(bytes: Uint8Array): ImageData | null {
     if (!plain) at++; /* one blank, then bytes */
     const image = new ImageData(width, height);
     const sample = (): number => {
+        if (kind === "P1") {
+            /* bits may stand without blanks between them */
+            while (at < bytes.length && bytes[at] !== 48 && bytes[at] !== 49) at++;
+            return bytes[at++] === 49 ? 255 : 0;
+        }
         if (plain) return (Number(word()) / most) * 255;
         const value = most > 255 ? (bytes[at++] << 8) | bytes[at++] : bytes[at++];
         return (value / most) * 255;
@@ -38,24 +44,25 @@ export function netpbm(bytes: Uint8Array): ImageData | null {
         else r = g = b = bits ? 255 - sample() : sample();
         image.data.set([r, g, b, 255], 4 * i);
     }
-    return image;
+    if (kind === "P4") at += height * Math.ceil(width / 8);
+    return at > bytes.length ? null : image; /* of one that is cut the rest would be black, as if it were so */
 }
 
-function Netpbm({ path, label }: { path: string; label: string }) {
+export function Netpbm({ src, label }: { src: string; label: string }) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const problem = useSignal("");
     useEffect(() => {
         let current = true;
-        fetch(address(path)).then(async (response) => {
+        fetch(src).then(async (response) => {
             const image = response.ok ? netpbm(new Uint8Array(await response.arrayBuffer())) : null;
             if (!current || !canvas.current) return;
-            if (!image) return void (problem.value = response.ok ? "not a picture" : "not there yet");
+            if (!image) return void (problem.value = response.ok ? "not a picture, or only the beginning of one" : response.status === 413 ? "too large to be shown" : "not there yet");
             canvas.current.width = image.width;
             canvas.current.height = image.height;
             canvas.current.getContext("2d")!.putImageData(image, 0, 0);
         });
         return () => void (current = false);
-    }, [path]);
+    }, [src]);
     return problem.value ? <p class="soft">{problem.value}</p> : <canvas ref={canvas} role="img" aria-label={label} />;
 }
 
@@ -64,8 +71,8 @@ function Text({ path }: { path: string }) {
     useEffect(() => {
         let current = true;
         fetch(address(path)).then(async (response) => {
-            const found = response.ok ? (await response.text()).slice(0, 20000) : "not there yet";
-            if (current) text.value = found;
+            const whole = response.ok ? await response.text() : "not there yet";
+            if (current) text.value = whole.length > 20000 ? `${whole.slice(0, 20000)}\n… and ${whole.length - 20000} letters more` : whole;
         });
         return () => void (current = false);
     }, [path]);
@@ -73,7 +80,7 @@ function Text({ path }: { path: string }) {
 }
 
 export function Result({ path, label }: { path: string; label: string }) {
-    if (/\.(pgm|ppm|pnm|pbm)$/i.test(path)) return <Netpbm path={path} label={label} />;
+    if (/\.(pgm|ppm|pnm|pbm)$/i.test(path)) return <Netpbm src={address(path)} label={label} />;
     if (isPicture(path)) return <img src={address(path)} alt={label} loading="lazy" />;
     return <Text path={path} />;
 }

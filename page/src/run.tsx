@@ -8,6 +8,7 @@ import { Alone } from "./followed";
 import { Gantt } from "./gantt";
 import { Graph, stateNames } from "./graph";
 import { type About, type Fact, type FolderFile, type RunHead, ask, changes, heard, tell } from "./server";
+import { Name } from "./name";
 import { startRun } from "./starting";
 import { StreamFigures, useStream } from "./stream";
 import { bytes, count, moment, nodeName, plural, seconds, signs } from "./words";
@@ -67,14 +68,16 @@ function Start() {
         );
     };
     if (!flows.value) return <p>Looking …</p>;
-    if (!flows.value.length) return <p class="note">No workflow (*.yaml) stands in this folder. The workbench makes one.</p>;
+    /* a file that the list does not have is what was asked for all the same: another one in its place would be run unasked */
+    const asked = address.value.values.flow ?? "", choices = asked && !flows.value.includes(asked) ? [asked, ...flows.value] : flows.value;
+    if (!choices.length) return <p class="note">No workflow (*.yaml) stands in this folder. The workbench makes one.</p>;
     return (
         <form class="start" onSubmit={submit}>
             <label>
                 Workflow{" "}
                 <select name="flow">
-                    {flows.value.map((flow) => (
-                        <option key={flow} selected={flow === address.value.values.flow}>{flow}</option>
+                    {choices.map((flow) => (
+                        <option key={flow} selected={flow === asked}>{flow}</option>
                     ))}
                 </select>
             </label>
@@ -120,6 +123,7 @@ function Recent() {
     }, [newest]);
     if (!runs.value.length) return <p class="note">No run is on record yet.</p>;
     return (
+        <>
         <ul class="recent">
             {runs.value.map((head) => (
                 <li key={head.run}>
@@ -136,6 +140,8 @@ function Recent() {
                 </li>
             ))}
         </ul>
+        {runs.value.length === 30 ? <p class="note">These are the newest 30. The <a href={link("database")}>Database</a> has all.</p> : null}
+        </>
     );
 }
 
@@ -177,7 +183,7 @@ function Bars({ live, chosen, choose }: { live: Live; chosen: string; choose: (f
                 <li key={family.name}>
                     <button type="button" disabled={family.family < 0} aria-pressed={chosen === String(family.family)} onClick={() => choose(chosen === String(family.family) ? "" : String(family.family))}>
                         <i class="swatch" ref={(i) => void (i && (i.style.background = kindFill(family.colour)))} />
-                        <span class="name">{family.name}</span>
+                        <span class="name"><Name of={family.name} /></span>
                         <span class="bar" aria-hidden="true">
                             {(["done", "reused", "running", "failed", "skipped"] as const).map((state) => (
                                 <i key={state} class={state} ref={(i) => void (i && (i.style.width = `${(100 * family[state]) / family.tasks}%`))} />
@@ -199,17 +205,12 @@ function Bars({ live, chosen, choose }: { live: Live; chosen: string; choose: (f
     );
 }
 
-/* A long name may go on in the next line, after a member's sign and never inside a word. */
-function breaking(name: string) {
-    return name.split(/(?<=[@,/])/).map((part) => <>{part}<wbr /></>);
-}
-
 function TaskRow({ task, chosen, predicted, choose }: { task: Task; chosen: boolean; predicted: boolean; choose: () => void }) {
     return (
         <tr class={chosen ? "chosen" : ""}>
             <td class="name">
                 <i class="swatch" ref={(i) => void (i && (i.style.background = kindFill(task.colour)))} />
-                <button type="button" class="plain" aria-current={chosen ? "true" : undefined} onClick={choose}>{breaking(task.name)}</button>
+                <button type="button" class="plain" aria-current={chosen ? "true" : undefined} onClick={choose}><Name of={task.name} /></button>
             </td>
             <td class={`state ${task.state}`}>
                 {signs[task.state]} {task.state}
@@ -332,10 +333,11 @@ function OneTask({ run, task, version, live, about }: { run: string; task: strin
     return (
         <section class="card task" aria-label={`task ${t.name}`}>
             <header>
-                <h3>{t.name}</h3>
+                <h3><Name of={t.name} /></h3>
                 <span class={`state ${t.state}`}>
                     {signs[t.state]} {t.state}
                     {t.state === "failed" ? `, status ${t.status}` : ""}
+                    {t.state === "skipped" && t.attempt ? ", ended before it was done" : ""}
                     {t.attempt > 1 ? `, attempt ${t.attempt}` : ""}
                 </span>
                 <button type="button" onClick={() => go({ task: "" })}>Close</button>
@@ -390,6 +392,7 @@ function Buttons({ live, about }: { live: Live; about: About }) {
     const stop = () => tell(`/api/run/${live.run}/stop`, {}).then(() => (said.value = "Nothing new starts. Once more: everything is ended now."), (error: Error) => (said.value = error.message));
     const same = alike(live, about), place = live.place ?? "", away = live.away || place !== "", word = live.outcome === "done" ? "Run again" : "Retry";
     const again = () => startRun(same!, (text) => (said.value = text));
+    useEffect(() => void (said.value = ""), [live.outcome]); /* what a second press would do is over with the run */
     return (
         <span class="buttons">
             {live.outcome === "running" ? <button type="button" onClick={stop}>■ Stop</button> : null}
@@ -467,7 +470,7 @@ function Later({ live, version, insist }: { live: Live; version: number; insist:
 function OneNow({ task, seconds: now }: { task: Task; seconds: number }) {
     return (
         <li>
-            <button type="button" class="plain" onClick={() => go({ task: String(task.task) })}>{task.name}</button>{" "}
+            <button type="button" class="plain" onClick={() => go({ task: String(task.task) })}><Name of={task.name} /></button>{" "}
             <span class="note">
                 {task.state === "running" ? seconds(now - (task.start ?? now)) : ""}
                 {task.predicted !== null ? `${task.state === "running" ? " of " : ""}about ${seconds(task.predicted)}` : ""}
@@ -598,6 +601,14 @@ function Details({ run, version, live, about }: { run: string; version: number; 
     );
 }
 
+/* The table shows what has this name, and beside it stands the task itself: others may have it as a part of theirs. */
+async function find(run: string, name: string): Promise<void> {
+    go({ words: name, family: "", state: "", from: "" });
+    const { tasks } = await ask<{ tasks: Task[] }>(`/api/run/${run}/tasks`, { words: name, state: "failed" }).catch(() => ({ tasks: [] as Task[] }));
+    const one = tasks.find((t) => t.name === name);
+    if (one && address.value.values.words === name) go({ task: String(one.task) }, true);
+}
+
 export function OneRun({ run, about }: { run: string; about: About }) {
     const { live, version, problem, insist } = useLive(run, about.kept ?? false);
     const { family = "" } = address.value.values;
@@ -622,7 +633,7 @@ export function OneRun({ run, about }: { run: string; about: About }) {
                 {!about.kept && (live.outcome === "lost" || live.outcome === "cancelled") && live.folder === about.folder ? <Alone about={about} workflow={live.workflow} /> : null}
                 {stream.length ? null : <Bars live={live} chosen={family} choose={chooseFamily} />}
                 <Later live={live} version={version} insist={insist} />
-                {failed.current ? <Failures run={run} failed={failed.current} find={(name) => go({ words: name, family: "", state: "", from: "" })} /> : null}
+                {failed.current ? <Failures run={run} failed={failed.current} find={(name) => void find(run, name)} /> : null}
             </section>
             {!version ? null : stream.length ? <StreamDetails run={run} version={version} live={live} facts={stream} /> : <Details run={run} version={version} live={live} about={about} />}
         </>
@@ -631,6 +642,7 @@ export function OneRun({ run, about }: { run: string; about: About }) {
 
 export function Run({ about }: { about: About }) {
     const { run = "" } = address.value.values;
+    if (run && !/^\d+$/.test(run)) return <main tabIndex={-1} class="run-view none"><p role="alert" class="problem">There is no run '{run}'; expected its number. <a href={link("run")}>All runs</a></p></main>;
     return (
         <main tabIndex={-1} class={run ? "run-view" : "run-view none"}>
             {run ? (

@@ -6,12 +6,12 @@ import { Plans } from "./plan";
 import { Experiments } from "./experiments";
 import { Run } from "./run";
 import type { About } from "./server";
-import { Workbench } from "./workbench";
+import { Workbench, workbenchKeys } from "./workbench";
 
-export type View = { name: string; title: string; letter: string; component: ComponentType<{ about: About }> };
+export type View = { name: string; title: string; letter: string; /* more keys that only this view has: which, and what they do */ keys?: [string, string][]; component: ComponentType<{ about: About }> };
 
 export const views: View[] = [
-    { name: "workbench", title: "Workbench", letter: "w", component: Workbench },
+    { name: "workbench", title: "Workbench", letter: "w", keys: workbenchKeys, component: Workbench },
     { name: "run", title: "Run", letter: "r", component: Run },
     { name: "plan", title: "Plan", letter: "p", component: Plans },
     { name: "experiments", title: "Experiments", letter: "e", component: Experiments },

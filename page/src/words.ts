@@ -67,3 +67,15 @@ export function shorten(name: string, most: number): string {
     }
     return `${name.slice(0, most - 1)}…`;
 }
+
+/* Where a long name may go on in the next line: after a member's sign and never inside a word; a word that no line has room for, after so
+ * many letters. */
+export function lineParts(name: string): string[] {
+    return name.split(/(?<=[@,/])/).flatMap((part) => (part.length <= 24 ? [part] : part.split(/(?<=[_.:=-])/))).flatMap((part) => part.match(/.{1,24}/gsu) ?? [part]);
+}
+
+/* Files of one folder differ by their last part: that is what stays of a long one. */
+export function shortenPath(path: string, most: number): string {
+    const last = path.lastIndexOf("/") + 1;
+    return path.length <= most || !last ? shorten(path, most) : `…/${shorten(path.slice(last), most - 2)}`;
+}

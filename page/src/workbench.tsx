@@ -10,7 +10,7 @@ import { Canvas, boxFill, kindsOf } from "./workbench_canvas";
 import { DataPanel, Inspector } from "./workbench_inspector";
 import { TrialButton } from "./workbench_trial";
 import {
-    type LibraryTask, type TaskKey, add, chosen, copy, create, edit, file, flow, folder, future, light, lights, message, only, open, past, paste, place, readOnly, redo,
+    type LibraryTask, type TaskKey, add, asField, chosen, copy, create, edit, file, flow, folder, future, light, lights, message, only, open, outer, past, paste, place, readOnly, redo, refresh,
     removeChosen, resolve, saving, tasks, text, tidy, typed, undo, unlit,
 } from "./workbench_state";
 
@@ -78,7 +78,7 @@ function Editor() {
     const area = useRef<HTMLTextAreaElement>(null), gutter = useRef<HTMLPreElement>(null);
     const one = only.value;
     useEffect(() => effect(() => {
-        if (area.current && area.current.value !== text.value) area.current.value = text.value;
+        if (area.current && area.current.value !== asField(text.value)) area.current.value = text.value;
     }), []);
     /* the lines of the box that is chosen come into sight */
     useEffect(() => {
@@ -115,7 +115,7 @@ function Problems() {
             <h2>Problems</h2>
             {message.value ? <p class="refused" role="status">{message.value}</p> : null}
             {/* whole here, and not in the bar: what is under a hand that drags must not move when it comes */}
-            {unlit.value && tasks.value.length ? <p class="unlit" role="status">It would not run: {unlit.value.replaceAll(`${folder.value}/`, "")}</p> : null}
+            {unlit.value && tasks.value.length ? <p class="unlit" role="status">{outer.value.of ? `${outer.value.of} would not run` : "It would not run"}: {unlit.value.replaceAll(`${folder.value}/`, "")}</p> : null}
             {found.length ? (
                 <ul>
                     {found.map((p) => (
@@ -124,14 +124,14 @@ function Problems() {
                         </li>
                     ))}
                 </ul>
-            ) : unlit.value && tasks.value.length ? null : <p>none</p>}
+            ) : (unlit.value && tasks.value.length) || message.value ? null : <p>none</p>}
         </section>
     );
 }
 
 /* ---- the bar above ---- */
 
-const states = { saved: "● saved", waits: "◐ saving", away: "○ not saved: the server does not answer", conflict: "✕ changed by somebody else" };
+const states = { saved: "● saved", waits: "◐ saving", away: "○ not saved: the server does not answer", refused: "✕ not saved", conflict: "✕ changed by somebody else" };
 
 function Bar({ flows }: { flows: string[] }) {
     const name = useRef<HTMLInputElement>(null);
@@ -140,17 +140,18 @@ function Bar({ flows }: { flows: string[] }) {
     const l = lights.value;
     return (
         <div class="bar" role="toolbar" aria-label="tools">
-            <select aria-label="workflow" value={file.value} onChange={(event) => go({ file: (event.target as HTMLSelectElement).value })}>
+            <select aria-label="workflow" value={file.value} onChange={(event) => goTo("workbench", { file: (event.target as HTMLSelectElement).value })}>
                 {file.value ? null : <option value="">choose a workflow</option>}
                 {known.map((f) => <option value={f}>{f}</option>)}
             </select>
+            {outer.value.of ? <button type="button" title="the workflow that this one is a part of" onClick={() => goTo("workbench", { file: outer.value.of })}>↑ {outer.value.of} · {outer.value.box}</button> : null}
             {readOnly.value ? null : making.value ? (
                 <form onSubmit={(event) => {
                     event.preventDefault();
-                    const wanted = name.current!.value.replace(/(\.yaml)?$/, ".yaml");
-                    create(wanted).then(() => ((making.value = false), go({ file: wanted })), (error: Error) => (message.value = error.message));
+                    const given = name.current!.value, wanted = /\.ya?ml$/.test(given) ? given : `${given}.yaml`;
+                    create(wanted).then(() => ((making.value = false), goTo("workbench", { file: wanted })), (error: Error) => (message.value = error.message));
                 }}>
-                    <input ref={name} required pattern="[A-Za-z0-9_][A-Za-z0-9_.\-]*" placeholder="name" aria-label="name of the new workflow" />
+                    <input ref={name} required pattern="[A-Za-z0-9_][A-Za-z0-9_.\-]*" title="letters, digits, and . _ -" placeholder="name" aria-label="name of the new workflow" />
                     <button type="submit">Make</button>
                 </form>
             ) : <button type="button" onClick={() => (making.value = true)}>New</button>}
@@ -161,7 +162,7 @@ function Bar({ flows }: { flows: string[] }) {
                     <button type="button" onClick={() => tidy()} title="t">Tidy</button>
                 </>
             )}
-            {file.value && views.some((v) => v.name === "run") ? <button type="button" class="main" onClick={() => goTo("run", { flow: file.value })}>Run …</button> : null}
+            {file.value && views.some((v) => v.name === "run") ? <button type="button" class="main" onClick={() => goTo("run", { flow: outer.value.of || file.value })}>{outer.value.of ? `Run ${outer.value.of} …` : "Run …"}</button> : null}
             <TrialButton />
             {l ? <span class="sum">{l.tasks - l.run} of {l.tasks} up to date{l.run ? ` · would run ${l.run}` : ""}{l.run && l.seconds !== null ? ` · ${seconds(l.seconds)}` : ""}</span> : null}
             {!l && unlit.value && tasks.value.length ? <span class="sum unlit" title={unlit.value}>✕ it would not run</span> : null}
@@ -182,6 +183,20 @@ function writing(target: EventTarget | null): boolean {
     return target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
+/* As docs/page.md has them. */
+export const workbenchKeys: [string, string][] = [
+    ["Tab, arrows", "from box to box"],
+    ["Enter", "into the form of the box"],
+    ["w", "take a wire from this box; on another one, lay it there"],
+    ["Space, Shift+Space", "choose this box, or this one as well"],
+    ["Alt+arrows", "move the box"],
+    ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
+    ["Ctrl+C, X, V, D, A", "copy, cut, paste, double, choose all"],
+    ["Delete", "remove what is chosen"],
+    ["t", "tidy"],
+    ["/", "search the palette"],
+];
+
 function useWorkbenchKeys(): void {
     useEffect(() => {
         const press = (event: KeyboardEvent) => {
@@ -190,8 +205,8 @@ function useWorkbenchKeys(): void {
             if (command && key === "z") event.shiftKey ? redo() : undo();
             else if (command && key === "y") redo();
             else if (command && key === "c" && !getSelection()?.toString()) copy();
-            else if (command && key === "x") copy().then(removeChosen);
-            else if (command && key === "d") copy().then(() => paste());
+            else if (command && key === "x") copy().then((whole) => (whole ? removeChosen() : undefined));
+            else if (command && key === "d") copy().then((whole) => (whole ? paste() : undefined));
             else if (command && key === "a") chosen.value = new Set(tasks.value.map((t) => t.name));
             else if (!command && (event.key === "Delete" || event.key === "Backspace")) removeChosen();
             else if (!command && key === "t") tidy();
@@ -232,7 +247,14 @@ export function Workbench({ about }: { about: About }) {
     useEffect(() => {
         if (wanted && wanted !== file.value) open(wanted).catch((error: Error) => (message.value = error.message));
     }, [wanted]);
-    useEffect(() => void (file.value && light()), [changes.value]);
+    useEffect(() => {
+        const back = () => void refresh();
+        addEventListener("focus", back);
+        document.addEventListener("visibilitychange", back);
+        return () => (removeEventListener("focus", back), document.removeEventListener("visibilitychange", back));
+    }, []);
+    const { of, box } = outer.value;
+    useEffect(() => void (file.value && light()), [changes.value, of, box]);
     const use = async (task: LibraryTask, at?: { x: number; y: number }) => {
         await add(task.text, true);
         const names = [...chosen.value];

@@ -9,8 +9,8 @@ import { useEffect, useRef } from "preact/hooks";
 import { go } from "./address";
 import { kindFill, otherFill } from "./colours";
 import { Frames, Notes, aroundBoxes } from "./workbench_around";
-import { shorten } from "./words";
-import { type Light, type Port, type Task, beside, chosen, edit, flow, keyOf, lights, message, moving, place, port, readOnly, tasks } from "./workbench_state";
+import { shorten, shortenPath } from "./words";
+import { type Light, type Port, type Task, chosen, edit, file, flow, keyOf, inside, lights, message, moving, place, port, readOnly, tasks } from "./workbench_state";
 import { substitutionsOf } from "./workbench_trial";
 
 export type Grip = { task: string; port: Port }; /* a wire that is being laid, from this output */
@@ -90,7 +90,7 @@ function Ports({ task, grip, take }: { task: Task; grip: Grip | null; take: (p: 
                         <text x={at.x + (p.out ? -10 : 10)} y={at.y + 4} text-anchor={p.out ? "end" : "start"}
                             onClick={(event) => (event.stopPropagation(), (port.value = { task: task.name, file: p.file }))}>
                             <title>{`${name}: show the data`}</title>
-                            {shorten(name, alone ? 24 : 12)}
+                            {name === p.file ? shortenPath(name, alone ? 24 : 12) : shorten(name, alone ? 24 : 12)}
                         </text>
                     </g>
                 );
@@ -99,13 +99,15 @@ function Ports({ task, grip, take }: { task: Task; grip: Grip | null; take: (p: 
     );
 }
 
-function Box({ task, fill, grip, take, grab, key_ }: {
+function Box({ task, fill, far, grip, take, grab, key_, reached }: {
     task: Task;
     fill: string;
+    far: boolean; /* too small for words: its kind's colour is all that is seen of it */
     grip: Grip | null;
     take: (p: Port, event: PointerEvent) => void;
     grab: (event: PointerEvent) => void;
     key_: (event: KeyboardEvent) => void;
+    reached: (event: FocusEvent) => void;
 }) {
     const family = keyOf(task, "each"), sub = task.include ? keyOf(task, "file") : keyOf(task, "flow"), light = lightOf(task);
     const others = substitutionsOf(task).flatMap((s) => s.by.map((k) => k.key || k.value));
@@ -114,14 +116,14 @@ function Box({ task, fill, grip, take, grab, key_ }: {
     const label = `${task.name}${chosen.value.has(task.name) ? ", chosen" : ""}${family ? `, a family of ${task.count}` : ""}${sub ? `, the ${task.include ? "included" : "sub-"}workflow ${sub}` : ""}${others.length ? `, tried as ${others.join(", ")}` : ""}: ${problem ? problem.text : light.text}`;
     return (
         <g class={`box ${chosen.value.has(task.name) ? "chosen" : ""} ${problem ? "wrong" : ""}`} tabindex={0} role="group"
-            aria-roledescription="task" aria-label={label} data-box={task.name} onPointerDown={grab} onKeyDown={key_} onDblClick={() => sub && go({ file: beside(sub) })}>
+            aria-roledescription="task" aria-label={label} data-box={task.name} onPointerDown={grab} onKeyDown={key_} onFocus={reached} onDblClick={() => sub && go(inside(task, sub))}>
+            <title>{task.name}</title>
             {family ? <rect class="behind" x={x + 8} y={y - 8} width={width} height={height} rx="7" /> : null}
             {family ? <rect class="behind" x={x + 4} y={y - 4} width={width} height={height} rx="7" /> : null}
             <rect class="card" x={x} y={y} width={width} height={height} rx="7" />
             {sub ? <rect class="inner" x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx="5" /> : null}
-            <rect x={x} y={y} width="7" height={height} rx="3" fill={fill} />
+            <rect x={x} y={y} width={far ? width : 7} height={height} rx="3" fill={fill} />
             <text class="name" x={x + 16} y={y + 20}>
-                <title>{task.name}</title>
                 {shorten(task.name, 18)}
                 {family ? <tspan class="count"> ×{task.count}</tspan> : null}
             </text>
@@ -169,15 +171,19 @@ function bounds(boxes: Task[]): { x: number; y: number; width: number; height: n
     return { x, y, width: Math.max(...all.map((t) => t.x + t.width)) + 40 - x, height: Math.max(...all.map((t) => t.y + t.height)) + 50 - y };
 }
 
+/* Only where some of it is out of sight: elsewhere it would hide boxes, and say nothing. A click goes there, and so does dragging. */
 function Minimap({ all, view, size, go }: { all: Task[]; view: View; size: { w: number; h: number }; go: (x: number, y: number) => void }) {
-    const b = bounds(all);
-    const click = (event: MouseEvent) => {
-        const r = (event.currentTarget as SVGElement).getBoundingClientRect();
+    const b = bounds(all), slack = 1 / view.k; /* a pixel: sums of fractions */
+    if (view.x <= b.x + slack && view.y <= b.y + slack && view.x + size.w / view.k >= b.x + b.width - slack && view.y + size.h / view.k >= b.y + b.height - slack) return null;
+    const to = (event: PointerEvent) => {
+        const map = event.currentTarget as SVGElement, r = map.getBoundingClientRect();
+        if (event.type === "pointerdown") map.setPointerCapture(event.pointerId);
+        else if (!event.buttons) return;
         const k = Math.max(b.width / r.width, b.height / r.height);
         go(b.x + b.width / 2 + (event.clientX - r.left - r.width / 2) * k, b.y + b.height / 2 + (event.clientY - r.top - r.height / 2) * k);
     };
     return (
-        <svg class="minimap" viewBox={`${b.x} ${b.y} ${b.width} ${b.height}`} role="img" aria-label="map of all boxes" onClick={click}>
+        <svg class="minimap" viewBox={`${b.x} ${b.y} ${b.width} ${b.height}`} role="img" aria-label="map of all boxes" onPointerDown={to} onPointerMove={to}>
             {all.map((t) => <rect class={chosen.value.has(t.name) ? "chosen" : ""} x={t.x} y={t.y} width={t.width} height={t.height} />)}
             <rect class="seen" x={view.x} y={view.y} width={size.w / view.k} height={size.h / view.k} />
         </svg>
@@ -292,8 +298,13 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
         if (event.button) return;
         event.stopPropagation();
         const start = world(event);
-        moving();
-        follow((e) => place(key, at.x + world(e).x - start.x, at.y + world(e).y - start.y), () => undefined);
+        let far = false;
+        follow((e) => {
+            const began = far, dx = world(e).x - start.x, dy = world(e).y - start.y;
+            far ||= Math.hypot(dx, dy) * view.value.k > 3;
+            if (far && !began) moving();
+            if (far) place(key, at.x + dx, at.y + dy);
+        }, () => undefined);
     };
     const ground = (event: PointerEvent) => {
         if (event.button) return;
@@ -313,6 +324,14 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
                 else if (!far) chosen.value = new Set();
             },
         );
+    };
+    /* A box that keys have come to is seen. */
+    const reveal = (t: Task, event: FocusEvent) => {
+        if (!(event.currentTarget as Element).matches(":focus-visible")) return;
+        const { x, y, k } = view.value, w = size.value.w / k, h = size.value.h / k, gap = 16 / k;
+        const into = (from: number, room: number, least: number, most: number) => (least < from ? least : most > from + room ? Math.min(least, most - room) : from);
+        const next = { k, x: into(x, w, t.x - gap, t.x + t.width + gap), y: into(y, h, t.y - gap, t.y + t.height + 20 + gap) };
+        if (next.x !== x || next.y !== y) parted.current = true, view.value = next;
     };
     const focusBox = (name: string) => svg.current!.querySelector<SVGElement>(`[data-box="${CSS.escape(name)}"]`)?.focus();
     const key_ = (task: Task) => (event: KeyboardEvent) => {
@@ -344,6 +363,7 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
         } else return;
         event.preventDefault();
     };
+    const far = view.value.k < 0.4;
     const held = grip.value && all.find((t) => t.name === grip.value!.task);
     return (
         <div class="ground"
@@ -353,7 +373,7 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
                 const at = world(event);
                 dropped(event.dataTransfer?.getData("text/plain") ?? "", at.x, at.y);
             }}>
-            <svg ref={svg} class="canvas" role="group" aria-label="canvas: boxes are tasks, wires are files" onPointerDown={ground}
+            <svg ref={svg} class={`canvas ${far ? "far" : ""}`} role="group" aria-label="canvas: boxes are tasks, wires are files" onPointerDown={ground}
                 onWheel={(event) => {
                     event.preventDefault();
                     const r = svg.current!.getBoundingClientRect();
@@ -363,12 +383,12 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
                     <Frames all={all} />
                     <Wires all={all} />
                     {held && loose.value ? <path class="wire near" d={wirePath(portAt(held, grip.value!.port), loose.value)} /> : null}
-                    {all.map((t) => <Box key={t.name} task={t} fill={boxFill(t, kinds)} grip={grip.value} take={take(t)} grab={grab(t)} key_={key_(t)} />)}
+                    {all.map((t) => <Box key={t.name} task={t} fill={boxFill(t, kinds)} far={far} grip={grip.value} take={take(t)} grab={grab(t)} key_={key_(t)} reached={(event) => reveal(t, event)} />)}
                     <Notes all={all} grab={grabNote} />
                     {frame.value ? <rect class="choosing" x={Math.min(frame.value.x, frame.value.x2)} y={Math.min(frame.value.y, frame.value.y2)} width={Math.abs(frame.value.x2 - frame.value.x)} height={Math.abs(frame.value.y2 - frame.value.y)} /> : null}
                 </g>
             </svg>
-            {all.length ? <Minimap all={all} view={view.value} size={size.value} go={(x, y) => (view.value = { ...view.value, x: x - size.value.w / view.value.k / 2, y: y - size.value.h / view.value.k / 2 })} /> : <p class="empty">Nothing here yet: take a task from the left.</p>}
+            {all.length ? <Minimap all={all} view={view.value} size={size.value} go={(x, y) => (parted.current = true, view.value = { ...view.value, x: x - size.value.w / view.value.k / 2, y: y - size.value.h / view.value.k / 2 })} /> : <p class="empty">{file.value ? "Nothing here yet: take a task from the left." : "Choose a workflow above, or make a new one."}</p>}
             <div class="zoom">
                 <button type="button" aria-label="zoom in" onClick={() => zoom(1.25, size.value.w / 2, size.value.h / 2)}>+</button>
                 <button type="button" aria-label="zoom out" onClick={() => zoom(0.8, size.value.w / 2, size.value.h / 2)}>−</button>

@@ -4,12 +4,13 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { go } from "./address";
 import { Choose } from "./choose";
+import { Netpbm } from "./result";
 import { ask, changes } from "./server";
 import { bytes } from "./words";
 import { FrameForm, FrameList, NoteForm } from "./workbench_around";
 import { ParameterTrials, SubstituteForm } from "./workbench_trial";
 import {
-    type Key, type LibraryTask, type Task, type TaskKey, align, beside, chosen, copy, edit, file, flow, group, keyOf, port, readOnly, removeChosen, rename, tasks, text,
+    type Key, type LibraryTask, type Task, type TaskKey, align, chosen, copy, edit, file, flow, group, inside, keyOf, port, readOnly, removeChosen, rename, tasks, text,
 } from "./workbench_state";
 import { lightOf } from "./workbench_canvas";
 
@@ -87,7 +88,7 @@ function OneTask({ task, keys, library }: { task: Task; keys: TaskKey[]; library
         <>
             <Field label="name" value={task.name} set={(to) => rename(task.name, to)} />
             <p class={`light ${light.state}`}>{light.sign} {light.text}{light.why ? `: ${light.why}` : ""}</p>
-            {sub ? <button type="button" onClick={() => go({ file: beside(sub) })}>Open {sub}</button> : null}
+            {sub ? <button type="button" onClick={() => go(inside(task, sub))}>Open {sub}</button> : null}
             {task.keys.map((k) => (
                 <Field key={`${task.name}/${k.key}`} label={k.key} value={k.value} yaml={k.yaml} lines={lines.has(k.key)} hint={row(k.key) ? `${row(k.key)!.summary} (${row(k.key)!.type})` : ""}
                     set={(value) => edit({ op: "set", place: ["tasks", task.name, k.key], value, yaml: k.yaml || /^\s*[[{]/.test(value) && !/^\s*\{\w+\}/.test(value) })}
@@ -118,7 +119,7 @@ function OneInclude({ task }: { task: Task }) {
         <>
             <p class="soft">{task.count} tasks of another workflow join this one as {task.name}/…</p>
             <p class={`light ${light.state}`}>{light.sign} {light.text}{light.why ? `: ${light.why}` : ""}</p>
-            <button type="button" onClick={() => go({ file: beside(path) })}>Open {path}</button>
+            <button type="button" onClick={() => go(inside(task, path))}>Open {path}</button>
             <Field label="file" value={path} set={(value) => set("file", value, false)} />
             <Field label="as" value={keyOf(task, "as")} yaml hint="what its files are called here: {raw.txt: all.bam}" set={(value) => set("as", value || "{}", true)} />
             <Field label="with" value={keyOf(task, "with")} yaml hint="its parameters and lists: {least: 1}" set={(value) => set("with", value || "{}", true)} />
@@ -239,41 +240,22 @@ export function Inspector({ keys, library }: { keys: TaskKey[]; library: Library
 
 type Data = { sort: string; bytes?: number; digest?: string; lines?: string[]; more?: boolean; entries?: number };
 
-/* P5 and P6 with 8 bits, which browsers do not know. */
-function Netpbm({ src, label }: { src: string; label: string }) {
-    const canvas = useRef<HTMLCanvasElement>(null);
-    useEffect(() => {
-        let current = true;
-        fetch(src).then((r) => r.arrayBuffer()).then((buffer) => {
-            const all = new Uint8Array(buffer), head = new TextDecoder("latin1").decode(all.slice(0, 200));
-            const found = /^(P[56])\s+(?:#.*\n\s*)*(\d+)\s+(?:#.*\n\s*)*(\d+)\s+(\d+)\s/.exec(head);
-            if (!current || !found || Number(found[4]) > 255) return;
-            const w = Number(found[2]), h = Number(found[3]), step = found[1] === "P6" ? 3 : 1, from = found[0].length;
-            if (w * h > 16e6 || all.length < from + w * h * step) return;
-            const image = new ImageData(w, h);
-            for (let i = 0; i < w * h; i++) {
-                for (let c = 0; c < 3; c++) image.data[4 * i + c] = all[from + i * step + (step === 3 ? c : 0)] * (255 / Number(found[4]));
-                image.data[4 * i + 3] = 255;
-            }
-            canvas.current!.width = w;
-            canvas.current!.height = h;
-            canvas.current!.getContext("2d")!.putImageData(image, 0, 0);
-        });
-        return () => void (current = false);
-    }, [src]);
-    return <canvas ref={canvas} role="img" aria-label={label} />;
-}
+const largest = 24 * 1024 * 1024; /* of a picture (DATA_PICTURE in src/ui/workbench_data.c) */
 
 function Content({ name, data, version }: { name: string; data: Data; version: number }) {
     const src = `/api/workbench/picture?file=${encodeURIComponent(name)}&v=${version}`;
-    if (data.sort === "picture") return /\.(pgm|ppm)$/i.test(name) ? <Netpbm src={src} label={name} /> : <img src={src} alt={name} />;
+    if (data.sort === "picture" && (data.bytes ?? 0) > largest) return <p class="soft">It is too large to be shown.</p>;
+    if (data.sort === "picture") return /\.p[bgpn]m$/i.test(name) ? <Netpbm key={src} src={src} label={name} /> : <img src={src} alt={name} />;
     if (data.sort === "table") {
         const cut = /\.csv$/i.test(name) ? "," : "\t";
         const rows = (data.lines ?? []).slice(0, 30).map((l) => l.split(cut));
         return (
-            <table>
-                <tbody>{rows.map((r, i) => <tr>{r.map((c) => (i ? <td>{c}</td> : <th scope="col">{c}</th>))}</tr>)}</tbody>
-            </table>
+            <>
+                <table>
+                    <tbody>{rows.map((r, i) => <tr>{r.map((c) => (i ? <td>{c}</td> : <th scope="col">{c}</th>))}</tr>)}</tbody>
+                </table>
+                {data.more || (data.lines ?? []).length > 30 ? <p class="soft">There are more rows.</p> : null}
+            </>
         );
     }
     if (data.lines) return <pre tabIndex={0}>{data.lines.join("\n")}{data.more ? "\n…" : ""}</pre>;

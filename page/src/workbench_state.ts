@@ -4,6 +4,7 @@
  *     a box is moved, wired, renamed ──▶ edit(steps) ──▶ server ──▶ new text + view ─┐
  *     somebody types in the YAML ──────▶ typed(text) ──▶ server ──▶ view ────────────┴──▶ save, then lights */
 import { computed, signal } from "@preact/signals";
+import { address } from "./address";
 import { ask, connection, tell } from "./server";
 
 export type Key = { key: string; value: string; yaml: boolean; line: number };
@@ -55,7 +56,7 @@ export const flow = signal<Flow>({ problems: [], readable: true });
 export const chosen = signal<ReadonlySet<string>>(new Set());
 export const port = signal<{ task: string; file: string } | null>(null); /* whose data is shown */
 export const message = signal(""); /* why the last thing was refused */
-export const saving = signal<"saved" | "waits" | "away" | "conflict">("saved");
+export const saving = signal<"saved" | "waits" | "away" | "refused" | "conflict">("saved");
 export const lights = signal<Lights | null>(null);
 export const unlit = signal(""); /* why nothing is known of what a run would do */
 export const trial = signal<Trial | null>(null);
@@ -81,6 +82,11 @@ export function keyOf(task: Task, name: string): string {
 
 /* A file that the workflow names, as the folder has it. */
 export const beside = (path: string) => file.value.replace(/[^/]*$/, "") + path;
+
+/* A workflow that was opened by its box in another one: whose, and the box's name there ("qc", in a box of a box "qc/inner"). Its lights
+ * are what the other one says of it, since alone it may lack files that it is given. It stands in the address. */
+export const outer = computed(() => ({ of: address.value.values.of ?? "", box: address.value.values.box ?? "" }));
+export const inside = (task: Task, path: string) => ({ file: beside(path), of: outer.value.of || file.value, box: outer.value.of ? `${outer.value.box}/${task.name}` : task.name });
 
 const draftName = () => `weft-draft:${folder.value}/${file.value}`;
 const movedName = () => `weft-boxes:${folder.value}/${file.value}`;
@@ -131,6 +137,7 @@ export async function open(name: string): Promise<void> {
     digest = found.digest;
     unanswered = null;
     text.value = found.text;
+    flow.value = { problems: [], readable: true }; /* boxes of another file are none of this one, whether it can be read or not */
     past.value = [];
     future.value = [];
     chosen.value = new Set();
@@ -150,6 +157,21 @@ export async function open(name: string): Promise<void> {
     loadTrial();
 }
 
+/* Who comes back to this window sees the file as it is by now, unless he has something of his own to save; undo gives back what he saw. */
+export async function refresh(): Promise<void> {
+    const name = file.value, quiet = () => file.value === name && saving.value === "saved" && !busy;
+    if (!name || document.hidden || !quiet()) return;
+    const found = await ask<Flow & { text: string; digest: string }>("/api/workbench/flow", { file: name }).catch(() => null);
+    if (!found || !quiet() || found.digest === digest) return;
+    past.value = [...past.value, now()];
+    future.value = [];
+    digest = found.digest;
+    text.value = found.text;
+    message.value = "The file was changed by somebody else: this is how it is now.";
+    show(found);
+    light();
+}
+
 /* What was typed while the server was away, if the file is still the one that it was typed for: as it was read, or as this page has sent
  * it to a server that was killed before it said so. */
 type Draft = { digest: string; text: string; sent: string | null };
@@ -160,15 +182,33 @@ function restoreDraft(): void {
     const kept = localStorage.getItem(draftName());
     if (!kept) return;
     const draft = JSON.parse(kept) as Draft;
-    if ((draft.digest === digest || draft.sent === text.value) && draft.text !== text.value && !readOnly.value) {
+    if (readOnly.value) return; /* it waits for a server that saves */
+    if (draft.text === text.value) localStorage.removeItem(draftName());
+    else if (draft.digest === digest || draft.sent === text.value) {
         typed(draft.text);
         message.value = "What was not saved when the server went away is here again.";
-    } else localStorage.removeItem(draftName());
+    } else {
+        /* somebody has changed the file since: both texts are there, and the user says which one is to stay */
+        digest = draft.digest;
+        changed(draft.text);
+        clearTimeout(timer);
+        timer = 0;
+        saving.value = "conflict";
+        message.value = "What was typed here was not saved, and the file was changed by somebody else since. Whose is to stay?";
+        look();
+    }
+}
+
+/* A file that was not there. */
+async function make(name: string, begin: string): Promise<void> {
+    await tell("/api/workbench/save", { file: name, text: begin, digest: "" }).catch((error: Error) => {
+        throw error.message.includes("changed by somebody else") ? new Error(`There is a file ${name} already.`) : error;
+    });
 }
 
 export async function create(name: string): Promise<void> {
-    const begin = `weft: 1\nname: ${name.replace(/\.yaml$/, "").replace(/.*\//, "")}\ntasks:\n`;
-    await tell("/api/workbench/save", { file: name, text: begin, digest: "" });
+    const begin = `weft: 1\nname: ${name.replace(/\.ya?ml$/, "").replace(/.*\//, "")}\ntasks:\n`;
+    await make(name, begin);
     await open(name);
 }
 
@@ -199,10 +239,18 @@ export async function save(): Promise<void> {
     } catch (error) {
         const said = (error as Error).message;
         if (said.includes("changed by somebody else")) {
-            saving.value = "conflict";
+            /* two windows that have come to the same text have nothing to be asked about */
+            const there = await ask<{ text: string; digest: string }>("/api/workbench/flow", { file: name }).catch(() => null);
+            if (file.value !== name) return;
+            saving.value = there?.text === text.value ? "saved" : "conflict";
+            if (saving.value === "conflict" || !there) return;
+            digest = there.digest;
+            unanswered = null;
+            localStorage.removeItem(draftName());
         } else {
-            saving.value = "away";
-            message.value = connection.value === "listening" ? said : "";
+            /* who answered has said why; who did not, cannot */
+            saving.value = error instanceof TypeError || connection.value !== "listening" ? "away" : "refused";
+            message.value = saving.value === "refused" ? said : "";
             timer = window.setTimeout(save, 2000);
         }
     } finally {
@@ -212,8 +260,11 @@ export async function save(): Promise<void> {
 
 /* A server that was killed may have written what it was sent: then the file is ours, and nobody else's. */
 async function wasMine(name: string): Promise<void> {
-    const there = await ask<{ text: string; digest: string }>("/api/workbench/flow", { file: name });
-    if (file.value === name && there.text === unanswered) digest = there.digest;
+    const there = await ask<{ text: string; digest: string }>("/api/workbench/flow", { file: name }).catch((error: Error) => {
+        if (error instanceof TypeError) throw error;
+        return null; /* it is not there: saving finds that out, too */
+    });
+    if (there && file.value === name && there.text === unanswered) digest = there.digest;
 }
 
 /* Within a second: a third of one after the last change, so that typing is not a write a letter. */
@@ -227,8 +278,17 @@ function later(): void {
 export async function resolve(how: "theirs" | "mine"): Promise<void> {
     const name = file.value, mine = text.value;
     localStorage.removeItem(draftName());
-    await open(name);
-    if (how === "mine") typed(mine);
+    try {
+        await open(name);
+        if (how === "mine") typed(mine);
+    } catch (error) {
+        /* nothing is there to be taken; what one has oneself is a new file */
+        message.value = (error as Error).message;
+        if (how === "theirs") return keepDraft();
+        digest = "";
+        unanswered = null;
+        later();
+    }
 }
 
 /* ---- lights ---- */
@@ -236,11 +296,21 @@ export async function resolve(how: "theirs" | "mine"): Promise<void> {
 /* While a run goes on they are asked again: after a second, or ten times as long as it took to answer. Lights that are as they were draw
  * nothing anew. */
 let lightTook = 0;
+function within(all: Lights, box: string): Lights {
+    if (!box) return all;
+    const path = box.split("/");
+    /* each part of the path may be a member of a family: name@i=1 */
+    const mine = all.lights.flatMap((l) => {
+        const parts = l.task.split("/"), inner = parts.slice(path.length).join("/");
+        return inner && path.every((name, i) => parts[i] === name || parts[i].startsWith(`${name}@`)) ? [{ ...l, task: inner }] : [];
+    });
+    return { ...all, tasks: mine.length, run: mine.filter((l) => l.state !== "fresh" && l.state !== "skipped").length, seconds: null, lights: mine };
+}
 export async function light(): Promise<void> {
     const name = file.value, began = performance.now();
     clearTimeout(lighting);
     try {
-        const found = await ask<Lights>("/api/workbench/lights", { file: name });
+        const { of, box } = outer.value, found = within(await ask<Lights>("/api/workbench/lights", { file: of || name }), box);
         lightTook = performance.now() - began;
         if (file.value !== name) return;
         if (JSON.stringify(found) !== JSON.stringify(lights.value)) lights.value = found;
@@ -304,7 +374,23 @@ async function look(): Promise<void> {
     requestAnimationFrame(() => (lookTook = performance.now() - began)); /* with what it took to draw */
 }
 
-export function typed(next: string): void {
+/* A text field has lines of its own kind: "\n" ends them all. What was not typed keeps the ends that it has in the file, and what was gets
+ * those that the file has. */
+export const asField = (whole: string) => whole.replace(/\r\n?/g, "\n");
+function asFile(before: string, next: string): string {
+    if (!before.includes("\r")) return next;
+    const ends = before.match(/\r\n?|\n/g)!, was = asField(before).split("\n"), now = next.split("\n");
+    let first = 0, last = 0; /* lines that are the same, from the beginning and from the end */
+    while (first < was.length && first < now.length && was[first] === now[first]) first++;
+    while (last < was.length - first && last < now.length - first && was[was.length - 1 - last] === now[now.length - 1 - last]) last++;
+    return now.map((line, i) => {
+        if (i === now.length - 1) return line;
+        return line + (i < first ? (ends[i] ?? ends[0]) : i >= now.length - last ? (ends[i - now.length + was.length] ?? ends[0]) : ends[0]);
+    }).join("");
+}
+
+export function typed(field: string): void {
+    const next = asFile(text.value, field);
     changed(next);
     clearTimeout(looking);
     looking = window.setTimeout(look, Math.max(200, 2 * lookTook));
@@ -338,13 +424,16 @@ export async function add(description: string, own: boolean): Promise<void> {
         requestAnimationFrame(() => document.querySelector<SVGElement>(`[data-box="${CSS.escape(names[0])}"]`)?.focus());
 }
 
-export async function copy(): Promise<void> {
-    const names = tasks.value.filter((t) => chosen.value.has(t.name) && !t.include).map((t) => t.name);
-    if (!names.length) return;
-    const answer = await edit({ op: "copy", tasks: names });
-    if (!answer?.copied) return;
-    clipboard = answer.copied;
-    await navigator.clipboard?.writeText(clipboard).catch(() => undefined);
+/* True: all that is chosen is on the clipboard. */
+export async function copy(): Promise<boolean> {
+    const all = tasks.value.filter((t) => chosen.value.has(t.name)), names = all.filter((t) => !t.include).map((t) => t.name);
+    const answer = names.length ? await edit({ op: "copy", tasks: names }) : null;
+    if (answer?.copied) {
+        clipboard = answer.copied;
+        await navigator.clipboard?.writeText(clipboard).catch(() => undefined);
+    }
+    if (names.length < all.length) message.value = "An included workflow is not copied: include its file once more, under another name.";
+    return Boolean(answer?.copied) && names.length === all.length;
 }
 
 /* Also what another window, or an editor, has copied. */
@@ -386,13 +475,13 @@ export async function group(name: string): Promise<void> {
     const answer = await edit({ op: "group", tasks: names, name, path }, ...framesFollow(names, name));
     if (!answer?.module) return;
     try {
-        await tell("/api/workbench/save", { file: path, text: answer.module, digest: "" });
+        await make(beside(path), answer.module);
         await save();
         look();
         chosen.value = new Set([name]);
     } catch (error) {
         undo();
-        message.value = `${path}: ${(error as Error).message}`;
+        message.value = (error as Error).message;
     }
 }
 

@@ -5,6 +5,7 @@ import { useRef } from "preact/hooks";
 import { goTo } from "./address";
 import { Choose } from "./choose";
 import { tell } from "./server";
+import { plural } from "./words";
 import { type Flow, type Key, type LibraryTask, type Step, type Substitution, type Task, editTrial, flow, keyOf, message, readOnly, save, trial } from "./workbench_state";
 
 export function substitutionOf(what: string, target: string): Substitution | null {
@@ -169,6 +170,6 @@ export function ParameterTrials() {
 export function TrialButton() {
     const n = combinations();
     if (!trial.value || !n) return null;
-    return <button type="button" onClick={async () => (await save(), goTo("experiments", { file: trial.value!.file }))}>⇄ {n} combinations …</button>;
+    return <button type="button" onClick={async () => (await save(), goTo("experiments", { file: trial.value!.file }))}>⇄ {plural(n, "combination")} …</button>;
 }
 

@@ -113,7 +113,7 @@ bool history_compare(struct history *h, int64_t first, int64_t second, struct hi
             qsort(out->kinds.at, out->kinds.n, sizeof *out->kinds.at, changes_most);
         intern_free(&task_names);
         intern_free(&kind_names);
-        differences_facts(out, &a.run, &b.run);
+        differences_facts(out, &a.run, &a.tasks, &b.run, &b.tasks);
         ok = differences_files(h, out, &a.run, &b.run, err);
     }
     out->run[0] = a.run;

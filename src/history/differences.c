@@ -1,5 +1,6 @@
 /* What differs between two runs beside times. Facts are matched by sort, name and labels, files by
- * their paths. O(n log n) in facts and files. */
+ * their paths; a value that several tasks of a run state under one name (members of a family), by the task, too. O(n log n) in facts and
+ * files. */
 #include "history/differences.h"
 
 #include "base/mem.h"
@@ -72,11 +73,56 @@ static int fact_key_compare(const struct fact_key *x, const struct fact_key *y)
     return strcmp(x->name, y->name);
 }
 
+typedef ARRAY(char *) fact_names;
+
+static int fact_name_order(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Names that several keys share, as copies. */
+static void fact_names_shared(const struct fact_key *keys, size_t n, fact_names *out)
+{
+    for (size_t i = 1; i < n; i++)
+        if (keys[i].fact->sort == FACT_VALUE && fact_key_compare(&keys[i - 1], &keys[i]) == 0 &&
+            (!out->n || strcmp(out->at[out->n - 1], keys[i].name) != 0))
+            array_push(out, mem_copy_string(keys[i].name));
+}
+
+/* Behind a name that is shared stands whose value it is: without it one task's would be compared with another's. */
+static void fact_keys_of_tasks(struct fact_key *keys, size_t n, const struct history_tasks *tasks,
+                               const fact_names *shared)
+{
+    for (size_t i = 0; i < n && shared->n; i++) {
+        const struct record_fact *f = keys[i].fact;
+        if (f->sort != FACT_VALUE || f->task == NONE || f->task >= tasks->n ||
+            !bsearch(&keys[i].name, shared->at, shared->n, sizeof *shared->at, fact_name_order))
+            continue;
+        struct strbuf name = {0};
+        strbuf_printf(&name, "%s of %s", keys[i].name, history_task_name(tasks, f->task));
+        free(keys[i].name);
+        keys[i].name = strbuf_steal(&name);
+    }
+    if (n)
+        qsort(keys, n, sizeof *keys, fact_key_order);
+}
+
 void differences_facts(struct history_changes *c, const struct run_record *a,
-                       const struct run_record *b)
+                       const struct history_tasks *a_tasks, const struct run_record *b,
+                       const struct history_tasks *b_tasks)
 {
     size_t na, nb, i = 0, k = 0;
     struct fact_key *x = fact_keys(a, &na), *y = fact_keys(b, &nb);
+    fact_names shared = {0};
+    fact_names_shared(x, na, &shared);
+    fact_names_shared(y, nb, &shared);
+    if (shared.n)
+        qsort(shared.at, shared.n, sizeof *shared.at, fact_name_order);
+    fact_keys_of_tasks(x, na, a_tasks, &shared);
+    fact_keys_of_tasks(y, nb, b_tasks, &shared);
+    for (size_t s = 0; s < shared.n; s++)
+        free(shared.at[s]);
+    array_free(&shared);
     while (i < na || k < nb) {
         int order = i == na ? 1 : k == nb ? -1 : fact_key_compare(&x[i], &y[k]);
         const struct fact_key *key = order > 0 ? &y[k] : &x[i];

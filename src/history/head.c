@@ -182,9 +182,11 @@ bool head_add(struct history *h, const struct run_record *head, const char *text
     struct mem_guard guard;
     mem_guard_enter(&guard, database_roll_back, h->db);
     bool ok = database_exec(h, "BEGIN IMMEDIATE", err) && add_workflow(h, r, head, text, n, err) &&
-              add_folder(h, r, head->folder, err) && add_run(h, r, head, err) &&
-              facts_add_parameters(h, r->run, head->workflow, err) &&
-              add_predictions(h, r, head, err) && database_exec(h, "COMMIT", err);
+              add_folder(h, r, head->folder, err);
+    int taken = ok ? head_take_up(h, head, r, err) : 0;
+    ok = ok && taken >= 0 &&
+         (taken || (add_run(h, r, head, err) && add_predictions(h, r, head, err))) &&
+         facts_add_parameters(h, r->run, head->workflow, err) && database_exec(h, "COMMIT", err);
     mem_guard_leave(&guard);
     if (!ok)
         database_roll_back(h->db);

@@ -11,6 +11,9 @@ struct head_rows {
 /* As history_begin(), in one transaction. */
 bool head_add(struct history *h, const struct run_record *head, const char *text, size_t n,
               struct head_rows *r, struct error *err);
+/* Inside that transaction, of a run with a number: take_up.c. 1: its record is ours, 0: it needs one, -1: an error. */
+int head_take_up(struct history *h, const struct run_record *head, struct head_rows *r,
+                 struct error *err);
 /* The run's workflow is another than was thought; its tasks are then to be written. */
 bool head_change_workflow(struct history *h, const struct run_record *head, const char *text,
                           size_t n, struct head_rows *r, struct error *err);

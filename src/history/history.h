@@ -41,7 +41,9 @@ void history_close(struct history *h); /* NULL is fine; a run that was not ended
 
 /* ---- recording ---- */
 
-/* A new run; its number, 0 on failure. From `head`: name, file, folder, host (NULL: this one),
+/* A new run; its number, 0 on failure. With head->run and head->started it is one that has a record, whose process is gone or which it has
+ * ended: that record begins anew, under its number, with its head, its predictions and what people said of it. Where there is no such
+ * record, or somebody writes it, the run is new as well. From `head`: name, file, folder, host (NULL: this one),
  * planner, started (0: now), cores, memory, speed, tasks, predicted_*, predicted (per task, may be
  * NULL) and workflow, which must stay unchanged until history_end(): the tasks' names and kinds are
  * read by the writing thread. `text` (n bytes, may be NULL) is the workflow as native YAML; it is

@@ -2,7 +2,7 @@
  * wait for no longer than that; what only it had (texts of workflows, names of tasks, paths) goes with
  * it. SQLite uses the pages again: the file stays as large as it was, and grows no more. */
 #include "base/clock.h"
-#include "history/database.h"
+#include "history/forget.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,16 +40,8 @@ static bool prune_find(struct history *h, int64_t below, struct prune_victim *v,
 
 /* ?1 to ?2: rows of the run; ?3 the run; ?4 its workflow; ?5 to ?6: rows of that. */
 static const char *const prune_steps[] = {
-    ("DELETE FROM paths WHERE id IN (SELECT path FROM files WHERE id BETWEEN ?1 AND ?2) AND NOT"
-     " EXISTS (SELECT 1 FROM files f WHERE f.path = paths.id AND (f.id < ?1 OR f.id > ?2))"),
-    "DELETE FROM files WHERE id BETWEEN ?1 AND ?2",
-    "DELETE FROM attempts WHERE id BETWEEN ?1 AND ?2",
-    "DELETE FROM reused WHERE id BETWEEN ?1 AND ?2",
-    "DELETE FROM events WHERE id BETWEEN ?1 AND ?2",
-    "DELETE FROM failures WHERE id BETWEEN ?1 AND ?2",
     "DELETE FROM predictions WHERE run = ?3",
     "DELETE FROM facts WHERE run = ?3",
-    "DELETE FROM spans WHERE run = ?3",
     "DELETE FROM runs WHERE id = ?3",
     ("DELETE FROM tasks WHERE id BETWEEN ?5 AND ?6"
      " AND NOT EXISTS (SELECT 1 FROM runs WHERE workflow = ?4)"),
@@ -66,13 +58,8 @@ static bool prune_run(struct history *h, const struct prune_victim *v, struct er
         database_row(v->run, 0),      database_row(v->run, UINT32_MAX),     v->run, v->workflow,
         database_row(v->workflow, 0), database_row(v->workflow, UINT32_MAX)};
     bool ok = database_exec(h, "BEGIN IMMEDIATE", err);
-    for (size_t i = 0; ok && i < sizeof prune_steps / sizeof *prune_steps; i++) {
-        sqlite3_stmt *s = database_prepare(h, prune_steps[i], err);
-        for (int k = 1; s && k <= sqlite3_bind_parameter_count(s); k++)
-            sqlite3_bind_int64(s, k, values[k - 1]);
-        ok = s && database_run(h, s, err);
-        sqlite3_finalize(s);
-    }
+    ok = ok && forget_told(h, values, err) &&
+         forget_by(h, prune_steps, sizeof prune_steps / sizeof *prune_steps, values, err);
     ok = ok && database_exec(h, "COMMIT", err);
     if (!ok)
         database_roll_back(h->db);

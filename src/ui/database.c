@@ -4,6 +4,7 @@
  * and opening costs less than a millisecond. At most RUNS_AT_ONCE heads go to a page at a time; who wants others says so in the
  * question, as people do, rather than by turning pages. */
 #include "api/inside.h"
+#include "base/digest.h"
 #include "base/json.h"
 #include "report/history_view.h"
 #include "report/page.h"
@@ -31,7 +32,13 @@ static void answer_about(const struct laboratory *lab, const struct request *r, 
     json_write_end_object(&j);
 }
 
-/* ?where=SQL&words=WORDS&workflow=PART&since=SECONDS&failed=1&limit=N: what `weft history --json` prints. */
+/* Every digit of a content's digest. A path, which the library takes, too, would be one of this machine and not of the folder. */
+static bool is_digest(const char *text)
+{
+    return strspn(text, "0123456789abcdefABCDEF") == DIGEST_TEXT - 1 && !text[DIGEST_TEXT - 1];
+}
+
+/* ?where=SQL&words=WORDS&workflow=PART&since=SECONDS&failed=1&digest=HEX&limit=N: what `weft history --json` prints. */
 static void answer_runs(const struct laboratory *lab, const struct request *r, struct reply *out)
 {
     (void)lab;
@@ -41,6 +48,11 @@ static void answer_runs(const struct laboratory *lab, const struct request *r, s
     filter.where = request_value(r, "where");
     filter.workflow = request_value(r, "workflow");
     filter.words = request_value(r, "words");
+    filter.digest = request_value(r, "digest");
+    if (filter.digest && !is_digest(filter.digest)) {
+        reply_fail(out, 400, "a digest has 64 hexadecimal digits");
+        return;
+    }
     filter.since = request_value(r, "since") ? strtod(request_value(r, "since"), NULL) : 0;
     filter.failed = request_value(r, "failed") != NULL;
     filter.limit = limit ? strtoul(limit, NULL, 10) : 0;

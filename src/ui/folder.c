@@ -27,6 +27,14 @@ bool folder_holds(const char *folder, const char *path)
            (!path[n] || path[n] == '/' || (n && folder[n - 1] == '/'));
 }
 
+void folder_has_none(const char *name, struct reply *out)
+{
+    struct strbuf text = {0};
+    strbuf_printf(&text, "there is no file '%s' in the folder of this page", name);
+    reply_fail(out, 404, strbuf_text(&text));
+    strbuf_free(&text);
+}
+
 char *folder_file(const struct laboratory *lab, const char *name, struct reply *out)
 {
     struct strbuf asked = {0};
@@ -36,8 +44,7 @@ char *folder_file(const struct laboratory *lab, const char *name, struct reply *
     strbuf_free(&asked);
     if (there && folder_holds(folder, path) && strcmp(folder, path) != 0)
         return mem_copy_string(path);
-    /* the same words for both: what lies outside is nobody's business */
-    reply_fail(out, 404, "there is no such file in the folder of this page");
+    folder_has_none(name, out);
     return NULL;
 }
 
@@ -111,8 +118,11 @@ static const char *folder_sort(const char *folder, const char *name)
     strbuf_free(&path);
     return folder_has_key(text, "substitute") || folder_has_key(text, "experiment") ? "experiment"
            : folder_has_key(text, "nodes")                                          ? "platform"
-           : folder_has_key(text, "tasks") || folder_has_key(text, "flow")          ? "workflow"
-                                                                                    : "";
+           /* its tasks may come behind long lists */
+           : folder_has_key(text, "tasks") || folder_has_key(text, "flow") ||
+                   folder_has_key(text, "weft")
+               ? "workflow"
+               : "";
 }
 
 static int folder_by_name(const void *a, const void *b)
@@ -167,7 +177,7 @@ static void answer_file(const struct laboratory *lab, const struct request *r, s
     if (!name) {
         reply_fail(out, 400, "say which file: ?path=NAME");
     } else if (path && (stat(path, &st) != 0 || !S_ISREG(st.st_mode))) {
-        reply_fail(out, 404, "there is no such file in the folder of this page");
+        folder_has_none(name, out);
     } else if (path && st.st_size > FOLDER_LARGEST) {
         reply_fail(out, 413, "the file has more than 32 MiB");
     } else if (path && !file_read(path, &text, &err)) {

@@ -50,7 +50,10 @@ static void answer_run_files(const struct laboratory *lab, const struct request 
     json_put_text(&j, "file", head.file);
     json_write_key(&j, "files");
     json_write_array(&j);
-    for (size_t i = 0; i < LINEAGE_FILES && weft_record_file(record, i, &file); i++) {
+    size_t found = 0;
+    for (; weft_record_file(record, found, &file); found++) {
+        if (found >= LINEAGE_FILES)
+            continue;
         json_write_object(&j);
         json_put_string(&j, "path", file.path);
         json_put_text(&j, "maker", file.maker);
@@ -60,6 +63,7 @@ static void answer_run_files(const struct laboratory *lab, const struct request 
         json_write_end_object(&j);
     }
     json_write_end_array(&j);
+    json_put_integer(&j, "found", (int64_t)found);
     json_write_end_object(&j);
     weft_record_free(record);
     weft_history_close(h);
@@ -98,7 +102,8 @@ static void answer_run_open(const struct laboratory *lab, const struct request *
     struct weft_history *h = weft_history_open(NULL, &error);
     struct weft_workflow *w = h ? weft_history_workflow(h, r->run, &error) : NULL;
     struct strbuf name = {0}, path = {0};
-    for (unsigned again = 1; w && again < 100; again++) {
+    bool free_name = false;
+    for (unsigned again = 1; w && again < 100 && !free_name; again++) {
         strbuf_clear(&name);
         strbuf_clear(&path);
         strbuf_printf(&name, "run-%lld", (long long)r->run);
@@ -106,10 +111,12 @@ static void answer_run_open(const struct laboratory *lab, const struct request *
             strbuf_printf(&name, "-%u", again);
         strbuf_add(&name, ".yaml");
         strbuf_printf(&path, "%s/%s", lab->folder, name.at);
-        if (access(path.at, F_OK) != 0)
-            break;
+        free_name = access(path.at, F_OK) != 0;
     }
-    if (!w || !weft_workflow_write(w, path.at, NULL, &error)) {
+    if (w && !free_name) {
+        reply_fail(out, 500,
+                   "every name for it is taken: remove some of the folder's run-N-M.yaml");
+    } else if (!w || !weft_workflow_write(w, path.at, NULL, &error)) {
         reply_error(out, &error);
     } else {
         struct json_writer j;

@@ -3,7 +3,7 @@
  *
  *   browser ──▶ libmicrohttpd ──▶ server_handle ──▶ access_judge ──▶ page's files (asset.h)
  *                                                       │        ├──▶ events: a listener, which sleeps until something is told
- *                                                       │        └──▶ route_request ──▶ a view's handler ──▶ the library
+ *                                                       │        └──▶ route_answer ──▶ a view's handler ──▶ the library
  *                                                       └─ refused: a sentence and a status, nothing else
  *
  * I1. Everything happens in one thread, so nothing is locked: a handler that is slow holds up every page, and is written so
@@ -136,14 +136,20 @@ static enum MHD_Result answer_sign_in(struct MHD_Connection *connection, unsigne
     return answer_queue(connection, status, response);
 }
 
+/* Who opens the page itself reads the sentence; its questions get it as they get every other answer. */
 static enum MHD_Result answer_refusal(struct server *s, struct MHD_Connection *connection,
-                                      enum access_verdict verdict)
+                                      const char *path, enum access_verdict verdict)
 {
     const char *sentence;
     unsigned status = access_status(verdict, &sentence);
     if (verdict != ACCESS_EXCHANGE) {
         struct reply refused = {0};
         reply_fail(&refused, status, sentence);
+        if (strcmp(path, "/") == 0) {
+            strbuf_clear(&refused.body);
+            strbuf_printf(&refused.body, "weft: %s\n", sentence);
+            refused.type = "text/plain; charset=utf-8";
+        }
         return answer_reply(connection, &refused);
     }
     struct MHD_Response *response =
@@ -277,7 +283,7 @@ static enum MHD_Result incoming_answer(struct server *s, struct MHD_Connection *
         }
     }
     if (route)
-        route->handler(&s->lab, &request, &reply);
+        route_answer(route, &s->lab, &request, &reply);
     listeners_wake(s, false); /* who asked may have changed something that others see */
     return answer_reply(connection, &reply);
 }
@@ -304,7 +310,7 @@ static enum MHD_Result incoming_signs_in(struct server *s, struct MHD_Connection
     if (verdict == ACCESS_STRANGER || verdict == ACCESS_TOO_OFTEN)
         return answer_sign_in(connection, status,
                               verdict == ACCESS_STRANGER ? "That is not the password." : sentence);
-    return answer_refusal(s, connection, verdict);
+    return answer_refusal(s, connection, "/", verdict);
 }
 
 /* Called by the library: once when the headers are here, then for each piece of the body, then at its end. */
@@ -346,7 +352,7 @@ static enum MHD_Result server_handle(void *context, struct MHD_Connection *conne
     if (verdict == ACCESS_STRANGER && s->access.signs_in && strcmp(path, "/") == 0)
         return answer_sign_in(connection, 401, "");
     if (verdict != ACCESS_GRANTED)
-        return answer_refusal(s, connection, verdict);
+        return answer_refusal(s, connection, path, verdict);
     return incoming_answer(s, connection, path, strcmp(method, "POST") == 0, in);
 }
 

@@ -41,14 +41,15 @@ char *starting_file(const struct laboratory *lab, const char *name, struct reply
     char folder[PATH_MAX];
     struct stat st;
     bool named = name && *name && *name != '/' && *name != '-';
-    char *whole =
-        folder_file(lab, named ? name : ".", out); /* the folder itself is no file in it */
+    char *whole = named ? folder_file(lab, name, out) : NULL;
+    if (!named)
+        folder_has_none(name ? name : "", out);
     if (!whole)
         return NULL;
     size_t n = realpath(lab->folder, folder) ? strlen(folder) : 0;
     bool good = n && stat(whole, &st) == 0 && S_ISREG(st.st_mode);
     if (!good)
-        reply_fail(out, 404, "there is no such file in the folder of this page");
+        folder_has_none(name, out);
     char *inside = good ? mem_copy_string(whole + n + (n > 1)) : NULL;
     free(whole);
     return inside;
@@ -140,13 +141,17 @@ void answer_dry(const struct laboratory *lab, const struct request *r, struct re
 
 /* ---- starting ---- */
 
-/* A member that has to be a text which no option can be; NULL: it is not there, or empty. */
-static const char *start_text(const struct json *j, const char *key)
+/* A member that has to be a text which no option can be; NULL: it is not there, or empty. What is there and cannot be taken is not left
+ * out in silence: `bad` names it. */
+static const char *start_text(const struct json *j, const char *key, const char **bad)
 {
     json_ref v = json_get(j, 0, key);
-    const char *text =
-        v != JSON_NONE && json_type(j, v) == JSON_STRING ? json_string(j, v, NULL) : NULL;
-    return text && *text && *text != '-' ? text : NULL;
+    if (v == JSON_NONE || json_type(j, v) == JSON_NULL)
+        return NULL;
+    const char *text = json_type(j, v) == JSON_STRING ? json_string(j, v, NULL) : "-";
+    if (*text == '-')
+        *bad = key;
+    return *text && *text != '-' ? text : NULL;
 }
 
 /* Only `true` is true: a text "false" from a program that was written in haste starts nothing by force. */
@@ -158,23 +163,31 @@ static bool start_flag(const struct json *j, const char *key)
 
 /* Each text of a list as a word, behind `option` if that is one. */
 static void start_list(const struct json *j, const char *key, const char *option,
-                       struct start_line *w)
+                       struct start_line *w, const char **bad)
 {
     json_ref list = json_get(j, 0, key);
-    if (list == JSON_NONE || json_type(j, list) != JSON_ARRAY)
+    if (list == JSON_NONE || json_type(j, list) == JSON_NULL)
         return;
+    if (json_type(j, list) != JSON_ARRAY) {
+        *bad = key;
+        return;
+    }
     for (json_ref t = json_first(j, list); t != JSON_NONE; t = json_next_element(j, list, t)) {
-        if (json_type(j, t) != JSON_STRING)
-            continue;
+        if (json_type(j, t) != JSON_STRING) {
+            *bad = key;
+            return;
+        }
         if (option)
             line_add(w, option);
         line_add(w, json_string(j, t, NULL));
     }
 }
 
-/* Flow and targets stand behind "--", so that no name of a file or a task is an option. */
-static void start_words(const struct json *j, const char *flow, struct start_line *w)
+/* Flow and targets stand behind "--", so that no name of a file or a task is an option. Returns the member that no run can be given;
+ * NULL: all are good. */
+static const char *start_words(const struct json *j, const char *flow, struct start_line *w)
 {
+    const char *bad = NULL;
     static const struct {
         const char *key, *option;
     } texts[] = {{"on", "--on"}, {"jobs", "--jobs"}, {"with", "--with"}};
@@ -185,7 +198,7 @@ static void start_words(const struct json *j, const char *flow, struct start_lin
     line_add(w, "run");
     line_add(w, "--quiet");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const char *value = start_text(j, texts[i].key);
+        const char *value = start_text(j, texts[i].key, &bad);
         if (value) {
             line_add(w, texts[i].option);
             line_add(w, value);
@@ -195,10 +208,11 @@ static void start_words(const struct json *j, const char *flow, struct start_lin
         if (start_flag(j, flags[i].key))
             line_add(w, flags[i].option);
     }
-    start_list(j, "params", "--param", w);
+    start_list(j, "params", "--param", w, &bad);
     line_add(w, "--");
     line_add(w, flow);
-    start_list(j, "targets", NULL, w);
+    start_list(j, "targets", NULL, w, &bad);
+    return bad;
 }
 
 /* Its own session, so that Ctrl-C in the server's terminal is not its. 0: started. */
@@ -263,14 +277,22 @@ static void start_run(const struct laboratory *lab, const struct json *j, char *
                       struct reply *out)
 {
     struct start_line w = {0};
-    start_words(j, flow, &w);
-    if (w.n <= WORDS_MOST) {
+    struct strbuf why = {0};
+    const char *bad = start_words(j, flow, &w);
+    if (!bad && w.n <= WORDS_MOST) {
         start_line_begin(lab, &w, flow, "started", out);
         return;
     }
+    if (bad)
+        strbuf_printf(&why,
+                      "\"%s\" is nothing that a run can be given here: expected a text that "
+                      "is no option, or a list of texts",
+                      bad);
     reply_fail(out, 400,
-               "more than 50 targets and parameters are too many for the page: name a family, or "
-               "use `weft run`");
+               bad ? why.at
+                   : "more than 50 targets and parameters are too many for the page: name a "
+                     "family, or use `weft run`");
+    strbuf_free(&why);
     free(flow);
 }
 
@@ -307,7 +329,8 @@ void answer_start(const struct laboratory *lab, const struct request *r, struct 
     if (attach != JSON_NONE) {
         start_attach(lab, json_type(&j, attach) == JSON_NUMBER ? json_number(&j, attach) : 0, out);
     } else {
-        char *flow = starting_file(lab, start_text(&j, "flow"), out);
+        const char *bad = NULL;
+        char *flow = starting_file(lab, start_text(&j, "flow", &bad), out);
         if (flow)
             start_run(lab, &j, flow, out);
     }

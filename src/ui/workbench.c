@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "ui/folder.h"
 #include "ui/handlers.h"
 #include "ui/laboratory.h"
@@ -58,7 +59,10 @@ char *workbench_path(const struct laboratory *lab, const char *name, struct repl
 const char *workbench_text(const struct json *j, json_ref object, const char *key)
 {
     json_ref v = json_get(j, object, key);
-    return v != JSON_NONE && json_type(j, v) == JSON_STRING ? json_string(j, v, NULL) : NULL;
+    size_t n;
+    const char *text =
+        v != JSON_NONE && json_type(j, v) == JSON_STRING ? json_string(j, v, &n) : NULL;
+    return text && strlen(text) == n ? text : NULL; /* not a part of it, as if that were all */
 }
 
 /* ---- files ---- */
@@ -85,6 +89,14 @@ static bool file_is_flow(const char *path)
     return weft && !strstr(head, "\nsubstitute:") && !strstr(head, "\nnodes:");
 }
 
+/* Is this the name of a workflow's file, or of an experiment's? */
+static bool name_is_yaml(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && dot != name && dot[-1] != '/' &&
+           (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
 /* Sorted by name, folders among them. */
 static void put_flows(struct json_writer *j, const char *folder, const char *below)
 {
@@ -92,14 +104,12 @@ static void put_flows(struct json_writer *j, const char *folder, const char *bel
     int n = scandir(folder, &names, NULL, alphasort);
     for (int i = 0; i < n; i++) {
         const char *name = names[i]->d_name;
-        size_t length = strlen(name);
         struct strbuf path = {0}, shown = {0};
         struct stat s;
         strbuf_printf(&path, "%s/%s", folder, name);
         strbuf_printf(&shown, "%s%s", below, name);
         bool there = name[0] != '.' && stat(path.at, &s) == 0;
-        if (there && S_ISREG(s.st_mode) && length > 5 && strcmp(name + length - 5, ".yaml") == 0 &&
-            file_is_flow(path.at)) {
+        if (there && S_ISREG(s.st_mode) && name_is_yaml(name) && file_is_flow(path.at)) {
             json_write_string(j, shown.at);
         } else if (there && S_ISDIR(s.st_mode) && !*below && strcmp(name, "tasks") != 0) {
             strbuf_add_char(&shown, '/'); /* one level: a project's parts, not its data */
@@ -132,8 +142,21 @@ static void answer_flow(const struct laboratory *lab, const struct request *r, s
     char *path = workbench_path(lab, name, out);
     if (!path)
         return;
-    if (!file_read(path, &text, &err)) {
+    struct stat s;
+    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) { /* who reads a pipe waits for its writer */
+        reply_fail(out, 400, "this is no file: expected a workflow");
+    } else if (!file_read(path, &text, &err)) {
         reply_fail(out, 404, err.text);
+    } else if (utf8_valid(text.at, text.n) < text.n || strlen(text.at) < text.n) {
+        /* what cannot be shown as it is would be saved as something else */
+        struct strbuf why = {0};
+        size_t good = utf8_valid(text.at, text.n), zero = strlen(text.at);
+        strbuf_printf(&why,
+                      "%s: byte %zu is no text in UTF-8; change it in an editor, or by `iconv`",
+                      name, (good < zero ? good : zero) + 1);
+        reply_fail(out, 400, why.at);
+        strbuf_free(&why);
+        text_free(&text);
     } else {
         struct json_writer j;
         json_write_start(&j, &out->body, false);
@@ -155,9 +178,10 @@ static bool file_is_as_read(const char *path, const char *digest)
     struct error err = {0};
     struct digest d;
     char hex[DIGEST_TEXT];
-    if (!file_exists(path))
+    struct stat s;
+    if (stat(path, &s) != 0)
         return !*digest;
-    if (!file_read(path, &text, &err))
+    if (!S_ISREG(s.st_mode) || !file_read(path, &text, &err))
         return false;
     digest_of(text.at, text.n, &d);
     bool same = strcmp(digest_text(&d, hex), digest) == 0;
@@ -177,12 +201,13 @@ static void answer_save(const struct laboratory *lab, const struct request *r, s
     const char *name = workbench_text(&body, 0, "file"), *text = workbench_text(&body, 0, "text");
     const char *digest = workbench_text(&body, 0, "digest");
     char *path = workbench_path(lab, name, out);
-    size_t length = name ? strlen(name) : 0;
     struct json_writer j;
     if (!path) {
         ; /* it was said */
-    } else if (!text || !digest || length < 6 || strcmp(name + length - 5, ".yaml") != 0) {
-        reply_fail(out, 400, "expected {\"file\": \"NAME.yaml\", \"text\": ..., \"digest\": ...}");
+    } else if (!text || !digest || !name_is_yaml(name)) {
+        reply_fail(out, 400,
+                   "expected {\"file\": \"NAME.yaml\", \"text\": ..., \"digest\": ...}: a text "
+                   "without the character 0");
     } else if (!file_is_as_read(path, digest)) {
         reply_fail(out, 409, "the file was changed by somebody else since you opened it");
     } else if (!file_write(path, text, strlen(text), &err)) {

@@ -1,7 +1,9 @@
 /* Inside the Workbench's answers. */
 #pragma once
+#include "base/array.h"
 #include "base/json.h"
 #include "ui/request.h"
+#include "weft/weft.h"
 
 /* A name as pages give it, as a path in the laboratory's folder: NULL, and `out` says why, when it leads out of
  * it (also by a link), is absolute, hidden, or cannot be. Owned by the caller. */
@@ -20,17 +22,24 @@ void workbench_view(struct json_writer *j, const char *file, const char *text, s
 bool workbench_is_of(const char *task, const char *box);
 
 /* workbench_around.c: frames, notes, constraints, values; and included workflows as boxes. */
-struct weft_edit;
-struct weft_edit_key;
-struct weft_workflow;
 void workbench_put_key(struct json_writer *j, const struct weft_edit_key *key);
 void workbench_around(struct json_writer *j, struct weft_edit *e);
 /* How many files enter (or leave) the box; the files themselves; the wires of all such boxes, which are numbered from `first`
  * on. `w` NULL: the workflow cannot be read, and nothing is known. */
 unsigned workbench_include_side(const struct weft_workflow *w, const char *box, bool outs);
 void workbench_include_ports(struct json_writer *j, const struct weft_workflow *w, const char *box);
-void workbench_include_wires(struct json_writer *j, struct weft_edit *e,
-                             const struct weft_workflow *w, size_t first);
+typedef ARRAY(struct weft_edit_wire) workbench_wires;
+void workbench_include_wires(struct weft_edit *e, const struct weft_workflow *w, uint32_t first,
+                             workbench_wires *wires);
+
+/* workbench_places.c: where a box stands and how large it is. */
+struct box_place {
+    uint32_t column;
+    double y, height;
+};
+/* A box for each task, then one for each included workflow; the caller frees. */
+struct box_place *workbench_places(struct weft_edit *e, const struct weft_workflow *w,
+                                   const workbench_wires *wires, size_t tasks);
 
 /* workbench_trial.c: the experiment that replaces things in a workflow. */
 void answer_trial(const struct laboratory *lab, const struct request *r, struct reply *out);

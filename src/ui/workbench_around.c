@@ -159,43 +159,33 @@ void workbench_include_ports(struct json_writer *j, const struct weft_workflow *
     json_write_end_array(j);
 }
 
-static void put_wire(struct json_writer *j, size_t from, size_t to, int64_t made, int64_t read)
-{
-    json_write_object(j);
-    json_put_integer(j, "from", (int64_t)from);
-    json_put_integer(j, "to", (int64_t)to);
-    json_put_integer(j, "made", made);
-    json_put_integer(j, "read", read);
-    json_write_end_object(j);
-}
-
 /* Wires between box number `at` (an included workflow) and the tasks: by the name of the file, and by `after`. */
-static void include_wires(struct json_writer *j, struct weft_edit *e, const struct weft_workflow *w,
-                          const char *box, size_t at)
+static void include_wires(struct weft_edit *e, const struct weft_workflow *w, const char *box,
+                          uint32_t at, workbench_wires *wires)
 {
     struct weft_edit_task task;
     struct weft_edit_port port;
     struct weft_edit_key after;
     const char *name;
     bool out;
-    for (size_t i = 0; weft_edit_task(e, i, &task); i++) {
-        for (size_t p = 0; (name = include_port(w, box, p, &out)); p++)
-            for (size_t k = 0; weft_edit_port(e, i, k, &port); k++)
+    for (uint32_t i = 0; weft_edit_task(e, i, &task); i++) {
+        for (uint32_t p = 0; (name = include_port(w, box, p, &out)); p++)
+            for (uint32_t k = 0; weft_edit_port(e, i, k, &port); k++)
                 if (port.out != out && strcmp(port.file, name) == 0)
-                    put_wire(j, out ? at : i, out ? i : at, (int64_t)(out ? p : k),
-                             (int64_t)(out ? k : p));
+                    array_push(wires, (struct weft_edit_wire){out ? at : i, out ? i : at,
+                                                              out ? p : k, out ? k : p});
         const char *const place[] = {"tasks", task.name, "after", NULL};
         for (size_t k = 0; weft_edit_at(e, place, k, &after); k++)
             if (strcmp(after.value, box) == 0)
-                put_wire(j, at, i, -1, -1);
+                array_push(wires, (struct weft_edit_wire){at, i, WEFT_NONE, WEFT_NONE});
     }
 }
 
-void workbench_include_wires(struct json_writer *j, struct weft_edit *e,
-                             const struct weft_workflow *w, size_t first)
+void workbench_include_wires(struct weft_edit *e, const struct weft_workflow *w, uint32_t first,
+                             workbench_wires *wires)
 {
     static const char *const include[] = {"include", NULL};
     struct weft_edit_key key;
     for (size_t k = 0; weft_edit_at(e, include, k, &key); k++)
-        include_wires(j, e, w, key.key, first + k);
+        include_wires(e, w, key.key, first + (uint32_t)k, wires);
 }

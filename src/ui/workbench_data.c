@@ -23,7 +23,7 @@ enum {
     DATA_PICTURE = 24 << 20, /* more is no preview */
 };
 
-/* What a browser can show, by the suffix; pgm and ppm are drawn by the page itself. */
+/* What a browser can show, by the suffix; pbm, pgm, ppm and pnm are drawn by the page itself. */
 static const struct picture_type {
     const char *suffix, *type;
 } picture_types[] = {
@@ -32,8 +32,10 @@ static const struct picture_type {
     {".jpeg", "image/jpeg"},
     {".gif", "image/gif"},
     {".webp", "image/webp"},
+    {".pbm", "application/octet-stream"},
     {".pgm", "application/octet-stream"},
     {".ppm", "application/octet-stream"},
+    {".pnm", "application/octet-stream"},
 };
 
 /* NULL: no picture. Only what is listed is ever served as bytes. */
@@ -58,13 +60,14 @@ static const char *data_sort(const char *name, const char *head, size_t n, bool 
     return dot && (strcasecmp(dot, ".tsv") == 0 || strcasecmp(dot, ".csv") == 0) ? "table" : "text";
 }
 
-/* Lines of the beginning; the last one may be cut. */
-static void put_head(struct json_writer *j, char *head, size_t n)
+/* Lines of the beginning; the last one may be cut. Returns whether there are more. */
+static bool put_head(struct json_writer *j, char *head, size_t n)
 {
     size_t shown = 0;
+    char *p = head, *end = head + n;
     json_write_key(j, "lines");
     json_write_array(j);
-    for (char *p = head, *end = head + n; p < end && shown < DATA_LINES; shown++) {
+    for (; p < end && shown < DATA_LINES; shown++) {
         char *stop = memchr(p, '\n', (size_t)(end - p));
         if (!stop)
             stop = end;
@@ -73,6 +76,7 @@ static void put_head(struct json_writer *j, char *head, size_t n)
         p = stop + 1;
     }
     json_write_end_array(j);
+    return p < end;
 }
 
 /* Size, time, digest and what can be shown of it. */
@@ -89,9 +93,9 @@ static void put_file(struct json_writer *j, const char *name, int fd, const stru
     json_put_number(j, "changed", (double)s->st_mtime);
     if (s->st_size <= DATA_DIGEST && digest_of_fd(fd, name, &d, &err))
         json_put_string(j, "digest", digest_text(&d, hex));
-    if (n > 0 && (strcmp(sort, "text") == 0 || strcmp(sort, "table") == 0))
-        put_head(j, head, (size_t)n);
-    json_put_bool(j, "more", s->st_size > DATA_HEAD);
+    bool lines = n > 0 && (strcmp(sort, "text") == 0 || strcmp(sort, "table") == 0);
+    bool more = lines && put_head(j, head, (size_t)n);
+    json_put_bool(j, "more", more || s->st_size > DATA_HEAD);
     free(head);
 }
 
@@ -111,6 +115,7 @@ static void put_folder(struct json_writer *j, const char *path)
     free(names);
     json_write_end_array(j);
     json_put_integer(j, "entries", shown);
+    json_put_bool(j, "more", shown > DATA_LINES);
 }
 
 /* ?file=NAME */
@@ -210,8 +215,10 @@ void answer_picture(const struct laboratory *lab, const struct request *r, struc
     if (!path)
         return;
     int fd = picture_type(name) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-    if (fd < 0 || fstat(fd, &s) < 0 || !S_ISREG(s.st_mode) || s.st_size > DATA_PICTURE) {
-        reply_fail(out, 404, "there is no such picture, or it is too large to be shown");
+    if (fd < 0 || fstat(fd, &s) < 0 || !S_ISREG(s.st_mode)) {
+        reply_fail(out, 404, "there is no such picture");
+    } else if (s.st_size > DATA_PICTURE) {
+        reply_fail(out, 413, "the picture is too large to be shown: it has more than 24 MiB");
     } else {
         char *bytes = mem_alloc((size_t)s.st_size + 1);
         ssize_t n = pread(fd, bytes, (size_t)s.st_size, 0);

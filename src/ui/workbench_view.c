@@ -6,19 +6,20 @@
  *        └───────────────┘
  *          light
  *
- * Nothing is decided here: places come from the library's layout, lights from a dry run. */
+ * Nothing is decided here: places come from workbench_places.c, lights from a dry run. */
+#include "base/file.h"
 #include "base/mem.h"
-#include "ui/folder.h"
 #include "ui/handlers.h"
 #include "ui/laboratory.h"
 #include "ui/workbench.h"
 #include "weft/weft.h"
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BOX_WIDTH = 190, BOX_HEAD = 48, BOX_PORT = 22, BOX_GAP = 34, COLUMN_GAP = 90 };
+enum { BOX_WIDTH = 204, COLUMN_GAP = 76 }; /* two names of 12 letters, and a gap */
 
 /* ---- problems ---- */
 
@@ -81,21 +82,6 @@ static void put_ports(struct json_writer *j, struct weft_edit *e, size_t task)
     json_write_end_array(j);
 }
 
-/* As the page draws it; the layout must know before. */
-static double box_height(struct weft_edit *e, size_t task)
-{
-    struct weft_edit_port port;
-    unsigned sides[2] = {0, 0};
-    for (size_t k = 0; weft_edit_port(e, task, k, &port); k++)
-        sides[port.out]++;
-    return BOX_HEAD + BOX_PORT * (double)(sides[0] > sides[1] ? sides[0] : sides[1]);
-}
-
-/* Where a box stands and how large it is. */
-struct box_place {
-    double x, y, height;
-};
-
 /* The members that boxes of tasks and of included workflows share. */
 static void put_box(struct json_writer *j, const char *name, uint32_t line, uint32_t last,
                     int64_t count, struct box_place at)
@@ -104,27 +90,22 @@ static void put_box(struct json_writer *j, const char *name, uint32_t line, uint
     json_put_integer(j, "line", line);
     json_put_integer(j, "last", last);
     json_put_integer(j, "count", count);
-    json_put_number(j, "x", at.x);
+    json_put_number(j, "x", (double)at.column * (BOX_WIDTH + COLUMN_GAP));
     json_put_number(j, "y", at.y);
     json_put_number(j, "width", BOX_WIDTH);
     json_put_number(j, "height", at.height);
 }
 
-/* Below the tasks, side by side: the layout is of tasks, and there are few such boxes. */
 static void put_includes(struct json_writer *j, struct weft_edit *e, const struct weft_workflow *w,
-                         double below)
+                         const struct box_place *at)
 {
     static const char *const include[] = {"include", NULL};
     struct weft_edit_key key, part;
     for (size_t k = 0; weft_edit_at(e, include, k, &key); k++) {
         char *name = mem_copy_string(key.key);
-        unsigned in = workbench_include_side(w, name, false);
-        unsigned out = workbench_include_side(w, name, true);
-        struct box_place at = {(double)(k * (BOX_WIDTH + COLUMN_GAP)), below,
-                               BOX_HEAD + BOX_PORT * (double)(in > out ? in : out)};
         bool alone = !key.yaml; /* the file's name, and nothing else */
         json_write_object(j);
-        put_box(j, name, key.line, key.line, w ? (int64_t)box_count(w, name) : 1, at);
+        put_box(j, name, key.line, key.line, w ? (int64_t)box_count(w, name) : 1, at[k]);
         json_put_bool(j, "include", true);
         json_put_bool(j, "alone", alone);
         json_write_key(j, "keys");
@@ -143,58 +124,56 @@ static void put_includes(struct json_writer *j, struct weft_edit *e, const struc
     }
 }
 
-/* Wires in a circle have no layout: then boxes stand side by side, and the problem is told. */
-static void put_boxes(struct json_writer *j, struct weft_edit *e, const struct weft_workflow *w)
+static void put_boxes(struct json_writer *j, struct weft_edit *e, const struct weft_workflow *w,
+                      const workbench_wires *wires, size_t tasks)
 {
     struct weft_edit_task task;
-    struct weft_error error;
-    size_t n = 0;
-    double below = 0;
-    while (weft_edit_task(e, n, &task))
-        n++;
-    double *height = mem_new(double, n + 1);
-    struct weft_edit_spot *spots = mem_new_zero(struct weft_edit_spot, n + 1);
-    for (size_t i = 0; i < n; i++)
-        height[i] = box_height(e, i);
-    bool placed = n && weft_edit_layout(e, height, BOX_GAP, spots, &error);
+    struct box_place *at = workbench_places(e, w, wires, tasks);
     json_write_key(j, "tasks");
     json_write_array(j);
     for (size_t i = 0; weft_edit_task(e, i, &task); i++) {
-        double column = placed ? spots[i].column : (double)i;
-        struct box_place at = {column * (BOX_WIDTH + COLUMN_GAP),
-                               placed ? spots[i].middle - height[i] / 2 : 0, height[i]};
-        below = fmax(below, at.y + at.height + 2 * BOX_GAP);
         json_write_object(j);
-        put_box(j, task.name, task.line, task.last, w ? (int64_t)box_count(w, task.name) : 1, at);
+        put_box(j, task.name, task.line, task.last, w ? (int64_t)box_count(w, task.name) : 1,
+                at[i]);
         put_keys(j, e, i);
         put_ports(j, e, i);
         json_write_end_object(j);
     }
-    put_includes(j, e, w, below);
+    put_includes(j, e, w, at + tasks);
     json_write_end_array(j);
-    free(height);
-    free(spots);
+    free(at);
 }
 
-static void put_wires(struct json_writer *j, struct weft_edit *e, const struct weft_workflow *w)
+static void put_wires(struct json_writer *j, const workbench_wires *wires)
 {
-    struct weft_edit_wire wire;
-    struct weft_edit_task task;
-    size_t tasks = 0;
-    while (weft_edit_task(e, tasks, &task))
-        tasks++;
     json_write_key(j, "wires");
     json_write_array(j);
-    for (size_t k = 0; weft_edit_wire(e, k, &wire); k++) {
+    for (size_t k = 0; k < wires->n; k++) {
+        const struct weft_edit_wire *wire = &wires->at[k];
         json_write_object(j);
-        json_put_integer(j, "from", wire.from);
-        json_put_integer(j, "to", wire.to);
-        json_put_integer(j, "made", wire.made == WEFT_NONE ? -1 : (int64_t)wire.made);
-        json_put_integer(j, "read", wire.read == WEFT_NONE ? -1 : (int64_t)wire.read);
+        json_put_integer(j, "from", wire->from);
+        json_put_integer(j, "to", wire->to);
+        json_put_integer(j, "made", wire->made == WEFT_NONE ? -1 : (int64_t)wire->made);
+        json_put_integer(j, "read", wire->read == WEFT_NONE ? -1 : (int64_t)wire->read);
         json_write_end_object(j);
     }
-    workbench_include_wires(j, e, w, tasks);
     json_write_end_array(j);
+}
+
+static void put_graph(struct json_writer *j, struct weft_edit *e, const struct weft_workflow *w)
+{
+    workbench_wires wires = {0};
+    struct weft_edit_wire wire;
+    struct weft_edit_task task;
+    uint32_t tasks = 0;
+    while (weft_edit_task(e, tasks, &task))
+        tasks++;
+    for (size_t k = 0; weft_edit_wire(e, k, &wire); k++)
+        array_push(&wires, wire);
+    workbench_include_wires(e, w, tasks, &wires);
+    put_boxes(j, e, w, &wires, tasks);
+    put_wires(j, &wires);
+    array_free(&wires);
 }
 
 /* Members of the object that is open: "problems", and if the text is YAML, what stands in it. */
@@ -212,8 +191,7 @@ void workbench_view(struct json_writer *j, const char *file, const char *text, s
     json_write_end_array(j);
     json_put_bool(j, "readable", e != NULL);
     if (e) {
-        put_boxes(j, e, w);
-        put_wires(j, e, w);
+        put_graph(j, e, w);
         workbench_around(j, e);
     }
     weft_edit_free(e);
@@ -241,19 +219,32 @@ struct last_run {
     bool going;
 };
 
-/* By name and folder: two workflows of one name may stand in two folders. */
-static void last_run_find(struct last_run *l, const struct laboratory *lab, const char *name)
+/* Was it a run of this file? Folders of one project often have a workflow of one name each, and the name of one may be a part of another's. */
+static bool head_is_of(const struct weft_run_head *head, const char *folder, const char *path)
+{
+    return head->folder && head->file && strcmp(head->folder, folder) == 0 &&
+           strcmp(file_basename(head->file), file_basename(path)) == 0;
+}
+
+/* `path`: the workflow's file; `name`: what its runs are called. */
+static void last_run_find(struct last_run *l, const char *path, const char *name)
 {
     struct weft_error error;
     struct weft_run_head head;
     struct weft_runs_filter filter = WEFT_RUNS_INIT;
+    char folder[PATH_MAX];
     filter.workflow = name;
-    filter.limit = 20;
+    filter.limit = 500;
     *l = (struct last_run){0};
+    char *above = file_beside(path, ".");
+    bool there = realpath(above, folder) != NULL;
+    free(above);
+    if (!there)
+        return;
     struct weft_history *history = weft_history_open(NULL, &error);
     struct weft_runs *runs = history ? weft_history_runs(history, &filter, &error) : NULL;
     for (size_t i = 0; runs && weft_runs_get(runs, i, &head); i++) {
-        if (!head.folder || !folder_holds(lab->folder, head.folder))
+        if (!head_is_of(&head, folder, path))
             continue;
         l->going = head.outcome && strcmp(head.outcome, "running") == 0;
         l->watch = weft_watch_open(head.run, &error);
@@ -323,12 +314,12 @@ static void put_light(struct json_writer *j, struct weft_run *run, uint32_t task
 
 enum { LIGHTS_MOST = 20000 }; /* tasks; a run of more is looked at in its own view */
 
-static void put_lights(struct json_writer *j, const struct laboratory *lab, struct weft_run *run,
+static void put_lights(struct json_writer *j, const char *path, struct weft_run *run,
                        const struct weft_forecast *f)
 {
     struct last_run last;
     uint32_t n = weft_workflow_tasks(weft_run_workflow(run));
-    last_run_find(&last, lab, weft_run_name(run));
+    last_run_find(&last, path, weft_run_name(run));
     json_write_object(j);
     json_put_integer(j, "tasks", f->tasks);
     json_put_integer(j, "run", f->to_run);
@@ -357,7 +348,7 @@ void answer_lights(const struct laboratory *lab, const struct request *r, struct
     struct json_writer j;
     if (run && weft_run_forecast(run, &forecast, &error)) {
         json_write_start(&j, &out->body, false);
-        put_lights(&j, lab, run, &forecast);
+        put_lights(&j, path, run, &forecast);
     } else {
         reply_error(out, &error);
     }

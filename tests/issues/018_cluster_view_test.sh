@@ -46,7 +46,7 @@ page=$here/page/node_modules
 if [ -x "$(dirname "$weft")/weft-ui" ] && [ -f "$page/playwright-core/index.mjs" ] && [ -f "$page/axe-core/axe.min.js" ] && command -v node chromium >/dev/null; then
     "$weft" submit endless.yaml --no-shared -q >"$work/endless" 2>"$work/err"
     ok $? "a run without end"
-    (cd "$here" && WEFT_ENDLESS=$(cat "$work/endless") timeout 300 node tests/ui/cluster.mjs) >"$work/page.out" 2>&1
+    (cd "$here" && WEFT_ENDLESS=$(cat "$work/endless") timeout 800 node tests/ui/cluster.mjs) >"$work/page.out" 2>&1
     status=$?
     sed -nE 's/^(not )?ok [0-9]+ - (.*)/\1|\2/p' "$work/page.out" >"$work/page.rows"
     while IFS='|' read -r bad text; do

@@ -11,7 +11,7 @@ const weft = resolve(process.env.WEFT);
 const axe = readFileSync("page/node_modules/axe-core/axe.min.js", "utf8");
 const work = mkdtempSync(join(tmpdir(), "weft-page-"));
 const environment = { ...process.env, WEFT_HISTORY: join(work, "history.db") };
-const patience = Number(process.env.WEFT_PATIENCE ?? 60000); // for conditions; nothing sleeps
+const patience = Number(process.env.WEFT_PATIENCE ?? 180000); // for conditions; nothing sleeps
 let count = 0, bad = 0;
 const ok = (good, text, more = "") => {
     count++;
@@ -68,12 +68,14 @@ writeFileSync(join(work, "flow.yaml"), flow(false));
 const { server, url } = await serve();
 const browser = await chromium.launch({
     executablePath: "/usr/bin/chromium",
+    timeout: patience,
     args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
 });
 try {
     // playwright's own scripts are not the page's; its policy stays in force for all that the page does
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
+    page.setDefaultTimeout(patience);
     const wrong = [];
     page.on("pageerror", (error) => wrong.push(error.message));
     page.on("dialog", (dialog) => (wrong.push(`a script of a task's name ran: ${dialog.message()}`), dialog.dismiss()));
@@ -89,8 +91,25 @@ try {
         await accessible(page, view);
     }
     await page.keyboard.press("g");
+    await comes(page.getByRole("status").filter({ hasText: "r Run" }), "g says which letters go where");
+    await page.waitForTimeout(1200);
     await page.keyboard.press("r");
-    await comes(page.getByRole("heading", { name: "Runs" }), "g and r go to the runs");
+    await comes(page.getByRole("heading", { name: "Runs" }), "g and r go to the runs, for slow hands as well");
+    ok((await page.getByRole("status").filter({ hasText: "w Workbench" }).count()) === 0, "and then it says so no more");
+    await page.keyboard.press("g");
+    await page.keyboard.press("x");
+    await page.keyboard.press("d");
+    ok(await page.getByRole("heading", { name: "Runs" }).isVisible(), "any other key takes g back");
+    await page.goto(new URL("/#frob", page.url()).href);
+    await comes(page.getByText("There is no view 'frob'"), "a view that there is not is told");
+    for (const view of ["#workbench?file=nowhere.yaml", "#plan?flow=nowhere.yaml", "#plan?flow=flow.yaml&on=nowhere.yaml", "#experiments?file=nowhere.yaml"]) {
+        await page.goto(new URL(`/${view}`, page.url()).href);
+        await comes(page.locator("[role=alert], [role=status]").filter({ hasText: "nowhere.yaml" }).first(), `${view}: a file that is not there is told, by its name`);
+    }
+    for (const view of ["#run?run=99", "#database?run=99"]) {
+        await page.goto(new URL(`/${view}`, page.url()).href);
+        await comes(page.getByRole("alert").filter({ hasText: "there is no run 99" }), `${view}: nor is a run`);
+    }
     const phone = await context.newPage();
     await phone.setViewportSize({ width: 360, height: 740 });
     await phone.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });

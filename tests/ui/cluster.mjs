@@ -1,11 +1,11 @@
 // The Cluster view in chromium, with real agents (018_cluster_view_test.sh starts them). WEFT_SHOTS: a folder for pictures. Speaks TAP.
-import { accessible, comes, laboratory, ok, shot, test } from "./support.mjs";
+import { accessible, comes, laboratory, ok, shot, test, visit } from "./support.mjs";
 
 const lab = laboratory("cluster");
 const { child, url } = await lab.serve();
 await test(lab, async ({ context }) => {
     const page = await context.newPage();
-    await page.goto(url);
+    await visit(page, url);
     await page.keyboard.press("g");
     await page.keyboard.press("c");
     await comes(page.getByText("2 agents up"), "agents are counted");

@@ -89,6 +89,8 @@ async function byMouse(page, origin) {
     await until(() => page.url().includes("edges-6.yaml"), "mouse: one is taken back to the workbench");
     await comes(page.locator("[data-box]").nth(2), "mouse: where its boxes stand");
     await until(() => /-canny/.test(flow("edges-6.yaml")), "mouse: with the detector of that row");
+    const seen = () => page.locator(".port.out text").evaluateAll((all) => all.map((text) => text.lastChild.textContent).join());
+    await until(async () => (await seen()) === "…/region.png,…/sobel.png,…/shown.png", "mouse: a long name of a file ends as the file does");
     await until(async () => ((await page.locator(".bar .sum").textContent()) ?? "").startsWith("3 of 3 up to date"), "mouse: and nothing has to be computed again");
     await shot(page, "taken-back");
 }

@@ -76,7 +76,9 @@ run("run", "flow.yaml", "-q")
 server = Server()
 status, headers, _ = server.ask("/api/runs")
 ok(status == 401, "who has no token is a stranger")
-ok(server.ask("/")[0] == 401 and server.ask("/page.js")[0] == 401, "also for the page itself")
+status, headers, text = server.ask("/")
+ok(status == 401 and server.ask("/page.js")[0] == 401, "also for the page itself")
+ok(headers["Content-Type"].startswith("text/plain") and "open the address that `weft ui` has printed" in text and "{" not in text, "and people read why")
 ok(server.ask("/?token=" + "0" * 64)[0] == 401, "a wrong token opens nothing")
 status, headers = server.enter()
 said = headers["Set-Cookie"]
@@ -121,6 +123,14 @@ for path in ("../history.db", "/etc/passwd", "sub/leak.yaml", "sub", "nothing.ya
     ok(server.ask("/api/file?path=" + path)[0] == 404, f"{path} is not served")
 status, headers, text = server.ask("/api/file?path=b.txt")
 ok(status == 200 and "f1=0.9" in text and headers["Content-Type"] == "application/octet-stream" and "sandbox" in headers["Content-Security-Policy"], "a file is bytes")
+with open("part.yaml", "w") as part:
+    part.write("weft: 1\ntasks:\n  mid: {run: 'cp a.txt m.txt', in: a.txt, out: m.txt}\n")
+with open("whole.yaml", "w") as whole:
+    whole.write("weft: 1\ninclude: {part: part.yaml}\ntasks:\n"
+                "  first: {run: 'echo 1 > a.txt', out: a.txt}\n  last: {run: 'cp m.txt z.txt', in: m.txt, out: z.txt}\n")
+view = json.loads(server.ask("/api/workbench/flow?file=whole.yaml")[2])
+at = {box["name"]: box["x"] for box in view["tasks"]}
+ok(at["first"] < at["part"] < at["last"], "an included workflow stands behind what it reads and before what reads it")
 ok(len(json.loads(server.ask("/api/plan/planners")[2])) > 20, "planners")
 plan = json.loads(server.ask("/api/plan?flow=work.yaml&on=two.yaml&with=heft&simulate=1")[2])
 ok(plan["placements"]["name"] == ["a", "b"] and plan["placements"]["finish"] == [2, 5], "a plan")
@@ -262,7 +272,8 @@ ok(server.ask(f"/api/run/{mine}/cancel", "POST", "{}", Origin=server.address)[0]
 ok(server.ask(f"/api/run/{mine}/cancel", "POST", json.dumps({"task": 99}), Origin=server.address)[0] == 400, "one that there is")
 ok(server.ask(f"/api/run/{mine}/cancel", "POST", cancel, Origin=server.address)[0] == 200, "it is cancelled")
 ok(until(lambda: live(mine)["skipped"] == 2 and live(mine)["running"] == 1), "with what depends on it, and the rest goes on")
-ok(server.ask(f"/api/run/{mine}/cancel", "POST", cancel, Origin=server.address)[0] == 400, "once")
+# counts come at once, what became of single tasks from the record, half a second later
+ok(until(lambda: server.ask(f"/api/run/{mine}/cancel", "POST", cancel, Origin=server.address)[0] == 400), "once")
 with open("gate1", "w") as f:
     f.write("x\n")
 ok(until(lambda: live(mine)["outcome"] == "cancelled") and live(mine)["done"] == 1, "to its end")
@@ -308,6 +319,41 @@ server.ask("/api/start", "POST", json.dumps({"flow": "slow.yaml", "on": "nowhere
 ok(until(lambda: json.loads(server.ask("/api/started")[2])[0]["over"]), "a run that cannot begin")
 told = json.loads(server.ask("/api/started")[2])[0]
 ok(told["status"] == 2 and "nowhere" in told["said"], "says why")
+
+# ---- what is asked for is done, or refused ----
+for wrong in ({"on": "--force"}, {"jobs": 2}, {"jobs": "-1"}, {"params": "a=1"}, {"targets": [1]}):
+    status, _, text = server.ask("/api/start", "POST", json.dumps({"flow": "flow.yaml"} | wrong), Origin=server.address)
+    ok(status == 400 and f'"{next(iter(wrong))}"' in json.loads(text)["error"], f"{wrong} is refused, and not left out")
+with open("watched.yaml", "w") as f:
+    f.write('weft: 1\nlists: { i: { from: 1, to: 3000 } }\ntasks:\n  crowd: { each: i, call: "libc.so.6:sched_yield" }\n  gate: { run: "until [ -e ' + os.getcwd() + '/gate4 ]; do sleep 0.1; done; echo > {out}", out: gate4.txt, after: crowd }\n')
+before = max(r["run"] for r in json.loads(server.ask("/api/runs")[2])["runs"])
+server.ask("/api/start", "POST", json.dumps({"flow": "watched.yaml"}), Origin=server.address)
+mine = before + 1
+ok(until(lambda: server.ask(f"/api/run/{mine}/live")[0] == 200 and live(mine)["waiting"] == 0 and live(mine)["running"] == 1), "a run of 3,001 tasks of which the last one waits")
+ok(until(lambda: server.ask(f"/api/run/{mine}/gantt?columns=4000&most=100000")[0] == 200 and live(mine)["later"]), "what its Gantt costs is counted: who asks again and again waits")
+with open("gate4", "w") as f:
+    f.write("x\n")
+ok(until(lambda: live(mine)["outcome"] == "done"), "it ends")
+with open("large.yml", "w") as f:
+    f.write("weft: 1\nlists:\n  i: [" + ",\n    ".join(f"sample_{i:06}" for i in range(2000)) + "]\ntasks:\n  a: { run: 'true > {out}', out: la.txt }\n")
+ok({f["path"]: f["sort"] for f in json.loads(server.ask("/api/files")[2])}.get("large.yml") == "workflow", "a workflow whose tasks come behind long lists is one")
+ok("large.yml" in json.loads(server.ask("/api/workbench/flows")[2]), "in the Workbench as well, whichever of both suffixes it has")
+seen = json.loads(server.ask("/api/workbench/flow?file=large.yml")[2])
+save = lambda text, name="large.yml", digest=seen["digest"]: server.ask("/api/workbench/save", "POST", json.dumps({"file": name, "text": text, "digest": digest}), Origin=server.address)[0]
+ok(save("weft: 1\0tasks: {}\n") == 400 and "sample_001999" in open("large.yml").read(), "a text with a zero in it is not saved up to there")
+ok(save(seen["text"] + "# more\n") == 200 and open("large.yml").read().endswith("# more\n"), "what it is changed to is saved")
+os.mkfifo("pipe.yaml")
+ok(server.ask("/api/workbench/flow?file=pipe.yaml")[0] == 400 and save("weft: 1\n", "pipe.yaml", "") == 409, "a pipe is no workflow, and nobody waits for its other end")
+for again in range(1, 100):
+    name = f"run-1-{again}.yaml" if again > 1 else "run-1.yaml"
+    if not os.path.exists(name):
+        with open(name, "w") as f:
+            f.write("mine\n")
+status, _, text = server.ask("/api/run/1/open", "POST", "{}", Origin=server.address)
+ok(status == 500 and "taken" in json.loads(text)["error"] and open("run-1-99.yaml").read() == "mine\n", "where every name is taken nothing is written over")
+ok(runs(f"digest={digest}") != [] and set(runs(f"digest={digest}")) >= set(runs(f"digest={digest}&words=frobnicate")) and runs(f"digest={digest}&words=frobnicate") == [], "a digest and words: both hold")
+ok(server.ask("/api/runs?digest=" + os.path.realpath("b.txt"))[0] == 400, "a digest is no path")
+ok(files["found"] == len(files["files"]), "files are counted")
 
 link = http.client.HTTPConnection(server.host, timeout=30)
 link.request("GET", "/api/events", headers={"Cookie": server.cookie})

@@ -9,7 +9,7 @@ import path from "node:path";
 const need = createRequire(path.resolve("page/package.json"));
 const { chromium } = need("playwright-core");
 export const weft = path.resolve(process.env.WEFT);
-export const patience = Number(process.env.WEFT_PATIENCE ?? 60000); /* for conditions, on a machine that may be slow; nothing sleeps for long */
+export const patience = Number(process.env.WEFT_PATIENCE ?? 180000); /* for conditions, on a machine that may be slow; nothing sleeps for long */
 
 let count = 0, bad = 0;
 export function ok(good, text, more = "") {
@@ -56,6 +56,7 @@ export function laboratory(name) {
 export async function browse(size = { width: 1400, height: 900 }, more = []) {
     const browser = await chromium.launch({
         executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+        timeout: patience,
         args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update", ...more],
     });
     const context = await browser.newContext({ viewport: size, reducedMotion: "reduce" });
@@ -73,6 +74,12 @@ export async function browse(size = { width: 1400, height: 900 }, more = []) {
 }
 
 const axe = () => fs.readFileSync(need.resolve("axe-core/axe.min.js"), "utf8");
+/* Open a page, and wait until it hears keys. */
+export async function visit(page, url) {
+    await page.goto(url);
+    await page.getByRole("navigation", { name: "views" }).waitFor();
+}
+
 /* Serious and critical findings alone: the rest is taste. */
 export async function accessible(page, what) {
     await page.evaluate(axe());

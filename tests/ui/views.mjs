@@ -42,6 +42,11 @@ async function around(page, origin) {
     await page.getByRole("button", { name: "Add the note" }).click();
     await comes(page.locator(".note-box", { hasText: "Only zebras need this." }), "a note stands at its task");
     await until(() => lab.read("docs.yaml").includes("beside: never"), "and in the file");
+    await page.locator(".note-box text").click();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await until(() => !lab.read("docs.yaml").includes("beside: never"), "a press on a note is no step that undo would have to take back");
+    await page.getByRole("button", { name: "Redo" }).click();
+    await until(() => lab.read("docs.yaml").includes("beside: never"), "the note itself is one");
     await box(page, "join").click({ position: { x: 60, y: 12 } });
     await page.getByLabel("name", { exact: true }).fill("gather");
     await page.keyboard.press("Enter");
@@ -75,8 +80,29 @@ async function around(page, origin) {
     await box(page, "qc").dblclick({ position: { x: 60, y: 12 } });
     await comes(box(page, "count"), "a double click opens an included workflow");
     ok(page.url().includes("qc.yaml"), "at an address of its own");
+    await says(page, "count", "up to date", "with the lights that it has there, though alone it could not run");
+    ok((await page.locator(".unlit").count()) === 0 && /1 of 1 up to date/.test(await page.locator(".bar").innerText()), "and no mistake");
     await page.goBack();
     await comes(box(page, "gather"), "and the browser's way back leads back");
+    await box(page, "qc").focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Open lib/qc.yaml" }).click();
+    await page.getByRole("button", { name: "↑ docs.yaml · qc" }).click();
+    await comes(box(page, "gather"), "so does the name of the workflow that it is a part of");
+}
+
+/* Run again, done or not, from the form; what took its time once is predicted, beside what it takes. */
+async function again(page, origin) {
+    lab.write("again.yaml", 'weft: 1\nlists: { i: [1, 2, 3] }\ntasks:\n  each: { each: i, run: "sleep 0.02; echo > {out}", out: "again-{i}.txt" }\n  all: { run: "cat {in} > {out}", in: "again-{i}.txt", out: again.txt }\n');
+    run("again.yaml");
+    await page.goto(`${origin}/#run?flow=again.yaml`);
+    await page.getByRole("button", { name: "What would run?" }).click();
+    await comes(page.getByText("0 of 4 tasks would run"), "what is up to date would not run");
+    await page.getByLabel("again, done or not").check();
+    await page.getByRole("button", { name: "▶ Run" }).click();
+    await comes(page.locator(".counts", { has: page.locator(".state.done") }).filter({ hasText: /predicted [\d.]+ \S*s/ }), "it runs when it is told to, and its end was predicted");
+    await comes(page.getByRole("columnheader", { name: "predicted" }), "beside what each task takes stands what was predicted");
+    await until(async () => /^[\d.]+ \S*s \([\d.]+ \S*s\)$/.test((await page.locator(".bars small").first().innerText()).trim()), "and for each family");
 }
 
 /* Own tasks in the palette, wires that do not fit, many boxes at once, the map, tables, the colour of a kind beside its lines. */
@@ -118,9 +144,32 @@ tasks:
     await page.getByRole("button", { name: "Align left" }).click();
     const left = async (name) => Math.round((await box(page, name).locator("rect").first().boundingBox()).x);
     await until(async () => (await left("note")) === (await left("last")), "two boxes are aligned");
-    const before = await left("note");
-    await page.locator(".minimap").click({ position: { x: 3, y: 3 } });
-    await until(async () => (await left("note")) !== before, "a click on the map goes there");
+    const top = async (name) => Number(await box(page, name).locator("rect.card").getAttribute("y"));
+    await box(page, "last").focus();
+    for (let i = 0; i < 3; i++) await page.keyboard.press("Alt+ArrowDown");
+    const tops = [await top("note"), await top("last")];
+    ok(tops[1] - tops[0] >= 30, "one is moved by keys");
+    await page.getByRole("button", { name: "Align top" }).click();
+    await until(async () => (await top("note")) === (await top("last")), "or by their tops");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await until(async () => (await top("note")) === tops[0] && (await top("last")) === tops[1], "which undo takes back");
+    await page.getByRole("button", { name: "show all" }).click();
+    ok((await page.locator(".minimap").count()) === 0, "where all is seen there is no map, which would hide boxes");
+    for (let i = 0; i < 6; i++) await page.getByRole("button", { name: "zoom in" }).click();
+    const map = page.getByRole("img", { name: "map of all boxes" });
+    await comes(map, "where a part is seen there is a map");
+    ok((await map.locator("rect:not(.seen)").count()) === (await page.locator("[data-box]").count()), "of all boxes");
+    const far = await left("note"), on = await map.boundingBox();
+    await map.click({ position: { x: 3, y: 3 } });
+    await until(async () => (await left("note")) > far + 50, "a click on the map goes there");
+    await page.mouse.move(on.x + 3, on.y + 3);
+    await page.mouse.down();
+    await page.mouse.move(on.x + on.width - 3, on.y + on.height - 3, { steps: 4 });
+    await page.mouse.up();
+    await until(async () => (await left("note")) < far - 50, "and so does dragging on it");
+    for (let i = 0; i < 14; i++) await page.getByRole("button", { name: "zoom out" }).click();
+    ok(!(await box(page, "note").locator("text").first().isVisible()) && (await box(page, "note").locator("rect").last().boundingBox()).width > 10, "from afar a box is its kind's colour, without words");
+    await page.getByRole("button", { name: "show all" }).click();
     await page.getByRole("button", { name: "Tidy" }).click();
     await page.locator(".canvas").focus().catch(() => undefined);
     await box(page, "note").focus();
@@ -131,6 +180,27 @@ tasks:
     await page.getByRole("button", { name: "Group to a sub-workflow" }).click();
     await until(() => fs.existsSync(path.join(lab.work, "pair.yaml")) && /note:/.test(lab.read("pair.yaml")) && !/\n  note:/.test(lab.read("bench.yaml")), "two boxes become a sub-workflow in a file of its own");
     await comes(box(page, "pair"), "which is a box");
+    lab.write("picture.png", "");
+    run("bench.yaml", "last.txt");
+    ok(lab.read("last.txt") === "\n", "and runs as before");
+    await says(page, "pair", "2 of 2 up to date", "with one light for both");
+    await box(page, "pair").dblclick({ position: { x: 60, y: 12 } });
+    await says(page, "note", "up to date", "inside each has its own");
+    await page.goBack();
+    await box(page, "pair").waitFor();
+    const grouped = lab.read("bench.yaml");
+    lab.write("deep/two.yaml", "weft: 1\ntasks:\n  a: { run: 'echo > {out}', out: a.txt }\n  b: { run: 'cp {in} {out}', in: a.txt, out: b.txt }\n");
+    await page.goto(`${origin}/#workbench?file=deep/two.yaml`);
+    await box(page, "a").waitFor();
+    await page.keyboard.press("Control+a");
+    await page.getByLabel("name of the sub-workflow").fill("both");
+    await page.getByRole("button", { name: "Group to a sub-workflow" }).click();
+    await until(() => fs.existsSync(path.join(lab.work, "deep/both.yaml")) && /both:/.test(lab.read("deep/two.yaml")), "in a folder below, its file stands beside the workflow");
+    ok(!fs.existsSync(path.join(lab.work, "both.yaml")), "and nowhere else");
+    await says(page, "both", "would run", "where it is found");
+    await page.goto(`${origin}/#workbench?file=bench.yaml`);
+    await box(page, "pair").waitFor();
+    ok(lab.read("bench.yaml") === grouped, "looking changes nothing");
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin });
     await box(page, "show").focus();
     await page.keyboard.press("Control+c");
@@ -162,7 +232,8 @@ async function lights(page, origin) {
 
 async function plan(page, origin) {
     lab.write("fan.yaml", `weft: 1\nname: fan\nlists: { i: { from: 1, to: 24 } }\ntasks:\n  cut: { work: 2, out: { name: c, size: 1M } }\n  part: { each: i, work: 3, memory: 1G, in: c, out: { name: "p{i}", size: 1M } }\n  join: { work: 2, in: "p{i}" }\n`);
-    await page.goto(`${origin}/#plan?flow=fan.yaml&on=4&with=heft,roundrobin`);
+    const on = encodeURIComponent("homogeneous:n=4,bandwidth=1M");
+    await page.goto(`${origin}/#plan?flow=fan.yaml&on=${on}&with=heft,roundrobin`);
     await until(async () => (await page.locator("section canvas, .plan canvas").count()) >= 2, "Plan: two planners side by side");
     await page.getByRole("button", { name: "Compare all that suit" }).click();
     await comes(page.getByText(/planners, best first/), "Plan: all planners, best first");
@@ -170,7 +241,36 @@ async function plan(page, origin) {
     await film.getByLabel("moment").focus();
     await page.keyboard.press("End");
     await until(async () => (await film.getByLabel("moment").inputValue()) === "1000", "Plan: the film is moved by keys");
+    /* what travels at a moment, reckoned from the plan */
+    const plan = await page.evaluate(async (on) => (await fetch(`/api/plan?flow=fan.yaml&on=${on}&with=heft`)).json(), on);
+    const end = Math.max(...plan.placements.finish), going = plan.transfers.filter((t) => t.finish - t.start > end / 100).pop(), at = going && Math.round((1000 * (going.start + going.finish)) / 2 / end);
+    const count = (list, now) => list.filter((t) => t.start <= now && now < t.finish).length;
+    ok(plan.transfers.length > 0 && plan.transfers.every((t) => t.from !== t.to && t.start <= t.finish), "Plan: data goes from one node to another");
+    await film.getByLabel("moment").fill(String(at));
+    const travel = count(plan.transfers, (at / 1000) * end), over = plan.placements.finish.filter((f) => f <= (at / 1000) * end).length;
+    await comes(film.getByText(`: ${over} of 26 done, `).filter({ hasText: new RegExp(`, ${travel} transfers?$`) }), "Plan: the film says what is done at a moment, and what travels");
+    /* a twelfth of it at a time for who wants no motion, smoothly for the others */
+    const first = async (reducedMotion) => {
+        await page.emulateMedia({ reducedMotion });
+        await film.getByLabel("moment").fill("0");
+        const moved = film.getByLabel("moment").evaluate((range) => new Promise((done) => {
+            const look = () => (range.value === "0" ? requestAnimationFrame(look) : done(Number(range.value)));
+            look();
+        }));
+        await film.getByRole("button", { name: "▶ Play" }).click();
+        const at = await moved;
+        await film.getByRole("button", { name: "❚❚ Pause" }).click();
+        return at;
+    };
+    ok((await first("reduce")) === Math.round(1000 / 12), "Plan: with less motion the film goes by steps");
+    ok((await first("no-preference")) % Math.round(1000 / 12) !== 0, "Plan: otherwise it flows");
+    await page.emulateMedia({ reducedMotion: "reduce" });
     await accessible(page, "the Plan view");
+    lab.write("strict.yaml", `weft: 1\nassert:\n${[1, 100].map((most) => `  - assert value requirement (function = (select max(task-finish-time) from task), max = ${most})\n`).join("")}tasks: { a: { work: 2 } }\n`);
+    await page.goto(`${origin}/#plan?flow=strict.yaml&on=4&with=heft`);
+    const kept = page.getByRole("region", { name: "constraints and heft" }).getByRole("listitem");
+    await comes(kept.filter({ hasText: "max = 1)" }).getByText("✕ broken"), "Plan: a constraint that the plan breaks is told, by sign and word");
+    await comes(kept.filter({ hasText: "max = 100)" }).getByText("● kept"), "Plan: and one that it keeps");
     await shot(page, "plan");
 }
 
@@ -178,14 +278,65 @@ async function plan(page, origin) {
 async function plans(page, origin) {
     lab.write("tree.yaml", `weft: 1\nname: tree\ntasks:\n${Array.from({ length: 15 }, (_, i) => `  t${i}: { work: ${1 + (i % 3)}, memory: 1M${i > 6 ? "" : `, in: [f${2 * i + 1}, f${2 * i + 2}]`}, out: { name: f${i}, size: 1M } }\n`).join("")}`);
     lab.write("four.yaml", "weft: 1\nnodes:\n  - { name: n, count: 4, cores: 1, memory: 1G }\nnetwork: { bandwidth: 100M }\n");
-    const pictures = { hetpart2: [".plan canvas", "parts of a tree"], mos: ["section svg", "the front of throughput and latency"], ic: ["section[aria-label='eligible tasks'] svg", "eligible tasks after each step"] };
+    const pictures = { hetpart2: [".plan canvas", "parts of a tree"], mos: ["section[aria-label='front of throughput and latency'] svg", "the front of throughput and latency"], ic: ["section[aria-label='eligible tasks'] svg", "eligible tasks after each step"] };
     for (const [planner, [look, what]] of Object.entries(pictures)) {
         await page.goto(`${origin}/#plan?flow=tree.yaml&on=four.yaml&with=${planner}`);
         if (planner === "mos") await page.getByRole("button", { name: "Every trade-off of the two" }).click();
         await comes(page.locator(look).first(), `Plan: ${what}`);
         ok((await page.getByRole("alert").count()) === 0, `Plan: without a mistake, by ${planner}`, (await page.getByRole("alert").allInnerTexts()).join());
         await shot(page, `plan-${planner}`);
+        await judge[planner](page);
     }
+}
+
+/* What the pictures must say of the tree t0 to t14 of two children each, reckoned here. */
+const judge = {
+    hetpart2: async (page) => {
+        const rows = await page.locator(".plan tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+        ok(rows.length > 1 && rows.reduce((sum, row) => sum + Number(row[2]), 0) === 15, "Plan: each task is in one part", JSON.stringify(rows));
+        ok(new Set(rows.map((row) => row[1])).size === rows.length && rows.some((row) => row[0] === "t0"), "Plan: each part has a node of its own, and one holds the root");
+        ok(/^parts of the tree by hetpart2/.test(await page.locator(".plan canvas").getAttribute("aria-label")), "Plan: the picture says what it is");
+    },
+    mos: async (page) => {
+        const front = page.getByRole("region", { name: "front of throughput and latency" });
+        const points = (await front.locator("svg .s0 .point title").allTextContents()).map((text) => /^([\d.e-]+) items a second, latency (?:([\d.]+) min )?(?:([\d.]+) s)?, (\d+) processors?$/.exec(text)?.slice(1).map((part) => Number(part ?? 0)));
+        ok(points.length > 1 && points.every(Boolean), "Plan: points of the front say throughput, latency and processors", JSON.stringify(points));
+        const order = [...points].sort((a, b) => a[0] - b[0]).map((p) => 60 * p[1] + p[2]);
+        ok(order.every((latency, i) => i === 0 || latency > order[i - 1]), "Plan: on the front, more throughput costs latency", JSON.stringify(points));
+        ok(points.every((p) => p[3] >= 1 && p[3] <= 4), "Plan: by as many processors as there are");
+    },
+    ic: async (page) => {
+        const order = await page.evaluate(async () => (await (await fetch("/api/plan?flow=tree.yaml&on=four.yaml&with=ic")).json()).order);
+        const done = new Set(), children = (t) => (t < 7 ? [2 * t + 1, 2 * t + 2] : []);
+        const eligible = () => Array.from({ length: 15 }, (_, t) => t).filter((t) => !done.has(t) && children(t).every((c) => done.has(c))).length;
+        const heights = [eligible(), ...order.map((name) => (done.add(Number(name.slice(1))), eligible()))];
+        const path = await page.locator("section[aria-label='eligible tasks'] path.line").getAttribute("d");
+        const drawn = path.replace(/^M\S+ /, "").split(/H[\d.]+V|V/).map(Number), low = drawn[15], high = drawn[0];
+        ok(order.length === 15 && heights.every((h, i) => Math.abs(drawn[i] - (low + ((high - low) * h) / heights[0])) < 0.2), "Plan: the curve is the number of eligible tasks after each step of the order", `${heights} ${drawn}`);
+    },
+};
+
+/* On paper: everything that was found, in dark ink on white, and nothing to press. */
+async function paper(page, origin) {
+    await page.goto(`${origin}/#run`);
+    await page.getByRole("link", { name: /failing/ }).first().click();
+    await page.locator(".tasks tbody tr").nth(32).waitFor();
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    ok(await page.evaluate(() => getComputedStyle(document.querySelector(".card")).backgroundColor === "rgb(255, 255, 255)" && getComputedStyle(document.querySelector("td")).color !== "rgb(255, 255, 255)"), "print: white, whatever the screen is");
+    ok(!(await page.locator("nav").isVisible()) && !(await page.getByRole("button", { name: "Retry" }).isVisible()) && !(await page.locator(".tasks form").isVisible()), "print: nothing to press");
+    ok(await page.locator(".tasks").getByText("align@", { exact: false }).first().isVisible() && await page.locator(".bars .name").first().isVisible(), "print: names of tasks and families are there");
+    const cut = () => page.evaluate(() => [...document.querySelectorAll("main, main .card, main .scroll, main .log, main .editor textarea")].filter((e) => e.offsetHeight && getComputedStyle(e).overflowY !== "visible" && (e.tagName !== "TEXTAREA" || e.scrollHeight > e.clientHeight + 2)).map((e) => `${e.tagName} ${e.className}`));
+    ok((await cut()).length === 0 && (await page.locator(".gantt canvas").boundingBox()).height < 800, "print: no table is cut, and no picture is longer than a page", (await cut()).join());
+    await shot(page, "print-run");
+    const pdf = (await page.pdf({ format: "A4" })).toString("latin1");
+    ok((pdf.match(/\/Type \/Page\b/g) ?? []).length >= 2, "print: a long table goes on on the next page");
+    await page.emulateMedia({ media: "screen", colorScheme: "light" });
+    lab.write("long.yaml", `weft: 1\ntasks:\n${Array.from({ length: 120 }, (_, i) => `  t${i}: { run: "true" }\n`).join("")}`);
+    await page.goto(`${origin}/#workbench?file=long.yaml`);
+    await box(page, "t119").waitFor({ state: "attached" });
+    await page.emulateMedia({ media: "print" });
+    ok(!(await page.locator(".palette").isVisible()) && await page.locator(".canvas").isVisible() && (await cut()).length === 0, "print: the Workbench is its canvas and its whole text", (await cut()).join());
+    await page.emulateMedia({ media: "screen" });
 }
 
 async function experiments(page, origin) {
@@ -198,7 +349,7 @@ async function experiments(page, origin) {
     await page.getByRole("button", { name: /^total/ }).click();
     await page.getByRole("button", { name: /^total/ }).click();
     await until(async () => /^3/.test((await page.locator("section[aria-label=values] tbody tr").first().textContent()) ?? ""), "Experiments: sorted by a click on a head, downwards by a second one");
-    await comes(page.locator("section[aria-label=plot] svg").first(), "Experiments: a plot");
+    await until(async () => (await page.locator("section[aria-label=plot] svg").first().locator("path.line").count()) === 2 && (await page.locator("section[aria-label=plot] svg").first().locator("path.point").count()) === 6, "Experiments: a plot over one factor, a line for each choice of the other");
     await accessible(page, "the Experiments view");
 }
 
@@ -222,6 +373,8 @@ async function database(page, origin) {
     await page.getByLabel("Where").fill("total > 31");
     await page.getByRole("button", { name: "Find" }).click();
     await until(async () => (await list.count()) === 1 && /sums?/.test(await list.first().innerText()), "Database: found by a value that a result states");
+    await page.reload();
+    await until(async () => (await list.count()) === 1 && (await page.getByLabel("Where").inputValue()) === "total > 31", "Database: what was asked stands in the address");
     await page.goto(`${origin}/#database?run=${number}`);
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "CSV" }).click()]);
     ok(/wait/.test(fs.readFileSync(await download.path(), "utf8")), "Database: a run is exported by a click");
@@ -349,6 +502,7 @@ async function many(page, context, origin) {
     const other = await context.newPage();
     await other.goto(page.url());
     await comes(other.locator(".gantt canvas"), "a second window shows the same by its address");
+    await until(async () => (await other.locator(".tasks tbody tr").count()) === 1 && (await other.getByLabel("Tasks", { exact: true }).inputValue()) === "align@i=24999", "what was filtered, too");
     await other.close();
 }
 
@@ -357,6 +511,7 @@ await test(lab, async ({ context }) => {
     const page = await context.newPage();
     await page.goto(url);
     await around(page, origin);
+    await again(page, origin);
     await bench(page, context, origin);
     await lights(page, origin);
     await plan(page, origin);
@@ -364,6 +519,7 @@ await test(lab, async ({ context }) => {
     await experiments(page, origin);
     await database(page, origin);
     await failures(page, origin);
+    await paper(page, origin);
     await cancelled(page, origin);
     await stream(page, origin);
     await stream_live(page, origin);

@@ -11,6 +11,7 @@ const { chromium } = need("playwright-core");
 const weft = path.resolve(process.env.WEFT), shots = process.env.WEFT_SHOTS;
 const work = fs.mkdtempSync(path.join(os.tmpdir(), "weft-workbench-"));
 const environment = { ...process.env, WEFT_HISTORY: path.join(work, "history.db"), XDG_CONFIG_HOME: path.join(work, "config") };
+const patience = Number(process.env.WEFT_PATIENCE ?? 180000); /* for conditions; nothing sleeps */
 let count = 0, bad = 0;
 function ok(good, text) {
     count++;
@@ -28,9 +29,9 @@ function serve(port, ...more) {
 const read = (name) => fs.readFileSync(path.join(work, name), "utf8");
 /* Until a file says so: everything is saved within a second, on a machine that may be slow. */
 async function until(act, text) {
-    for (let i = 0; i < 150; i++) {
+    for (const end = Date.now() + patience; Date.now() < end;) {
         if (await act()) return ok(true, text);
-        await new Promise((done) => setTimeout(done, 200));
+        await new Promise((done) => setTimeout(done, 100));
     }
     ok(false, text);
 }
@@ -43,10 +44,10 @@ fs.writeFileSync(path.join(work, "<b>hostile<i>.yaml"), "weft: 1\ntasks:\n  '<im
 
 let server = await serve(0);
 process.on("exit", () => server.child.kill("SIGKILL"));
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", timeout: patience, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
 const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
 const page = await context.newPage();
-page.setDefaultTimeout(20000);
+page.setDefaultTimeout(patience);
 const mistakes = [];
 page.on("pageerror", (error) => mistakes.push(String(error)));
 page.on("dialog", (dialog) => (mistakes.push(dialog.message()), dialog.dismiss()));
@@ -91,6 +92,20 @@ await page.keyboard.press("Control+z");
 await until(() => read("edges.yaml") !== before, "Ctrl+Z undoes");
 await page.keyboard.press("Control+Shift+Z");
 await until(() => read("edges.yaml") === before, "Ctrl+Shift+Z gives the same bytes");
+/* without end: eighty moves are taken back, one by one, and made again */
+const spot = async (name) => `${await box(name).locator("rect.card").getAttribute("x")},${await box(name).locator("rect.card").getAttribute("y")}`;
+const stood = await spot("sobel");
+await box("sobel").focus();
+for (let i = 0; i < 80; i++) await page.keyboard.press(i % 2 ? "Alt+ArrowDown" : "Alt+ArrowRight");
+const moved = await spot("sobel");
+for (let i = 0; i < 79; i++) await page.keyboard.press("Control+z");
+ok(moved !== stood && (await spot("sobel")) !== stood, "79 of 80 moves are undone");
+await page.keyboard.press("Control+z");
+ok((await spot("sobel")) === stood, "and the first one");
+for (let i = 0; i < 80; i++) await page.keyboard.press("Control+Shift+Z");
+ok((await spot("sobel")) === moved, "and all made again");
+await page.keyboard.press("t");
+ok((await spot("sobel")) === stood, "tidy puts boxes in order");
 await box("sobel").focus();
 await page.keyboard.press("Enter");
 await until(() => page.evaluate(() => document.activeElement?.closest(".inspector") !== null), "Enter on a box leads into its form");
@@ -114,6 +129,12 @@ await page.keyboard.press("w");
 await box("threshold").focus();
 await page.keyboard.press("w");
 await until(() => /threshold:\n(.*\n)*? +in: blurred\.png/.test(read("edges.yaml")), "a wire with the keyboard alone");
+await box("blur").focus();
+await page.keyboard.press("g");
+await page.keyboard.press("w");
+ok(!/A wire with/.test(await page.locator(".problems").innerText()), "g and w go to the Workbench, and take no wire");
+await page.getByLabel("search tasks").fill("mine");
+ok(await page.locator(".palette details", { hasText: "mine" }).getByRole("button", { name: "mine", exact: true }).isEnabled(), "one's own tasks are in the palette");
 
 /* ---- lights and data ---- */
 await until(async () => (await box("blur").getAttribute("aria-label")).includes("would run"), "the light says that it would run");
