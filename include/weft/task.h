@@ -42,7 +42,8 @@ struct weft_task_data {
  * Inputs and outputs are numbered from 0 in the order of the workflow. An object that was declared with
  * weft_builder_in_memory() has no file, and its entry of `in` or `out` is "". Any other is a file,
  * which these functions read and write: a function need not know which it is. Addresses are good until
- * the function returns. */
+ * the function returns. With WEFT_CHECK_DATA=1 in the environment a function that writes past the end of
+ * an output or of its scratch memory, or to an input, fails, and weft names it. */
 
 /* Input number `i` and its size in bytes (NULL: not asked). Read-only: others read the same bytes at
  * the same time. Of memory it is aligned to 64 bytes. NULL: there is no such input, or its file cannot
@@ -54,7 +55,8 @@ static inline const void *weft_task_in(const struct weft_task *task, uint32_t i,
 
 /* Room for output number `i`, aligned to 64 bytes, contents undefined; handed over when the function
  * returns 0. A function that returns 0 without having asked for each of its outputs in memory has
- * failed. NULL: there is no memory, or no such output. */
+ * failed. Asked again with the same size it is the same room, with another size a new one; what the old
+ * one held is lost. NULL: there is no memory, or no such output. */
 static inline void *weft_task_out(const struct weft_task *task, uint32_t i, size_t bytes)
 {
     return task->data->out(task, i, bytes);

@@ -43,6 +43,7 @@ void weft_builder_priority(struct weft_builder *b, uint32_t task,
                            double priority); /* larger first */
 void weft_builder_deadline(struct weft_builder *b, uint32_t task,
                            double seconds); /* from the start */
+/* Of a command: a call that has one is refused, since a function cannot be ended. */
 void weft_builder_timeout(struct weft_builder *b, uint32_t task, double seconds);
 void weft_builder_retries(struct weft_builder *b, uint32_t task, uint32_t retries);
 

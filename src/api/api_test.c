@@ -479,7 +479,6 @@ static void test_workflows(void)
     weft_builder_memory(b, a, 5);
     weft_builder_cores(b, a, 2);
     weft_builder_priority(b, a, 1);
-    weft_builder_timeout(b, a, 9);
     weft_builder_retries(b, a, 4);
     weft_builder_temporary(b, weft_builder_object(b, "o"));
     weft_builder_writes(b, a, weft_builder_object(b, "o"));
@@ -488,6 +487,13 @@ static void test_workflows(void)
     ok(w && weft_workflow_task(w, 0, &task) && task.is_call && task.cores == 2 && task.retries == 4,
        "every attribute");
     weft_workflow_free(w);
+    b = weft_builder_new(NULL);
+    a = weft_builder_task(b, "a");
+    weft_builder_call(b, a, "lib.so:f");
+    weft_builder_timeout(b, a, 9);
+    ok(!weft_builder_finish(b, &error) &&
+           strstr(error.text, "task 'a' has a timeout and is a call"),
+       "but for a timeout of a call, which nobody could keep");
 }
 
 static void test_platforms(void)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WORD = 8 };
 
@@ -69,6 +70,25 @@ static int spoils(const struct weft_task *t)
     return 0;
 }
 
+/* Both are in their calls when the first of them is judged. */
+static atomic_uint readers_here;
+
+static int meets(const struct weft_task *t)
+{
+    atomic_fetch_add(&readers_here, 1);
+    for (int i = 0; i < 10000 && atomic_load(&readers_here) < 2; i++)
+        usleep(1000);
+    (void)weft_task_in(t, 0, NULL);
+    return 0;
+}
+
+static int spoils_shared(const struct weft_task *t)
+{
+    double *in = (double *)(uintptr_t)weft_task_in(t, 0, NULL);
+    in[0] = -1;
+    return meets(t);
+}
+
 static int greedy(const struct weft_task *t)
 {
     (void)weft_task_out(t, 0, 1 << 20);
@@ -81,8 +101,11 @@ static int hungry(const struct weft_task *t)
 }
 
 static const struct weft_function functions[] = {
-    {"add_up", add_up}, {"double_it", double_it}, {"fails", fails},  {"spoils", spoils},
-    {"greedy", greedy}, {"hungry", hungry},       {"unlent", fails}, {NULL, NULL},
+    {"meets", meets},   {"spoils_shared", spoils_shared},
+    {"add_up", add_up}, {"double_it", double_it},
+    {"fails", fails},   {"spoils", spoils},
+    {"greedy", greedy}, {"hungry", hungry},
+    {"unlent", fails},  {NULL, NULL},
 };
 
 /* ---- lent memory ---- */
@@ -337,12 +360,37 @@ static void test_pinned(void)
     weft_workflow_free(w);
 }
 
+/* One of two readers writes to what they share. Whoever is judged first finds it: neither is named for certain. */
+static void test_shared(void)
+{
+    double memory[4] = {1, 2, 3, 4};
+    struct weft_builder *b = weft_builder_new("shared");
+    struct weft_error error;
+    uint32_t object = weft_builder_object(b, "in");
+    weft_builder_in_memory(b, object);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t t = weft_builder_task(b, i ? "reads" : "writes");
+        weft_builder_call(b, t, i ? ":meets" : ":spoils_shared");
+        weft_builder_reads(b, t, object);
+    }
+    struct weft_workflow *w = weft_builder_finish(b, &error);
+    struct weft_lent lent[] = {{weft_workflow_find_object(w, "in"), memory, sizeof memory}};
+    struct weft_compute_options o = WEFT_COMPUTE_INIT;
+    o.functions = functions;
+    o.threads = 2;
+    o.lent = lent, o.nlent = 1;
+    ok(!weft_compute(w, &o, NULL, &error) && strstr(error.text, "or by another that reads it"),
+       "who shares an input is not named for what another wrote: %s", error.text);
+    weft_workflow_free(w);
+}
+
 int main(void)
 {
     TAP_DO(check_lent(true, "double_it", true, ""));
     TAP_DO(check_lent(false, "double_it", true, ""));
     setenv("WEFT_CHECK_DATA", "1", 1);
     TAP_DO(check_lent(false, "spoils", false, "wrote to its input 'middle'"));
+    TAP_DO(test_shared());
     TAP_DO(test_limits());
     unsetenv("WEFT_CHECK_DATA");
     TAP_DO(test_limits());

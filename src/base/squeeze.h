@@ -1,5 +1,6 @@
 /* Bytes in less bytes, quickly: for what is sent, sealed and written once and repeats itself (texts of
- * workflows, arrays of numbers that rise). Some 500 MB/s in, 1 GB/s out; not for files that others read.
+ * workflows, arrays of numbers that rise). By liblz4: some 800 MB/s in, 2 GB/s out; not for files that others
+ * read.
  *
  *     struct squeeze s = {.out = &text};                    struct unsqueeze u = {.at = bytes, .left = n};
  *     squeeze_put(&s, data, n); ...                         unsqueeze_take(&u, data, n) ...
@@ -7,7 +8,7 @@
  *
  * A stream is blocks of at most 64 KB, each by itself, so that neither side needs more memory than one:
  *
- *     raw I   packed I   bytes ...      packed == raw: as they are
+ *     raw I   packed I   bytes ...      packed == raw: as they are; else a block of LZ4
  *
  * What comes out is checked: damaged bytes give other bytes or an error, never more than was asked for. */
 #pragma once

@@ -92,6 +92,8 @@ static void driver_carry_out(struct driver *d)
     }
     if (out->parts.n && d->ops->parts)
         d->ops->parts(d->context, out->parts.at, out->parts.n);
+    if (out->looks.n && d->ops->look)
+        d->ops->look(d->context, out->looks.at, out->looks.n);
     if (out->starts.n)
         d->ops->start(d->context, out->starts.at, out->starts.n);
     sched_actions_clear(out);

@@ -45,6 +45,8 @@ struct driver_ops {
     /* Find the room for these parts of tasks that span several nodes, and say SCHED_EVENT_ROOM, later; or
      * they are over. NULL: there is no other node. */
     void (*parts)(void *context, const struct sched_part *parts, size_t n);
+    /* These wait here and nothing else is to be done: bring those of their inputs that are made. NULL. */
+    void (*look)(void *context, const uint32_t *tasks, size_t n);
     /* Start these tasks. Each will be reported once by driver_ended(), perhaps before
      * this returns. */
     void (*start)(void *context, const struct sched_start *starts, size_t n);

@@ -22,6 +22,7 @@
 #include "exec/calls.h"
 
 #include "base/array.h"
+#include "base/calling.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
 
@@ -81,7 +82,10 @@ static double call_one(struct calls *c, const struct call_job *job, double start
                        struct call_result *out)
 {
     struct call_function *f = &c->function[job->function];
+    const char *above = calling_task;
+    calling_task = job->with->name;
     int status = f->call(job->with);
+    calling_task = above;
     double finish = clock_seconds(), took = finish - start;
     double mean = atomic_load_explicit(&f->mean, memory_order_relaxed);
     /* a long call counts at once, a short one bit by bit: the pool is the safe side */

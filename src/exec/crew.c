@@ -24,6 +24,7 @@
  *     who told that admits those that now fit, in the ration's order (exec/ration.h). */
 #include "exec/crew_private.h"
 
+#include "base/calling.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "exec/pins.h"
@@ -306,12 +307,15 @@ static int crew_call(struct crew_thread *me, struct crew_frame *f, uint32_t task
 {
     struct crew *c = me->crew;
     bool above = me->calling;
+    const char *name_above = calling_task;
     f->task.name = workflow_task_name(c->w, task);
     f->task.number = task;
     if (c->o.data)
         data_begin(&f->slot, &f->task, task);
     me->calling = true;
+    calling_task = f->task.name;
     int status = c->o.call[task](&f->task);
+    calling_task = name_above;
     me->calling = above;
     return c->o.data ? data_end(&f->slot, &f->task, status) : status;
 }

@@ -40,6 +40,9 @@ struct data_object {
     char *evicted;  /* the file that it was put into; NULL: never */
     bool in_memory; /* else it is a file, and nothing here is used */
     bool borrowed;  /* `at` is the program's (I4) */
+    atomic_bool
+        spoiled; /* somebody wrote to it who may only read; who reads it as well finds that, too */
+    _Atomic uint32_t calls; /* that read it now, when they are watched */
     _Atomic uint32_t readers;
 };
 
@@ -50,6 +53,8 @@ enum data_fault_kind {
     FAULT_FILE,
     FAULT_SIZE,
     FAULT_SCRATCH,
+    FAULT_PAST_SCRATCH,
+    FAULT_SHARED_INPUT,
     FAULT_LOST
 };
 
@@ -284,7 +289,8 @@ static int data_blame(struct data_slot *s, uint32_t object, enum data_fault_kind
     return FAULT;
 }
 
-/* A file that is an input, mapped until the call is over; an empty one has an address, too. */
+/* A file that is an input, mapped until the call is over; an empty one has an address, too. Where functions are watched it
+ * may be written to: one that does so is to be named, not to take the process with it. The file stays as it is. */
 static const void *data_map(struct data_slot *s, const char *path, uint32_t place, size_t *bytes)
 {
     static const char nothing[1];
@@ -301,13 +307,15 @@ static const void *data_map(struct data_slot *s, const char *path, uint32_t plac
     bool good = fstat(fd, &st) == 0;
     *bytes = good ? (size_t)st.st_size : 0;
     if (good && *bytes)
-        at = mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+        at = mmap(NULL, *bytes, s->data->checked ? PROT_READ | PROT_WRITE : PROT_READ, MAP_PRIVATE,
+                  fd, 0);
     close(fd);
     if (good && !*bytes)
         return nothing;
     if (at == MAP_FAILED)
         return NULL;
-    array_push(&s->files, ((struct data_file){at, *bytes, place, false}));
+    array_push(&s->files, ((struct data_file){at, *bytes, place, false,
+                                              s->data->checked ? data_sum(at, *bytes) : 0}));
     return at;
 }
 
@@ -334,16 +342,23 @@ static void *data_ask_out(const struct weft_task *task, uint32_t i, size_t bytes
     if (object == NONE)
         return NULL;
     if (!data_holds(s->data, object)) {
-        for (size_t k = 0; k < s->files.n; k++)
-            if (s->files.at[k].out && s->files.at[k].place == i)
-                return s->files.at[k].size == bytes ? s->files.at[k].at : NULL;
+        for (size_t k = 0; k < s->files.n; k++) {
+            struct data_file *f = &s->files.at[k];
+            if (!f->out || f->place != i)
+                continue;
+            if (f->size == bytes)
+                return f->at;
+            data_give_block(s, f->at, f->size);
+            *f = s->files.at[--s->files.n];
+            break;
+        }
         if (s->data->limited && (double)bytes > s->data->w->size[object]) {
             data_blame(s, object, FAULT_SIZE);
             return NULL;
         }
         void *at = data_take_block(s, bytes);
         if (at)
-            array_push(&s->files, ((struct data_file){at, bytes, i, true}));
+            array_push(&s->files, ((struct data_file){at, bytes, i, true, 0}));
         return at;
     }
     struct data_object *o = &s->data->object[object];
@@ -404,7 +419,7 @@ static void *data_ask_scratch(const struct weft_task *task, size_t bytes)
     }
     void *at = data_take_block(s, bytes);
     if (at)
-        array_push(&s->files, ((struct data_file){at, bytes, DATA_SCRATCH, true}));
+        array_push(&s->files, ((struct data_file){at, bytes, DATA_SCRATCH, true, 0}));
     return at;
 }
 
@@ -450,6 +465,14 @@ static void data_bring_back(struct data_slot *s, uint32_t number)
         data_blame(s, number, FAULT_LOST);
 }
 
+/* Calls are watched: from now on (+1) or no longer, this one reads its inputs. */
+static void data_count_calls(struct data_slot *s, uint32_t more)
+{
+    for (uint32_t i = 0; s->data->checked && i < s->nin; i++)
+        if (data_holds(s->data, s->in[i]))
+            atomic_fetch_add(&s->data->object[s->in[i]].calls, more);
+}
+
 /* A crew's slots point into the workflow: it stays as it is while a crew works. Others have a copy,
  * since the workflow may grow, and move, while the function runs. */
 void data_begin(struct data_slot *s, struct weft_task *task, uint32_t number)
@@ -468,6 +491,7 @@ void data_begin(struct data_slot *s, struct weft_task *task, uint32_t number)
     for (uint32_t i = 0; s->data->limited && i < s->nin; i++)
         if (s->data->object[s->in[i]].evicted)
             data_bring_back(s, s->in[i]);
+    data_count_calls(s, 1);
     if (s->keeps)
         return;
     s->own = mem_resize(s->own, (size_t)s->nin + s->nout + 1);
@@ -511,10 +535,39 @@ static bool data_end_files(struct data_slot *s, const struct weft_task *task, bo
     return good;
 }
 
-/* Were bytes written behind its outputs, or to its inputs? */
+/* What it had for the time of the call: inputs that are files, and what lies behind outputs that are, and behind scratch
+ * memory. */
+static int data_check_files(struct data_slot *s)
+{
+    for (size_t i = 0; i < s->files.n; i++) {
+        const struct data_file *f = &s->files.at[i];
+        if (!f->out && data_sum(f->at, f->size) != f->sum)
+            return data_blame(s, data_input(s, f->place), FAULT_INPUT);
+        if (!f->out || data_guard_stands(f->at, f->size))
+            continue;
+        return f->place == DATA_SCRATCH ? data_blame(s, NONE, FAULT_PAST_SCRATCH)
+                                        : data_blame(s, data_output(s, f->place), FAULT_PAST_END);
+    }
+    return 0;
+}
+
+/* Of the calls that read it: those of this task, which may name it twice. */
+static uint32_t data_own_calls(const struct data_slot *s, uint32_t object)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->nin; i++)
+        n += s->in[i] == object;
+    return n;
+}
+
+/* Were bytes written behind its outputs, or to its inputs? While others read an input as well, it may be one of them
+ * who wrote to it. */
 static int data_check(struct data_slot *s, const struct weft_task *task)
 {
     struct data *d = s->data;
+    int status = data_check_files(s);
+    if (status)
+        return status;
     for (uint32_t i = 0; i < task->nout; i++) {
         uint32_t o = data_output(s, i);
         if (!data_holds(d, o) || !d->object[o].at)
@@ -526,10 +579,13 @@ static int data_check(struct data_slot *s, const struct weft_task *task)
     for (uint32_t i = 0; i < task->nin; i++) {
         uint32_t o = data_input(s, i);
         struct data_object *in = d->object + o;
-        if (data_holds(d, o) && in->at &&
-            ((!in->borrowed && !data_guard_stands(in->at, in->size)) ||
-             data_sum(in->at, in->size) != in->sum))
-            return data_blame(s, o, FAULT_INPUT);
+        if (!data_holds(d, o) || !in->at ||
+            ((in->borrowed || data_guard_stands(in->at, in->size)) &&
+             data_sum(in->at, in->size) == in->sum))
+            continue;
+        bool shared =
+            atomic_exchange(&in->spoiled, true) || atomic_load(&in->calls) > data_own_calls(s, o);
+        return data_blame(s, o, shared ? FAULT_SHARED_INPUT : FAULT_INPUT);
     }
     return 0;
 }
@@ -566,6 +622,7 @@ int data_end(struct data_slot *s, struct weft_task *task, int status)
     uint32_t place = 0;
     if (!status)
         status = data_judge(s, task);
+    data_count_calls(s, UINT32_MAX); /* one less */
     if (s->files.n && !data_end_files(s, task, !status, &place) && !status)
         status = data_blame(s, data_output(s, place), FAULT_FILE);
     task->data = NULL;
@@ -589,10 +646,14 @@ void data_explain(struct data *d, uint32_t number, struct strbuf *out)
         [FAULT_PAST_END] = "it wrote past the end of its output '%s'",
         [FAULT_INPUT] = "it wrote to its input '%s', which is read-only: others may read it "
                         "(weft_task_pass() gives one to write to)",
+        [FAULT_SHARED_INPUT] = "its input '%s', which is read-only, was written to while it ran: "
+                               "by it, or by another that reads it (with one "
+                               "thread it is this one; weft_task_pass() gives one to write to)",
         [FAULT_FILE] = "its output '%s' could not be written",
         [FAULT_SIZE] = "it asked for more bytes for '%s' than the workflow states (or the program "
                        "has lent)",
         [FAULT_SCRATCH] = "it asked for more scratch memory than the workflow states",
+        [FAULT_PAST_SCRATCH] = "it wrote past the end of its scratch memory (weft_task_scratch())",
         [FAULT_LOST] = "its input '%s' had to make room, and could not be read again",
     };
     char label[512];

@@ -32,6 +32,7 @@ struct data_file {
     size_t size;
     uint32_t place; /* of the inputs or outputs */
     bool out;
+    uint64_t sum; /* of an input's bytes, when they are watched */
 };
 
 enum { DATA_SCRATCH = UINT32_MAX }; /* as `place`: memory for the time of the call */

@@ -198,6 +198,14 @@ static void know_in_memory(struct needs *n, uint32_t task, struct need_hashes *h
     }
 }
 
+/* Before it has run. Of a task that is skipped nothing will be there: need_absent() has said so, and readers that do without
+ * it are not those that once had it. */
+static void expect_in_memory(struct needs *n, uint32_t task)
+{
+    if (n->task[task] != NEED_SKIPPED)
+        know_in_memory(n, task, &(struct need_hashes){0});
+}
+
 /* Outputs are read once, here, right after they were written: mostly they are still in memory. */
 bool need_done(struct needs *n, uint32_t task, struct error *err)
 {
@@ -508,7 +516,7 @@ bool needs_find(struct needs *n, const struct workflow *w, const char *folder, s
             continue;
         need_keep_hashes(n, task);
         n->task[task] = (uint8_t)need_judge(n, task, options, options->forced, &n->because[task]);
-        know_in_memory(n, task, &(struct need_hashes){0});
+        expect_in_memory(n, task);
     }
     if (good)
         restore_temporaries(n, false);
@@ -586,7 +594,7 @@ bool needs_grow(struct needs *n, uint32_t first, uint32_t object,
         uint32_t task = w->topo[i];
         need_keep_hashes(n, task);
         n->task[task] = (uint8_t)need_judge(n, task, options, options->forced, &n->because[task]);
-        know_in_memory(n, task, &(struct need_hashes){0});
+        expect_in_memory(n, task);
     }
     good = good && needs_count(n, first, err);
     if (good && n->keeping && n->keeping->started)

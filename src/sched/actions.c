@@ -5,7 +5,7 @@
 void sched_actions_clear(struct sched_actions *a)
 {
     a->sends.n = a->items.n = a->parts.n = a->starts.n = a->stops.n = a->ops.n = a->timers.n =
-        a->notes.n = 0;
+        a->notes.n = a->looks.n = 0;
 }
 
 void sched_actions_free(struct sched_actions *a)
@@ -18,6 +18,7 @@ void sched_actions_free(struct sched_actions *a)
     array_free(&a->ops);
     array_free(&a->timers);
     array_free(&a->notes);
+    array_free(&a->looks);
 }
 
 /* An operation of this node, at this time; its kind's own fields are the caller's to set. Valid

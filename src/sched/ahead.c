@@ -3,9 +3,9 @@
  *
  *     parent    RUNNING ── ended ──▶ COMPLETEQ ── OK ──────▶ done
  *                             │          └─────── refused ──▶ lost: children go back to the WaitQ
- *     child     WAITQ ────────┴──▶ LREADYQ ──▶ RUNNING ──▶ COMPLETEQ (SLOT_AHEAD)
- *                 ▲                                            │
- *                 └──────────────── STALE, and still ours ─────┘
+ *     child     WAITQ ────────┴──▶ ready ──▶ RUNNING ──▶ COMPLETEQ (SLOT_AHEAD)
+ *                 ▲                                          │
+ *                 └─────────────── STALE, and still ours ────┘
  *
  *   A1. `bucket` of a task in the WaitQ is at least the number of edges into it whose producer has not
  *       ended, or NONE: nobody knows. It is what the store said when it granted the task, less the edges
@@ -20,6 +20,8 @@
 
 #include "model/workflow.h"
 
+#include <math.h>
+
 enum { AHEAD_MOST = 4096 };
 
 void ahead_wait(struct sched *s, uint32_t slot, const struct meta_item *item)
@@ -29,11 +31,22 @@ void ahead_wait(struct sched *s, uint32_t slot, const struct meta_item *item)
     /* all its data will be here, or it has none: where it runs is then no question */
     bool here = w && (item->waiting == w->pred_off[task->task + 1] - w->pred_off[task->task] ||
                       !(item->all_size > 0));
+    task->since = item->waiting;
     task->bucket = here && !gang_is_wide(s, task->task) ? item->waiting : NONE;
     place_enter(s, slot, SCHED_WAITQ);
 }
 
-void ahead_ended(struct sched *s, uint32_t task)
+/* Its data are here from this end on. Of several outputs a child may read fewer: it is bound no less for it. */
+static void ahead_add_data(const struct sched *s, struct slot *child, double bytes)
+{
+    child->all_size += bytes;
+    if (bytes > child->max_size) {
+        child->max_size = bytes;
+        child->max_node = s->config.node;
+    }
+}
+
+void ahead_ended(struct sched *s, uint32_t task, double bytes)
 {
     const struct workflow *w = s->config.ahead;
     if (!w || s->count[SCHED_COMPLETEQ] > AHEAD_MOST)
@@ -41,11 +54,14 @@ void ahead_ended(struct sched *s, uint32_t task)
     for (uint32_t e = w->succ_off[task]; e < w->succ_off[task + 1]; e++) {
         uint32_t slot = slots_find(&s->tasks, w->succ_task[e]);
         struct slot *child = slot == NONE ? NULL : slot_at(s, slot);
-        if (!child || child->place != SCHED_WAITQ || child->bucket == NONE || --child->bucket)
+        if (!child || child->place != SCHED_WAITQ || child->bucket == NONE)
+            continue;
+        ahead_add_data(s, child, bytes);
+        if (--child->bucket)
             continue;
         place_leave(s, slot);
         child->flags |= SLOT_AHEAD;
-        task_enqueue(s, slot, SCHED_LREADYQ);
+        task_ready(s, slot); /* the policy says whether thieves may have it */
     }
 }
 
@@ -55,6 +71,7 @@ static void ahead_go_back(struct sched *s, uint32_t slot)
     place_leave(s, slot);
     task->flags &= (uint8_t)~SLOT_AHEAD;
     task->bucket = NONE;
+    task->since = INFINITY;
     place_enter(s, slot, SCHED_WAITQ);
 }
 
@@ -66,7 +83,8 @@ void ahead_refused(struct sched *s, uint32_t task)
         struct slot *child = slot == NONE ? NULL : slot_at(s, slot);
         if (child && child->place == SCHED_WAITQ)
             child->bucket = NONE;
-        else if (child && child->place == SCHED_LREADYQ && child->flags & SLOT_AHEAD)
+        else if (child && child->flags & SLOT_AHEAD &&
+                 (child->place == SCHED_LREADYQ || child->place == SCHED_SREADYQ))
             ahead_go_back(s, slot);
     }
 }

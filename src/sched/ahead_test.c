@@ -129,10 +129,50 @@ static void test_refused_failure(void)
     test_refused(META_REMOVE);
 }
 
+/* What runs ahead is stolen like anything else: on a folder that all see (MLB), too. */
+static void test_may_be_stolen(void)
+{
+    static const struct {
+        enum sched_policy policy;
+        double bytes;
+        uint32_t spare;
+        const char *why;
+    } cases[] = {
+        {SCHED_MLB, 1e9, 1, "under MLB whatever its data"},
+        {SCHED_FLDS, 10, 1, "under FLDS with little data"},
+        {SCHED_RLDS, 10, 1, "under RLDS with little data"},
+        {SCHED_RLDS, 1e12, 0, "but not with much"},
+        {SCHED_MDL, 10, 0, "under MDL it stays with its data"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct builder *g = builder_new("<test>", "test");
+        struct error err = {0};
+        for (uint32_t t = 0; t < 3; t++)
+            builder_task(g, (const char[]){'t', (char)('0' + t)}, 2, 0);
+        builder_edge(g, 0, 1, 0);
+        builder_edge(g, 0, 2, 0);
+        struct workflow *w = builder_finish(g, &err);
+        struct bed b = bed_new((struct sched_config){
+            .nodes = 2, .wait_poll = -1, .ahead = w, .policy = cases[i].policy});
+        submit(&b, 0, 1);
+        b.waiting = 1;
+        submit(&b, 1, 2);
+        struct sched_ended e = {
+            .task = 0, .slot = running(&b, 0).slot, .finish = 1, .bytes = cases[i].bytes};
+        event(&b, (struct sched_event){.kind = SCHED_EVENT_ENDED, .ended = {&e, 1}});
+        is_int(b.out.starts.n, 1, "one child starts, the other waits for the core");
+        message(&b, (struct sched_message){.kind = SCHED_LOAD_QUERY, .from = 1, .to = 0}, NULL);
+        is_int(b.out.sends.at[0].load, cases[i].spare, "%s", cases[i].why);
+        bed_free(&b);
+        workflow_free(w);
+    }
+}
+
 int main(void)
 {
     static const struct tap_case cases[] = {
-        TAP_CASE(test_chain_runs), TAP_CASE(test_waits_without), TAP_CASE(test_refused_end),
-        TAP_CASE(test_refused_failure), TAP_CASE(test_not_counted_twice)};
+        TAP_CASE(test_chain_runs),        TAP_CASE(test_waits_without),
+        TAP_CASE(test_refused_end),       TAP_CASE(test_refused_failure),
+        TAP_CASE(test_not_counted_twice), TAP_CASE(test_may_be_stolen)};
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

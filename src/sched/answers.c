@@ -110,14 +110,15 @@ static void answer_polled(struct sched *s, const struct meta_answer *answer)
         op_add(s, META_REMOVE, answer->item.task)->status = META_REMOVED;
     } else if (!answer->item.waiting) {
         answers_ready(s, &answer->item);
+    } else if (slot_at(s, slot)->place == SCHED_WAITQ) {
+        look_answered(s, slot, &answer->item);
     }
 }
 
-/* Ask for the oldest of a list, and put them behind the others: each has its turn, `wait_batch` a
- * time. */
-static void poll_list(struct sched *s, struct slot_list *list)
+/* Ask for the oldest of a list, and put them behind the others: each has its turn. */
+void answers_poll_list(struct sched *s, struct slot_list *list, uint32_t most)
 {
-    uint32_t n = list->length < s->config.wait_batch ? list->length : s->config.wait_batch;
+    uint32_t n = list->length < most ? list->length : most;
     while (n--) {
         uint32_t slot = list->head;
         slot_list_remove(list, s->tasks.slots.at, slot);
@@ -131,8 +132,8 @@ static void poll_list(struct sched *s, struct slot_list *list)
 void answers_poll_waiting(struct sched *s)
 {
     s->wait_set = false;
-    poll_list(s, &s->wait);
-    poll_list(s, &s->unfit);
+    answers_poll_list(s, &s->wait, s->config.wait_batch);
+    answers_poll_list(s, &s->unfit, s->config.wait_batch);
 }
 
 /* Answers come in the order of their operations within a batch, batches in any order. */

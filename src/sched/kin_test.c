@@ -107,6 +107,21 @@ static void test_share(bool connected)
     bed_free(&b);
 }
 
+/* What else there is to start, stolen as a rule, does not send a branch of the share away. */
+static void test_busy(void)
+{
+    struct bed b = bed_new(base);
+    (void)stolen_load(&b, 0);
+    uint32_t queued = look(&b).at[SCHED_SREADYQ] + look(&b).at[SCHED_LREADYQ];
+    b.waiting = 1;
+    submit(&b, 100, 100);
+    ready_elsewhere(&b, 100);
+    ok(queued >= 2 && look(&b).pushed == 0, "a node with %u tasks to start keeps a branch, too",
+       queued);
+    is_int(look(&b).at[SCHED_LREADYQ], 1, "and starts it before what was stolen");
+    bed_free(&b);
+}
+
 /* A node whose tasks turn out to have their data elsewhere every time sends them there. */
 static void test_scattered(void)
 {
@@ -141,6 +156,6 @@ int main(void)
 {
     static const struct tap_case cases[] = {TAP_CASE(test_interface), TAP_CASE(test_awaited),
                                             TAP_CASE(test_connected), TAP_CASE(test_rigid),
-                                            TAP_CASE(test_scattered)};
+                                            TAP_CASE(test_busy),      TAP_CASE(test_scattered)};
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -34,6 +34,7 @@ struct sched *sched_new(const struct sched_config *config)
     *c = *config;
     c->nodes = c->nodes ? c->nodes : 1;
     c->cores = c->cores ? c->cores : 1;
+    c->threads = c->threads && c->threads < c->cores ? c->threads : c->cores;
     c->steal_most = c->steal_most ? c->steal_most : 65536;
     c->wait_batch = c->wait_batch ? c->wait_batch : 1024;
     or_default(&c->memory, INFINITY);
@@ -45,6 +46,7 @@ struct sched *sched_new(const struct sched_config *config)
     or_default(&c->default_length, 1);
     or_default(&c->much, 0.5);
     or_default(&c->little, 0.01);
+    or_default(&c->start_early, 0.001);
     or_default(&c->steal_first, 0.001);
     or_default(&c->steal_bound, 50);
     or_default(&c->tt_small, 1);
@@ -69,6 +71,7 @@ struct sched *sched_new(const struct sched_config *config)
     s->tt = c->tt;
     s->window_start = -1;
     s->interval = c->steal_first;
+    look_soon(s);
     return s;
 }
 
@@ -221,10 +224,12 @@ uint32_t answer_slot(struct sched *s, const struct meta_answer *answer, enum sch
  * nothing yet: the first that become ready of a connected share have theirs elsewhere, too. */
 enum { KIN_WAITING = 16, KIN_DOUBT = 16, KIN_WINDOW = 128 };
 
-/* Algorithm 1 would push it to its data. Should it stay all the same? Yes, on a node that has little else
- * to start, holds tasks that wait, and has mostly seen tasks of its own become ready with their data
- * here: then those that wait are below this one, and each pushed away would drag them all to the one node
- * where the graph began. */
+/* Algorithm 1 would push it to its data. Should it stay all the same? Yes, on a node that holds tasks that
+ * wait, and has mostly seen tasks of its own become ready with their data here: then those that wait are
+ * below this one, and each pushed away would drag them all to the one node where the graph began. That
+ * node's interface then sends whatever they make to everybody else: on 131,072 cores it was still at it
+ * long after all others had nothing left to do. So what else there is to start here does not count: it is
+ * perhaps stolen, and one input that comes here is little beside a branch that leaves. */
 static bool stays_with_kin(struct sched *s, bool away)
 {
     if (away)
@@ -235,8 +240,7 @@ static bool stays_with_kin(struct sched *s, bool away)
         s->kin_away /= 2;
         s->kin_here /= 2;
     }
-    return away && s->config.share_local && s->rules->relax &&
-           s->local.length + s->shared.length < s->config.cores && s->wait.length > KIN_WAITING &&
+    return away && s->config.share_local && s->rules->relax && s->wait.length > KIN_WAITING &&
            s->kin_away <= s->kin_here + KIN_DOUBT;
 }
 
@@ -260,7 +264,9 @@ void task_ready(struct sched *s, uint32_t slot)
          !fit_at(s, task->task, task->max_node) ||
          (s->aside.n && node_is_aside(s, task->max_node))))
         where = DECIDE_SHARED;
-    if (where != DECIDE_SHARED && stays_with_kin(s, where == DECIDE_PUSH))
+    bool looked = task->flags & SLOT_LOOKED;
+    task->flags &= (uint8_t)~SLOT_LOOKED;
+    if (where != DECIDE_SHARED && (looked || stays_with_kin(s, where == DECIDE_PUSH)))
         where = DECIDE_LOCAL;
     if (where == DECIDE_PUSH) {
         s->counts.pushed++;
@@ -290,12 +296,24 @@ void task_start(struct sched *s, uint32_t slot)
     task->since = s->now;
     task->attempts++;
     place_enter(s, slot, SCHED_RUNNING);
+    look_soon(s);
     if (s->config.gate.started)
         s->config.gate.started(s->config.gate.context, task->task);
     array_push(&s->out->starts, (struct sched_start){task->task, slot, task->attempts});
     if (s->config.record_starts)
         op_for_slot(s, META_START, slot)->attempt =
             (uint16_t)(task->attempts < UINT16_MAX ? task->attempts : UINT16_MAX);
+}
+
+/* Is there a thread for one more task, or at least soon? Tasks that are predicted to be shorter than they have
+ * proved to be count as these do. */
+bool start_has_room(const struct sched *s, double length)
+{
+    uint32_t started = s->config.cores - s->free_cores, threads = s->config.threads;
+    if (started < threads || !s->free_cores)
+        return s->free_cores;
+    double seen = s->length_count > 0 ? s->length_sum / s->length_count : s->config.default_length;
+    return (started - threads + 1) * fmax(length, seen) <= threads * s->config.start_early;
 }
 
 /* Strictly in order, the LReadyQ first: a large task at the front waits until it fits and is never
@@ -314,6 +332,8 @@ static void start_tasks(struct sched *s)
         if (lasts_no_more(s, slot))
             continue;
         struct slot *task = slot_at(s, slot);
+        if (s->config.threads < s->config.cores && !start_has_room(s, policy_length(s, task->task)))
+            return;
         if (s->things && !fit_may_hold(s, task, &groups))
             continue;
         if (task_cores(s, task->task) > s->free_cores ||
@@ -439,7 +459,7 @@ static void task_attempt_ended(struct sched *s, const struct sched_ended *e)
     op->time = e->finish;
     op->bytes = e->bytes;
     if (!doubted)
-        ahead_ended(s, e->task);
+        ahead_ended(s, e->task, e->bytes);
 }
 
 /* Tasks that somebody PUT for this node. They are asked for like any other, so that a task which an
@@ -520,7 +540,10 @@ static void sched_timer_fired(struct sched *s, uint32_t kind, uint32_t mark)
         policy_monitor(s);
         break;
     case TIMER_WAIT:
-        answers_poll_waiting(s);
+        if (mark == LOOK_MARK)
+            look_timer(s);
+        else
+            answers_poll_waiting(s);
         break;
     case TIMER_MOVING:
         move_timer(s);
@@ -646,6 +669,7 @@ void sched_handle(struct sched *s, const struct sched_event *e, struct sched_act
     if (s->local.length || s->shared.length || s->count[SCHED_ARRIVING])
         steal_wake(s);
     steal_maybe(s);
+    look_arm(s);
     policy_arm(s);
     if (!s->wait_set && s->wait.length + s->unfit.length && s->config.wait_poll > 0) {
         s->wait_set = true;

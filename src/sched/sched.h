@@ -36,7 +36,12 @@ struct sched_config {
     uint32_t node, nodes; /* this node of how many [1] */
     uint64_t seed;
 
-    uint32_t cores;             /* executing threads [1] */
+    uint32_t cores; /* executing threads, or more: tasks that may be started at once [1] */
+    /* Threads, where `cores` are more. So many tasks run; what is started beyond them waits for these, so
+     * that short tasks are handed over many at a time. Nobody can steal it any more: it lasts no longer than
+     * `start_early` seconds [cores; 0.001] */
+    uint32_t threads;
+    double start_early;
     double memory;              /* bytes [no limit] */
     uint64_t has;               /* attributes (model/capacity.h) [none] */
     const uint32_t *task_cores; /* [1 each] */
@@ -266,7 +271,13 @@ struct sched_actions {
     ARRAY(struct meta_op) ops;       /* one batch for the store */
     ARRAY(struct sched_timer) timers;
     ARRAY(struct sched_note) notes;
+    /* Tasks that wait here while this node has nothing to do, and nobody has anything for it: bring those
+     * of their inputs that are made. They start here, then. Ask about SCHED_LOOK_MOST inputs of each that
+     * are not here, not about thousands */
+    ARRAY(uint32_t) looks;
 };
+
+enum { SCHED_LOOK_MOST = 64 };
 
 void sched_actions_clear(struct sched_actions *a);
 void sched_actions_free(struct sched_actions *a);

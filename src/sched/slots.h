@@ -16,6 +16,7 @@
 
 enum slot_flag {
     SLOT_PUSHED = 1, /* ARRIVING: its data are here, it goes to the LReadyQ */
+    SLOT_LOOKED = 1, /* WAITQ: its inputs are brought here as they are made, so it starts here */
     SLOT_EARLY = 2,  /* ARRIVING: the word that it is ready came before the store's answer */
     SLOT_TAKEN = 4,  /* ARRIVING: it came from another node, which waits for our ACK */
     SLOT_AHEAD =
@@ -36,7 +37,9 @@ struct slot {
                             for (WAITQ, see ahead.c) */
     uint32_t max_node;
     double all_size, max_size;
-    double since; /* RUNNING: start; MOVING: when patience ends */
+    /* RUNNING: start; MOVING: when patience ends; WAITQ: for how many parents it waited when the store last
+     * said so and this node was idle (look.c) */
+    double since;
     uint32_t attempts;
     uint8_t place, flags;
     uint8_t group;  /* in a ready queue: ready_set.h */

@@ -83,7 +83,11 @@ struct sched {
     bool self_aside;                      /* this one is among them */
     ARRAY(struct sched_failed) failed_at; /* tasks held here that nodes have failed */
 
-    bool monitor_set, wait_set, moving_set, adopt_set; /* a timer of this kind is on its way */
+    /* Looks at the WaitQ while idle (look.c): the next pause; when the next is, or INFINITY */
+    double look_pause, look_next;
+
+    /* a timer of this kind is on its way */
+    bool monitor_set, wait_set, moving_set, adopt_set;
     ARRAY(uint32_t) scratch;
     struct sched_counts counts; /* totals; queue lengths are in `count` */
 };
@@ -96,9 +100,10 @@ static inline struct slot *slot_at(struct sched *s, uint32_t slot)
 /* sched.c */
 void place_enter(struct sched *s, uint32_t slot, enum sched_place place);
 void place_leave(struct sched *s, uint32_t slot);
-void task_forget(struct sched *s, uint32_t slot); /* leave and drop */
-void task_ready(struct sched *s, uint32_t slot);  /* Algorithm 1; the slot is nowhere */
-void task_start(struct sched *s, uint32_t slot);  /* there is room for it */
+void task_forget(struct sched *s, uint32_t slot);          /* leave and drop */
+void task_ready(struct sched *s, uint32_t slot);           /* Algorithm 1; the slot is nowhere */
+void task_start(struct sched *s, uint32_t slot);           /* there is room for it */
+bool start_has_room(const struct sched *s, double length); /* for a task that takes so long */
 void task_remove_here(struct sched *s, uint32_t slot);
 void item_to_slot(struct slot *slot,
                   const struct meta_item *item); /* sizes and place of the inputs */
@@ -110,7 +115,8 @@ bool node_is_down(const struct sched *s, uint32_t node);
 /* ahead.c */
 /* Into the WaitQ, from nowhere: the store said this of it. */
 void ahead_wait(struct sched *s, uint32_t slot, const struct meta_item *item);
-void ahead_ended(struct sched *s, uint32_t task);   /* well, here: its children may run */
+/* Well, here, and made so many bytes: its children may run. */
+void ahead_ended(struct sched *s, uint32_t task, double bytes);
 void ahead_refused(struct sched *s, uint32_t task); /* its end does not count */
 /* The end of this task was refused since that of a parent is not committed: it waits again. */
 bool ahead_is_early(struct sched *s, uint32_t slot, const struct meta_answer *answer);
@@ -225,6 +231,16 @@ void answers_handle(struct sched *s, const struct meta_answers *answers);
 /* Word that the last parent of a task held here has completed. */
 void answers_ready(struct sched *s, const struct meta_item *item);
 void answers_poll_waiting(struct sched *s); /* P1 */
+void answers_poll_list(struct sched *s, struct slot_list *list, uint32_t most);
+
+/* look.c */
+enum { LOOK_MARK = 1 }; /* of its timer: TIMER_WAIT, too */
+/* Something was done here, or made elsewhere: the first pause again. */
+void look_soon(struct sched *s);
+void look_arm(struct sched *s);
+void look_timer(struct sched *s);
+/* The store says how many parents a task of the WaitQ waits for. */
+void look_answered(struct sched *s, uint32_t slot, const struct meta_item *item);
 
 /* move.c */
 void move_give(struct sched *s, uint32_t slot, enum sched_message_kind kind, uint32_t to,
@@ -268,7 +284,8 @@ uint32_t gang_upcoming(const struct sched *s, uint32_t *tasks, uint32_t most);
 
 /* steal.c */
 void steal_maybe(struct sched *s);
-void steal_wake(struct sched *s); /* there is work again: stealing may be worth while */
+bool steal_is_in_vain(const struct sched *s); /* idle, and the last round found nothing */
+void steal_wake(struct sched *s);             /* there is work again: stealing may be worth while */
 void steal_message(struct sched *s, const struct sched_message *m, const struct meta_item *items);
 void steal_timer(struct sched *s, enum timer_kind kind, uint32_t mark);
 

@@ -24,9 +24,14 @@ bool node_is_down(const struct sched *s, uint32_t node)
 /* Tasks that arrive may fill the cores: not idle yet. Those that wait for things do not. */
 static bool steal_is_due(const struct sched *s)
 {
-    return s->free_cores && s->own.cores && !s->self_aside && !gang_is_waited_for(s) &&
+    return start_has_room(s, 0) && s->own.cores && !s->self_aside && !gang_is_waited_for(s) &&
            !fit_startable(s, &s->local) && !fit_startable(s, &s->shared) &&
            !s->count[SCHED_ARRIVING];
+}
+
+bool steal_is_in_vain(const struct sched *s)
+{
+    return (s->steal == STEAL_BACKOFF || s->steal == STEAL_DORMANT) && steal_is_due(s);
 }
 
 /* Things that nothing is left of, or that tasks here wait for: more such tasks would only wait, too. */
@@ -136,7 +141,7 @@ static double steal_keeps(const struct sched *s, const struct slot *task)
     double until = task->max_node == s->config.node ? s->sending_until : s->awaited_until;
     if (until > s->now)
         wait += until - s->now;
-    double turns = s->config.cores * wait / policy_length(s, task->task);
+    double turns = s->config.threads * wait / policy_length(s, task->task);
     /* long tasks with little to read: none of them is worth an idle node */
     return !(task->all_size > 0) || turns < STEAL_NO_TURN ? 0 : ceil(turns);
 }

@@ -8,10 +8,12 @@
 #include "base/plural.h"
 #include "cluster/launch/own_store.h"
 #include "session/key_file.h"
+#include "session/log_tail.h"
 #include "session/note.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,6 +210,43 @@ static void agents_await_end(const char *folder)
 {
     for (int i = 0; i < 1000 && file_exists(folder); i++) /* five seconds */
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+}
+
+/* What those on this machine wrote last into their logs; nothing where their logs are elsewhere. */
+static void agents_last_words(const struct remote *r, struct strbuf *out)
+{
+    enum { NAMED = 3 }; /* they mostly say the same */
+    uint32_t n = 0, named = 0;
+    struct strbuf path = {0};
+    fleet_nodes(r->fleet, &n);
+    for (uint32_t k = 0; k < n && named < NAMED; k++) {
+        strbuf_clear(&path);
+        strbuf_printf(&path, "%s/agent-%u/agent.log", r->fleet_state, k);
+        char *tail = log_tail(path.at), *before = tail ? strrchr(tail, '\n') : NULL;
+        const char *line = before ? before + 1 : tail;
+        if (line && *line && !strstr(strbuf_text(out), line))
+            strbuf_printf(out, "%s\"%s\"", named++ ? ", " : "with these last words: ", line);
+        free(tail);
+    }
+    strbuf_free(&path);
+}
+
+bool agents_are_alone(const struct remote *r)
+{
+    return r->fleet && !fleet_is_elastic(r->fleet) && !r->o.place.store;
+}
+
+bool agents_deserted(void *remote, struct error *err)
+{
+    const struct remote *r = remote;
+    struct strbuf words = {0};
+    agents_last_words(r, &words);
+    error_set(err, ERROR_FAILED,
+              "no agent is left: those that were started for run %" PRIu64
+              " have died%s%s; run again to go on with what is done",
+              r->run, words.n ? ", " : "", strbuf_text(&words));
+    strbuf_free(&words);
+    return false;
 }
 
 /* Told to leave through the board; what the launch holds (Slurm's jobs) is let go after that. */

@@ -15,6 +15,10 @@ void agents_wait_joined(struct remote *r);
 bool agents_start_again(struct remote *r);
 /* They have nothing more to do: tell them to leave, close the client, end the fleet. */
 void agents_release(struct remote *r);
+/* Are they all that this run will have? They were started for it, at a store of their own, and none is started later. */
+bool agents_are_alone(const struct remote *r);
+/* As client_following.deserted, then: the error has the last lines of their logs. */
+bool agents_deserted(void *remote, struct error *err);
 /* They are gone, or never came: their store is ended and their folder removed. */
 void agents_clear(const struct remote *r);
 /* The same for Slurm's of another command that left a run in this state folder, on this machine. */

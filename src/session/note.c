@@ -1,7 +1,8 @@
 /* Notes: a small JSON file a run, and beside it the key of agents that were started for it.
  *
  *     STATE/cluster/7.json    {"schema": "weft-cluster-run/1", "run": 7, "id": HEX, "store": URL,
- *                              "key": FILE, "on": TARGET or null, "overwrite": true if said}
+ *                              "key": FILE, "on": TARGET or null, "overwrite": true if said,
+ *                              "record": number in the history, "began": seconds since 1970}
  *     STATE/cluster/7.key     0600; only when the agents are the run's own */
 #include "session/note.h"
 
@@ -70,6 +71,10 @@ bool note_write(const char *state, const struct note *n, const struct seal_key *
         json_put_text(&j, "on", n->target);
         if (n->overwrite)
             json_put_bool(&j, "overwrite", true);
+        if (n->record) {
+            json_put_integer(&j, "record", n->record);
+            json_put_number(&j, "began", n->began);
+        }
         json_write_end_object(&j);
         strbuf_add_char(&text, '\n');
         note_path(state, n->run, ".json", &path);
@@ -86,6 +91,13 @@ static char *note_text(const struct json *j, const char *key)
     return v != JSON_NONE && json_type(j, v) == JSON_STRING
                ? mem_copy_string(json_string(j, v, NULL))
                : NULL;
+}
+
+/* 0: there is none. */
+static double note_number(const struct json *j, const char *key)
+{
+    json_ref v = json_get(j, 0, key);
+    return v != JSON_NONE && json_type(j, v) == JSON_NUMBER ? json_number(j, v) : 0;
 }
 
 /* Zeros when it is none: no run has them. */
@@ -121,6 +133,9 @@ bool note_read(const char *state, uint64_t run, struct note *out)
         out->key = note_text(&j, "key");
         out->target = note_text(&j, "on");
         note_take_id(&j, out->id);
+        double record = note_number(&j, "record");
+        out->record = record >= 1 && record <= INT32_MAX ? (int64_t)record : 0;
+        out->began = note_number(&j, "began");
         json_ref v = json_get(&j, 0, "overwrite");
         out->overwrite = v != JSON_NONE && json_type(&j, v) == JSON_TRUE;
         json_free(&j);
@@ -130,6 +145,22 @@ bool note_read(const char *state, uint64_t run, struct note *out)
         return true;
     note_free(out);
     return false;
+}
+
+/* The key is a file already: it is named, and not written again. */
+void note_set_record(const char *state, uint64_t run, const uint8_t id[static SEAL_ID],
+                     const struct run_record *record, const struct remarks *remarks)
+{
+    struct note n;
+    struct error err = {0};
+    if (record->run && note_read(state, run, &n)) {
+        bool same = !note_is_of(&n, id) || n.record == record->run;
+        n.record = record->run;
+        n.began = record->started;
+        if (!same && !note_write(state, &n, NULL, &err))
+            remark(remarks, REMARK_WARNING, "%s", err.text);
+        note_free(&n);
+    }
 }
 
 /* Also one that note_read() did not fill. */

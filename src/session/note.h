@@ -4,6 +4,8 @@
 #pragma once
 #include "base/error.h"
 #include "base/seal.h"
+#include "model/record.h"
+#include "session/remark.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +16,8 @@ struct note {
     char *store;         /* URL */
     char *key;           /* the file */
     char *target;        /* of `--on`; NULL: agents that others started */
+    int64_t record;      /* its number in the history of whoever followed it last; 0: none */
+    double began;        /* as that record has it, in seconds since 1970 */
     bool overwrite;      /* results replace what weft did not make, whoever brings them home */
 };
 
@@ -22,6 +26,10 @@ bool note_write(const char *state, const struct note *n, const struct seal_key *
                 struct error *err);
 /* False: there is none, or it cannot be used. Free with note_free(). */
 bool note_read(const char *state, uint64_t run, struct note *out);
+/* Who follows the run of this id has begun a record of it: whoever comes later goes on with that one. Where
+ * the note cannot be written, that is a remark: they will have a record of their own. */
+void note_set_record(const char *state, uint64_t run, const uint8_t id[static SEAL_ID],
+                     const struct run_record *record, const struct remarks *remarks);
 /* Is it of this run, and not of one that had its number at another time? */
 bool note_is_of(const struct note *n, const uint8_t id[static SEAL_ID]);
 /* And the folders of agents that have left. */

@@ -61,7 +61,13 @@ void recording_stamp(struct run_record *r, const char *name, const char *file, c
 void recording_fill_head(struct session *s)
 {
     struct run_record *r = &s->record;
+    int64_t earlier = r->run; /* whoever followed this run before us has begun its record */
+    double began = r->started;
     recording_stamp(r, s->name, s->flow, s->ws.folder);
+    if (earlier) {
+        r->run = earlier;
+        r->started = began;
+    }
     r->planner = s->planner ? mem_copy_string(s->planner) : NULL;
     r->given = s->o.given ? mem_copy_string(s->o.given) : NULL;
     r->place = s->o.place ? mem_copy_string(s->o.place) : NULL;
@@ -128,6 +134,8 @@ void recording_begin(struct session *s)
             history_close(s->history);
             s->history = NULL;
         }
+    } else {
+        s->record.run = 0; /* whoever followed this run before us may have recorded it; we do not */
     }
     listeners_add(&s->listeners,
                   (struct trace_sink){.event = recording_keep_event, .context = &s->record});

@@ -345,6 +345,8 @@ bool remote_attach(struct remote *r, struct session *s, const struct remote_opti
     bool there = note_read(s->ws.state, run, &note) && note_is_of(&note, r->ticket.id);
     if (there && r->place.noted && note.target)
         r->target = mem_copy_string(note.target); /* its agents were started for it alone */
+    s->record.run = there ? note.record : 0; /* of who followed it before: recording_fill_head() */
+    s->record.started = note.began;
     if (there && (r->place.noted || remote_is_same_store(note.store, r->place.address.text)))
         s->o.overwrite |= note.overwrite; /* as it was submitted */
     note_free(&note);
@@ -365,6 +367,8 @@ static void remote_leave_note(void *remote, uint64_t run, const uint8_t *id)
                         .store = (char *)r->place.address.text,
                         .key = r->key_file,
                         .target = r->target,
+                        .record = r->session->record.run,
+                        .began = r->session->record.started,
                         .overwrite = r->session->o.overwrite};
     struct error err = {0};
     memcpy(note.id, id, sizeof note.id);
@@ -489,6 +493,8 @@ static bool remote_exec_open(void *self, struct session *s, const struct run_opt
         remote_say_submitted(r);
         if (!client_ticket(r->client, r->run, &r->ticket, err))
             return false;
+    } else {
+        note_set_record(s->ws.state, r->run, r->ticket.id, &s->record, &s->o.remarks);
     }
     r->follow = client_follow_open(
         r->client,
@@ -513,6 +519,7 @@ static bool remote_exec_open(void *self, struct session *s, const struct run_opt
                                    .grow_context = r,
                                    .adds = r->o.adds && r->ticket.adds,
                                    .gone = remote_agents_gone,
+                                   .deserted = agents_are_alone(r) ? agents_deserted : NULL,
                                    .gone_context = r,
                                    .load = remote_on_load,
                                    .load_context = r},

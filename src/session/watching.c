@@ -163,6 +163,16 @@ static void watching_expect(struct watching *w)
 
 /* ---- looks ---- */
 
+/* A record that was over is written again: somebody follows the run, and its rows are told from the first on. */
+static void watching_begin_anew(struct watching *w)
+{
+    w->place = (struct history_place){0};
+    w->attempts.n = w->transfers.n = 0;
+    memset(w->reused, 0, w->names->ntasks);
+    memset(w->skipped, 0, w->names->ntasks);
+    memset(w->last, 0, w->names->ntasks * sizeof *w->last);
+}
+
 /* The head is read anew each time: outcome, end and counts change. What was predicted does not, and is a number a task, so it is
  * carried over. */
 static bool watching_read(struct watching *w, struct history *h, struct error *err)
@@ -170,6 +180,8 @@ static bool watching_read(struct watching *w, struct history *h, struct error *e
     struct run_record head;
     if (!history_follow_head(h, w->head.run, &head, err))
         return false;
+    if (w->head.outcome != RECORD_RUNNING && head.outcome != w->head.outcome)
+        watching_begin_anew(w);
     head.predicted = w->head.predicted;
     w->head.predicted = NULL;
     record_free(&w->head);

@@ -149,6 +149,15 @@ static void server_apply(struct schedulers *c, uint32_t server, uint32_t node,
         EVENT_ANSWERS, index, 0);
 }
 
+void schedulers_asked(struct schedulers *c, uint32_t node, uint32_t task)
+{
+    uint32_t server = server_of(c, &(struct meta_op){.task = task, .node = node});
+    double *free_at = &c->links[server].server_free;
+    *free_at = fmax(*free_at, c->now) + c->config.store_service;
+    c->result->store_operations++;
+    c->result->store_trips += server != node;
+}
+
 /* Operations for the same server that follow each other travel together. A server on the same node
  * costs its service but no message. */
 static void send_ops(struct schedulers *c, uint32_t node)
@@ -245,6 +254,8 @@ static void scheduler_handle(struct schedulers *c, uint32_t node, struct sched_e
     for (size_t i = 0; i < out->parts.n;
          i++) /* of a run alone there are none: nobody else is there */
         schedulers_room_part(c, node, &out->parts.at[i]);
+    for (size_t i = 0; c->has_data && c->config.prefetch && i < out->looks.n; i++)
+        schedulers_data_look(c, node, out->looks.at[i]);
     sched_actions_clear(out);
     /* only a start changes what comes next */
     if (started && c->has_data && c->config.prefetch)

@@ -206,6 +206,25 @@ void schedulers_data_need(struct schedulers *c, uint32_t run)
         schedulers_begin(c, run);
 }
 
+/* A question for each input that is not here: its server of the store has one more operation to do. What it
+ * knows, it knows now; fetch_start() counts the way there and back. */
+void schedulers_data_look(struct schedulers *c, uint32_t node, uint32_t task)
+{
+    uint32_t asked = 0, n = workload_needs(c->dag, task);
+    for (uint32_t i = 0; i < n && asked < SCHED_LOOK_MOST; i++) {
+        uint32_t producer, object = workload_need(c->dag, task, i, &producer);
+        double bytes = object == NONE ? 0 : workload_size(c->dag, object);
+        if (!(bytes > 0) || object_owner(c, object, producer) == node ||
+            schedulers_cache_has(&c->nodes[node].cache, object) ||
+            in_flight(c, node, object) != NONE)
+            continue;
+        schedulers_asked(c, node, producer);
+        asked++;
+        if (producer == NONE || meta_is_complete(c->table.status[producer]))
+            fetch_start(c, node, object, producer, bytes);
+    }
+}
+
 /* Tasks asked for at once; enough for 32 cores of two tasks each. */
 #define AHEAD_MOST 64
 

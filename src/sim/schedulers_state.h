@@ -137,9 +137,13 @@ static inline void schedulers_later(struct schedulers *c, double when, enum sche
 void schedulers_data_need(struct schedulers *c, uint32_t run);
 /* Fetch ahead for the tasks that will start next. */
 void schedulers_data_ahead(struct schedulers *c, uint32_t node);
+/* Ask which inputs of a task that waits there are made, and fetch those. */
+void schedulers_data_look(struct schedulers *c, uint32_t node, uint32_t task);
 void schedulers_data_arrives(struct schedulers *c, uint32_t fetch);
 void schedulers_data_fetched(struct schedulers *c, uint32_t fetch);
 /* schedulers.c */
+/* A question about a task, which changes nothing, takes its server's time. */
+void schedulers_asked(struct schedulers *c, uint32_t node, uint32_t task);
 void schedulers_begin(struct schedulers *c, uint32_t run); /* everything that it reads is there */
 void schedulers_step(struct schedulers *c);                /* the next event */
 

@@ -579,6 +579,7 @@ void fault_world_run(uint64_t seed, const struct fault_world_options *options,
     struct rng ahead; /* a generator of its own, likewise */
     rng_seed_stream(&ahead, seed, 22);
     w->ahead = rng_unit(&ahead) < 0.5 && !w->grows;
+    w->early = rng_unit(&ahead) < 0.5;
     if (faults_make_graph(w) && open_store(w)) {
         faults_make_nodes(w, seed);
         for (uint32_t n = 0; n < w->nodes; n++)

@@ -71,6 +71,7 @@ void faults_begin_life(struct fault_world *w, uint32_t node)
     struct sched_config config = w->config[node];
     memset(w->ended_here[node], 0, sizeof w->ended_here[node]);
     config.ahead = w->ahead ? w->workflow : NULL;
+    config.threads = w->early ? 1 : 0;
     bool stranger = w->meet_late && rng_unit(&w->meets) < 0.5;
     if (stranger) {
         config.nodes = node + 1;

@@ -125,7 +125,8 @@ struct fault_world {
     uint8_t status[FAULTS_TASKS];
     uint32_t holder[FAULTS_TASKS], epoch[FAULTS_TASKS];
     uint32_t commits[FAULTS_TASKS], reported[FAULTS_TASKS], owed[FAULTS_TASKS];
-    bool ahead;                                  /* schedulers run ahead of the store */
+    bool ahead; /* schedulers run ahead of the store */
+    bool early; /* they have one thread each, whatever cores, and start short tasks early */
     bool ended_here[FAULTS_NODES][FAULTS_TASKS]; /* well, in the present life */
     bool suspected;                              /* a living node's tasks were given to others */
 

@@ -34,7 +34,8 @@ run first
 ok $? "functions on agents hand objects in memory to each other: the result is right"
 
 export OBJECTS_GATE=$work/gate OBJECTS_NAP=100000 # long enough that both agents have work, also when one of them comes late
-for name in a2 a3; do start_agent $name "$weft" agent -j 2 --lease 2; done
+# One core each: who holds the last task has none to spare while the gate stands there, else it would bring all that the task reads in time.
+for name in a2 a3; do start_agent $name "$weft" agent -j 1 --lease 2; done
 are_ready a2 a3
 for name in a0 a1; do eval "end_process \$pid_$name"; done
 mkdir "$work/second"
@@ -109,4 +110,18 @@ start_agent a5 "$weft" agent -j 1 --lease 2
 are_ready a5
 run fourth && grep -q "its objects in memory are files" "$work/a5.out" "$work/a5.log"
 ok $? "without a file system in memory they are files, and the log says so"
+
+# ---- a function that writes to what it may only read ----
+# There an input is a file that is mapped: it died of that with its agent, and the run had none left.
+mkdir "$work/wrong"
+cat >"$work/wrong/flow.yaml" <<YAML
+weft: 1
+tasks:
+  m: { call: "$WEFT_BUILD/tests/test_functions.so:make_numbers", out: [{ name: a, size: 8000, in_memory: true }] }
+  bad: { call: "$WEFT_BUILD/tests/test_functions.so:writes_to_input", in: a, out: [{ name: z, size: 8000, in_memory: true }] }
+  s: { call: "$WEFT_BUILD/tests/test_functions.so:sum_to_folder", in: z }
+YAML
+(cd "$work/wrong" && WEFT_CHECK_DATA=1 timeout -s KILL 100 "$weft" run flow.yaml --on local:1) >"$work/out" 2>"$work/err"
+[ $? = 1 ] && grep -q "bad: it wrote to its input 'a'" "$work/out" "$work/err"
+ok $? "is named on agents, too, where functions are watched"
 finish

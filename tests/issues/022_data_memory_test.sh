@@ -5,15 +5,7 @@ weft=$WEFT functions=$WEFT_BUILD/tests/test_functions.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=none TMPDIR=$work
-count=0 failed=0
-ok() { # status text
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        failed=1
-        sed 's/^/# /' "$work/out" "$work/err" | head -n 20
-    fi
-}
+. "$(dirname "$0")/../support/tap.sh"
 run() { # options: a fresh folder, the run's status
     rm -rf .weft ./*.sum size.txt b11
     "$weft" run flow.yaml "$@" >out 2>err

@@ -76,19 +76,22 @@ static void test_files(void)
     add_task(b, "size", "wc -c < b > {out}", "b > size.txt");
     add_call(b, "o", "add_numbers", "c n.dat > o.dat");
     add_call(b, "s", "sum_to_folder", "o.dat");
+    add_call(b, "again", "asks_again", "> again.dat");
     struct workflow *w = builder_finish(b, NULL);
     struct bench_folder f = folder_make();
     struct run_result r = {0};
     struct error err = {0};
     bool good = run_here(&f, w, (struct run_options){0}, &r, &err);
-    ok(good && r.done == 5, "functions and a command %s: %s", err.text,
+    ok(good && r.done == 6, "functions and a command %s: %s", err.text,
        r.failures.n && r.failures.at[0].text ? r.failures.at[0].text : "");
     is_str(folder_read(&f, "size.txt"), "8000\n", "what a command reads is a file");
     is_str(folder_read(&f, "s.sum"), "999000", "files are read and written like memory");
+    is_str(folder_read(&f, "again.dat"), "bbbbbbbbbbbbbbbbbbbb",
+           "a file may be asked for again, larger");
     is_str(folder_read(&f, "c"), "", "what only functions read is none");
     run_result_free(&r);
     good = run_here(&f, w, (struct run_options){0}, &r, &err);
-    ok(good && r.reused == 5, "and never twice: %u", r.reused);
+    ok(good && r.reused == 6, "and never twice: %u", r.reused);
     run_result_free(&r);
     workflow_free(w);
     tree_remove(f.path);
@@ -98,7 +101,7 @@ static void test_files(void)
 static void check_fault(const char *function, const char *objects, bool command, const char *text)
 {
     struct builder *b = builder_new("flow.yaml", "native");
-    add_call(b, "m", "make_numbers", "> a");
+    add_call(b, "m", "make_numbers", "> a a.dat");
     add_call(b, "bad", function, objects);
     add_call(b, "s", "sum_to_folder", "a z");
     if (command)
@@ -122,7 +125,10 @@ static void test_faults(void)
         check_fault("makes_nothing", "> z", command, "never asked for its output 'z'");
         setenv("WEFT_CHECK_DATA", "1", 1);
         check_fault("writes_past_end", "> z", command, "past the end of its output 'z'");
+        check_fault("writes_past_file", "> z f.dat", command, "past the end of its output 'f.dat'");
+        check_fault("writes_past_scratch", "> z", command, "past the end of its scratch memory");
         check_fault("writes_to_input", "a > z", command, "wrote to its input 'a'");
+        check_fault("writes_to_input", "a.dat > z", command, "wrote to its input 'a.dat'");
         unsetenv("WEFT_CHECK_DATA");
     }
 }

@@ -288,6 +288,7 @@ const struct driver_ops job_driver_ops = {
     .send = job_send,
     .stop = job_stop_tasks,
     .parts = job_parts,
+    .look = want_look_ahead,
     .start = job_start_tasks,
     .ended = job_tasks_ended,
     .answers = job_answers,
@@ -344,6 +345,8 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
     case MESSAGE_SCHED: {
         struct sched_message m;
         static const struct sched_event none;
+        if (job_keep_early(j, data, n))
+            return;
         if (!protocol_sched(&in, &m, &j->agent->items, &j->agent->memory)) {
             *malformed = true;
             return;
@@ -561,60 +564,6 @@ void job_second(struct job *j)
 
 /* ---- the world ---- */
 
-/* The most memory that a task may get after it ran out: on whichever agent lives. */
-static void job_find_most_memory(struct job *j)
-{
-    const struct agent *a = j->agent;
-    double most = 0;
-    for (uint32_t node = 0; node < a->peers.n || node <= a->node; node++) {
-        struct capacity c = peer_capacity(a, node, j->w, 0);
-        if (c.cores && (node == a->node || peer_is_up(a, node)) && c.memory > most)
-            most = c.memory;
-    }
-    j->options.memory_most = most;
-}
-
-/* As the scheduler sees it: on the run's clock. */
-static struct capacity job_capacity_of(const struct job *j, uint32_t node)
-{
-    struct capacity c = peer_capacity(j->agent, node, j->w, job_patience(j));
-    c.ends = c.ends > 0 ? fmax(c.ends - driver_began(j->driver), 1e-3) : 0;
-    return c;
-}
-
-void job_capacity_changed(struct job *j, uint32_t node)
-{
-    struct sched_event e = {.kind = SCHED_EVENT_CAPACITY};
-    e.capacity.node = node;
-    e.capacity.has = job_capacity_of(j, node);
-    job_find_most_memory(j);
-    driver_handle(j->driver, &e);
-}
-
-void job_without(struct job *j, uint32_t node)
-{
-    if (job_is_without(j, node) || node == j->agent->node || node >= j->agent->peers.n)
-        return;
-    agent_log(j->agent, "run %llu: node %u does not take part; its tasks are others'",
-              (unsigned long long)j->number, node);
-    array_push(&j->without, node);
-    if (job_is_scheduling(j))
-        job_peer_changed(j, node, false);
-}
-
-void job_peer_changed(struct job *j, uint32_t node, bool up)
-{
-    for (size_t i = 0; up && i < j->without.n; i++) /* another life may do what this one did not */
-        if (j->without.at[i] == node)
-            j->without.at[i--] = array_pop(&j->without);
-    growth_look_again(j);
-    const struct peer *p = &j->agent->peers.at[node];
-    driver_handle(j->driver,
-                  &(struct sched_event){.kind = up ? SCHED_EVENT_NODE_UP : SCHED_EVENT_NODE_DOWN,
-                                        .node = node,
-                                        .over = p->known ? p->life : SCHED_NOT_YET});
-}
-
 /* Held tasks first: they are given back to a scheduler that then has no room for them. */
 void job_leave(struct job *j)
 {
@@ -657,6 +606,7 @@ static void job_begin_scheduling(struct job *j)
     /* for those who look, and so that attempts count after a crash; with calls of microseconds it
      * would be a quarter of the store's work */
     config.record_starts = config.cores == j->options.cores;
+    config.threads = j->options.cores;
     config.predictor = &j->predictor;
     config.ahead = job_runs_ahead(j) ? j->w : NULL;
     /* also alone: who ends a parent may not know of its new children, nor we of who has just joined */
@@ -670,6 +620,7 @@ static void job_begin_scheduling(struct job *j)
     for (uint32_t node = 0; node < config.nodes; node++)
         if (aside_is(a, node))
             aside_tell_job(j, node, true);
+    job_deliver_early(j);
 }
 
 void job_board_state(struct job *j, enum board_run_state state)

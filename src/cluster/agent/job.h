@@ -25,6 +25,12 @@ struct job_doubt {
     double until; /* clock_seconds(): by then it is a failure */
 };
 
+/* A message of schedulers that came before there was one here (job_early.c). */
+struct job_early {
+    char *data;
+    size_t n;
+};
+
 struct job {
     /* fixed when it is opened */
     struct agent *agent;
@@ -73,6 +79,8 @@ struct job {
     struct run_result result;
     char store_trouble[512]; /* why the store does not take what it is given; "": it does */
 
+    ARRAY(struct job_early) early; /* while it is UNOPENED */
+
     /* those who follow it (watch.c) */
     ARRAY(struct link *) watchers;
     struct outbox outbox; /* not yet sent to them */
@@ -105,16 +113,26 @@ bool job_is_scheduling(const struct job *j);
 /* The run's state on the board; not COLLECTED. Late and repeated news is passed over. */
 void job_board_state(struct job *j, enum board_run_state state);
 
+/* job_nodes.c */
 void job_peer_changed(struct job *j, uint32_t node, bool up);
 /* It does not take part in this run: what it holds of it is others'. */
 void job_without(struct job *j, uint32_t node);
 bool job_is_without(const struct job *j, uint32_t node);
 /* What tasks may ask for there, or here, is another. */
 void job_capacity_changed(struct job *j, uint32_t node);
+struct capacity job_capacity_of(const struct job *j, uint32_t node); /* on the run's clock */
+void job_find_most_memory(struct job *j);
+
 void job_rejoined(struct job *j); /* the agent has a new life */
 void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, size_t n,
                  bool *malformed);
 void job_link_closed(struct job *j, struct link *l);
+
+/* job_early.c */
+/* Of schedulers, when there is none here. False: there is. */
+bool job_keep_early(struct job *j, const void *data, size_t n);
+void job_deliver_early(struct job *j); /* there is a scheduler now */
+void job_free_early(struct job *j);
 
 /* job_told.c: what whoever follows it says */
 void job_lasts(struct job *j, struct bytes *in, bool *malformed);

@@ -453,6 +453,7 @@ static void job_free(struct job *j)
     evict_free(j);
     array_free(&j->without);
     run_result_free(&j->result);
+    job_free_early(j);
     array_free(&j->watchers);
     array_free(&j->doubts);
     array_free(&j->failing);

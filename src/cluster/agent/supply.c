@@ -81,9 +81,8 @@ static void held_is_runnable(struct job *j, uint32_t number)
     }
 }
 
-/* What is brought for an input: a file that lies in what a task made comes with that folder. Only what
- * joined a run can read such files alone. */
-static uint32_t supply_object(const struct job *j, uint32_t reading)
+/* Only what joined a run can read files of a folder alone. */
+uint32_t supply_object(const struct job *j, uint32_t reading)
 {
     const struct workflow *w = j->w;
     uint32_t object = w->in_object[reading];
@@ -597,6 +596,8 @@ void supply_answers(struct job *j, const struct meta_answers *all)
             growth_took_record(j, &all->records[record]);
         else if (a->slot & SLOT_EVICTION)
             evict_answer(j, a, all, record);
+        else if (a->slot == SLOT_LOOK)
+            want_seen(j, a);
         else if (number < j->supply.wants.n && a->kind == META_WHERE)
             want_located(j, number, a, all);
         else if (number < j->supply.wants.n)

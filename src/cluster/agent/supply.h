@@ -63,6 +63,7 @@ struct supply {
 enum { SLOT_NUMBER = 0x3fffffff };
 #define SLOT_EVICTION 0x40000000u
 #define SLOT_AUDIT 0x3ffffffeu /* of a COUNT that looks at each record */
+#define SLOT_LOOK 0x3ffffffbu  /* of a WHERE about an input of a task that waits */
 #define SLOT_RECOMPUTATION 0x80000000u
 
 /* The scheduler says start: at once, or when the inputs are here. */
@@ -100,6 +101,9 @@ void supply_free(struct job *j);
 
 /* ---- for want.c ---- */
 
+/* What is brought for this input (of workflow.in_object): a file that lies in what a task made comes with that
+ * folder. */
+uint32_t supply_object(const struct job *j, uint32_t reading);
 /* The producer of a lost object runs here again, unless it does already. */
 void supply_recompute(struct job *j, uint32_t task);
 /* One of the inputs that it waits for is here. */

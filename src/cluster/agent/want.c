@@ -408,6 +408,30 @@ void want_not_fetched(struct job *j, uint32_t object, const char *why)
         want_go_on(j, number);
 }
 
+void want_look_ahead(void *context, const uint32_t *tasks, size_t n)
+{
+    struct job *j = context;
+    const struct workflow *w = j->w;
+    if (!j->depot || !agent_is_staying(j->agent))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t asked = 0, end = w->in_off[tasks[i] + 1];
+        for (uint32_t k = w->in_off[tasks[i]]; k < end && asked < SCHED_LOOK_MOST; k++) {
+            uint32_t object = supply_object(j, k);
+            if (depot_has(j->depot, object) || j->supply.want_of[object] != NONE)
+                continue;
+            job_ask(j, META_WHERE, object, SLOT_LOOK);
+            asked++;
+        }
+    }
+}
+
+void want_seen(struct job *j, const struct meta_answer *a)
+{
+    if (a->count && agent_is_staying(j->agent))
+        want_object(j, a->item.task, NONE);
+}
+
 void want_tick(struct job *j)
 {
     double now = job_now(j);

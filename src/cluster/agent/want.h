@@ -49,6 +49,10 @@ void want_arrived(struct job *j, uint32_t object);
 void want_not_fetched(struct job *j, uint32_t object, const char *why);
 /* It cannot be had: those that wait for it fail. May free and add wants and held tasks. */
 void want_fail(struct job *j, uint32_t number, const char *why);
+/* Of tasks that wait here: the store is asked which of their inputs are made (want_seen()), and those are
+ * wanted. Unlike a want, such a question is asked once. `context` is the job (struct driver_ops). */
+void want_look_ahead(void *context, const uint32_t *tasks, size_t n);
+void want_seen(struct job *j, const struct meta_answer *a);
 /* The store's answers to its questions. */
 void want_located(struct job *j, uint32_t number, const struct meta_answer *a,
                   const struct meta_answers *all);

@@ -195,7 +195,10 @@ struct client_following {
     /* Agents died or left while it goes on: may it go on? False: it is stopped, for this error. It may call
      * the functions on places below. NULL: nobody asks */
     bool (*gone)(void *context, struct error *err);
-    void *gone_context;
+    /* No agent has been there for half a minute; may another come? False: the run ends, for this error. NULL:
+     * it waits for one */
+    bool (*deserted)(void *context, struct error *err);
+    void *gone_context;                                          /* of both */
     void (*load)(void *context, const struct client_load *load); /* may be NULL */
     void *load_context;
 };

@@ -14,6 +14,8 @@
 #include <string.h>
 
 static const double DESERTED = 10; /* without an agent, until a stopping run is taken as ended */
+/* Until one whose agents were its own is: a machine that slept has them back in a second. */
+static const double FORSAKEN = 30;
 enum { HOSTS_NAMED = 3 };
 
 /* Those that went between two looks. */
@@ -254,10 +256,16 @@ void follow_check_deserted(struct client_follow *f, uint32_t agents)
                        "no agent is left, and the command that would ask for others is gone: `weft "
                        "cancel %llu` ends the run, and `weft run` goes on with what is done",
                        (unsigned long long)f->o.run);
+        else if (f->o.deserted)
+            client_say(f->c,
+                       "no agent is left; the run ends in half a minute unless one comes back");
         else
             client_say(f->c, "no agent is left; the run waits until one joins at %s",
                        f->c->o.address->text);
     }
+    if (f->state == BOARD_RUN_OPEN && f->o.deserted && now - f->deserted > FORSAKEN &&
+        !f->o.deserted(f->o.gone_context, &f->error))
+        follow_set_state(f, BOARD_RUN_ENDED);
     if (f->state != BOARD_RUN_OPEN && now - f->deserted > DESERTED && !f->ending) {
         f->ending = true;
         follow_set_state(f, BOARD_RUN_ENDED);

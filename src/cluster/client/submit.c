@@ -179,9 +179,10 @@ static bool submit_end_probe(struct client_submit *s, struct error *err)
     for (uint32_t t = 0; t < w->ntasks; t++)
         skip[t] = !need_runs(k->needs, t);
     s->home = mem_new(uint32_t, w->ntasks);
-    share_tasks(w, k->share,
-                &(struct share_agents){s->nodes.at, (uint32_t)s->nodes.n, s->capacities.at}, skip,
-                s->home);
+    share_tasks(
+        w, k->share,
+        &(struct share_agents){s->nodes.at, (uint32_t)s->nodes.n, s->capacities.at, k->seconds},
+        skip, s->home);
     for (uint32_t t = 0; k->home && t < w->ntasks; t++)
         if (s->home[t] != NONE && k->home[t] != NONE)
             s->home[t] = k->home[t];

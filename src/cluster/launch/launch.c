@@ -309,6 +309,15 @@ const char *launch_name(const struct launch *l, uint32_t agent)
     return agent < l->agents.n ? l->agents.at[agent]->name : "";
 }
 
+uint32_t launch_count(const char *target, struct error *err)
+{
+    struct launch *l = mem_new_zero(struct launch, 1);
+    l->target = mem_copy_string(target);
+    uint32_t n = launch_take_target(l, err) ? (uint32_t)l->agents.n : 0;
+    launch_free_memory(l);
+    return n;
+}
+
 uint32_t launch_most(const struct launch *l)
 {
     return l->kind == LAUNCH_SLURM ? launch_slurm_most(l) : (uint32_t)l->agents.n;

@@ -68,6 +68,8 @@ struct launch_config {
 /* Is a text after `--on` one of these (and not a platform)? Says nothing of its validity. */
 bool launch_is_target(const char *text);
 
+/* How many agents "local:3" or "ssh:a,b" are; 0: an error. */
+uint32_t launch_count(const char *target, struct error *err);
 /* Checks the target and makes the state folder; starts nothing. */
 struct launch *launch_new(const struct launch_config *config, struct error *err);
 /* So many agents should be there or on their way: starts what is missing, at most what the target

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 
-enum { VERSION = 5 };
+enum { VERSION = 6 };
 
 /* NULL and "" are the same. */
 static void ticket_put_string(struct strbuf *out, const char *text)

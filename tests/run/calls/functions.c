@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,7 +19,14 @@ int add_in_place(const struct weft_task *task);
 int sum_to_folder(const struct weft_task *task);
 int makes_nothing(const struct weft_task *task);
 int writes_past_end(const struct weft_task *task);
+int writes_past_scratch(const struct weft_task *task);
+int writes_past_file(const struct weft_task *task);
+int asks_again(const struct weft_task *task);
 int writes_to_input(const struct weft_task *task);
+int asks_twice(const struct weft_task *task);
+int leaves(const struct weft_task *task);
+int crashes(const struct weft_task *task);
+int reads_or_not(const struct weft_task *task);
 
 int nothing(const struct weft_task *task)
 {
@@ -149,9 +157,82 @@ int writes_past_end(const struct weft_task *task)
     return 0;
 }
 
+int writes_past_scratch(const struct weft_task *task)
+{
+    char *scratch = weft_task_scratch(task, 100);
+    memset(scratch, 0, 103);
+    return make_numbers(task);
+}
+
+/* Its second output. */
+int writes_past_file(const struct weft_task *task)
+{
+    char *out = weft_task_out(task, 1, 100);
+    memset(out, 0, 103);
+    return weft_task_out(task, 0, 100) == NULL;
+}
+
+/* Ten bytes would have done for a first guess. */
+int asks_again(const struct weft_task *task)
+{
+    char *out = weft_task_out(task, 0, 10);
+    if (!out)
+        return 1;
+    memset(out, 'a', 10);
+    out = weft_task_out(task, 0, 20);
+    if (!out)
+        return 2;
+    memset(out, 'b', 20);
+    return 0;
+}
+
 int writes_to_input(const struct weft_task *task)
 {
     double *in = (double *)(uintptr_t)weft_task_in(task, 0, NULL);
     in[7] = 7000;
     return make_numbers(task);
+}
+
+/* Room for its output, and then for another size of it. */
+int asks_twice(const struct weft_task *task)
+{
+    char *large = weft_task_out(task, 0, 10);
+    if (!large)
+        return 4;
+    memset(large, 'x', 10);
+    char *small = weft_task_out(task, 0, 3);
+    if (!small)
+        return 5;
+    memset(small, 'y', 3);
+    return weft_task_out(task, 0, 3) == small ? 0 : 6;
+}
+
+/* What no function may do. */
+int leaves(const struct weft_task *task)
+{
+    if (task->number != UINT32_MAX)
+        exit(0);
+    return 0;
+}
+
+int crashes(const struct weft_task *task)
+{
+    if (task->number != UINT32_MAX)
+        abort();
+    return 0;
+}
+
+/* Says of its one input how large it is, if it is there. */
+int reads_or_not(const struct weft_task *task)
+{
+    size_t bytes;
+    const void *in = weft_task_in(task, 0, &bytes);
+    char text[64];
+    int n = in ? snprintf(text, sizeof text, "with %zu", bytes)
+               : snprintf(text, sizeof text, "without");
+    char *out = weft_task_out(task, 0, (size_t)n);
+    if (!out)
+        return 4;
+    memcpy(out, text, (size_t)n);
+    return 0;
 }
