@@ -1,6 +1,6 @@
 /* What a cluster costs: real agents and a real Redis on this machine, beside one agent and Dask.
  *   bench_agents [--json FILE] [--quick] [--repeats N] [--no-peers] [--script]
- *                [--only calls|independent|degree|chain|processes|copies]
+ *                [--only calls|independent|degree|chain|processes|copies|metg] [--chart FILE.svg]
  * 4 agents of one core each, then one of two, each with a redis-server of their own, and
  * Dask.distributed with 2 workers (bench/dask_peer.py) in turn in every round. Graphs: independent
  * tasks, a random DAG of degree 4, a chain; each task a function that does nothing, or /bin/true.
@@ -8,38 +8,29 @@
  * is in it, starting agents and reading the workflow by the submitter are not. Files are in
  * $TMPDIR. Medians of 3; ratios are of the same round.
  * --script: the store's server runs the script instead of our module, as one that weft did not start.
- * "copies" is what comparing the inputs of tasks costs (bench/copies.h). */
+ * "copies" is what comparing the inputs of tasks costs (bench/copies.h); "metg" the smallest task that is worth
+ * handing in (bench/metg_agents.h), and --chart draws it. */
 #include "bench/bench.h"
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "bench/bed.h"
 #include "bench/copies.h"
 #include "bench/graph.h"
+#include "bench/metg_agents.h"
 #include "bench/run_peers.h"
 #include "formats/format.h"
 #include "model/builder.h"
-#include "cluster/client/client.h"
 #include "session/place.h"
 #include "base/tree.h"
-#include "store/board.h"
-#include "store/redis/redis.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <netinet/in.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { REPEATS = 3, AGENTS = 4, MOST = 600 /* seconds for one run */ };
+enum { REPEATS = 3, AGENTS = 4 };
 
-extern char **environ;
 static char folder[1024]; /* of everything that is made here */
 static struct json_writer *j;
 static bool scripted; /* the server has no module: it runs the script, as any other than ours */
@@ -111,172 +102,6 @@ static void make_lines(const char *path, enum graph graph, uint32_t n)
     }
 }
 
-/* ---- a cluster ---- */
-
-struct bed {
-    uint32_t agents, cores; /* cores: of each */
-    struct seal_key key;
-    struct store_address address;
-    char home[4096], url[64];
-    struct client *client;
-    struct board *board;
-    struct charter charter;
-};
-
-/* Ended in any case, also when somebody stops the bench. */
-static volatile pid_t processes[1 + AGENTS];
-
-static void end_processes(void)
-{
-    for (int i = 0; i <= AGENTS; i++)
-        if (processes[i] > 0)
-            kill(processes[i], SIGKILL);
-}
-
-static void on_signal(int number)
-{
-    end_processes();
-    _exit(128 + number);
-}
-
-static pid_t spawn_logged(const char *const *words, const char *log)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0666);
-    posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    pid_t pid;
-    int reason = posix_spawnp(&pid, words[0], &actions, NULL, (char *const *)words, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (reason) {
-        fprintf(stderr, "bench_agents: %s: %s\n", words[0], strerror(reason));
-        exit(1);
-    }
-    return pid;
-}
-
-static pid_t start_agent(const struct bed *c, uint32_t number)
-{
-    char state[4200], cores[16], key[4200], log[4300];
-    snprintf(state, sizeof state, "%s/agent%u", c->home, number);
-    snprintf(log, sizeof log, "%s.log", state);
-    snprintf(key, sizeof key, "%s/key", c->home);
-    snprintf(cores, sizeof cores, "%u", c->cores);
-    const char *const words[] = {WEFT_PROGRAM, "agent", "--store", c->url, "--key", key,
-                                 "--state",    state,   "-j",      cores,  NULL};
-    return spawn_logged(words, log);
-}
-
-static int free_port(void)
-{
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof a;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&a, size) < 0 ||
-        getsockname(fd, (struct sockaddr *)&a, &size) < 0) {
-        perror("bench_agents: a free port");
-        exit(1);
-    }
-    close(fd);
-    return ntohs(a.sin_port);
-}
-
-/* As a store that an agent serves: on the disk before it answers, and with our module. */
-static void start_server(struct bed *c)
-{
-    char port[16], log[4200];
-    int number = free_port();
-    snprintf(port, sizeof port, "%d", number);
-    snprintf(log, sizeof log, "%s/store.log", c->home);
-    snprintf(c->url, sizeof c->url, "redis://127.0.0.1:%d", number);
-    const char *const words[] = {"redis-server",
-                                 "--port",
-                                 port,
-                                 "--bind",
-                                 "127.0.0.1",
-                                 "--dir",
-                                 c->home,
-                                 "--appendonly",
-                                 "yes",
-                                 "--appendfsync",
-                                 "always",
-                                 "--save",
-                                 "",
-                                 scripted ? NULL : "--loadmodule",
-                                 WEFT_STORE_MODULE,
-                                 NULL};
-    processes[0] = spawn_logged(words, log);
-    struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-                             .sin_port = htons((uint16_t)number)};
-    for (int i = 0; i < 500; i++, usleep(20000)) {
-        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        bool up = connect(fd, (struct sockaddr *)&at, sizeof at) == 0;
-        close(fd);
-        if (up)
-            return;
-    }
-    fprintf(stderr, "bench_agents: redis-server does not start: see %s\n", log);
-    exit(1);
-}
-
-/* An agent measures its core once, when it has nothing to do for a moment: that belongs to its start. */
-static bool have_measured(struct client *client)
-{
-    struct error err = {0};
-    size_t n, measured = 0;
-    bench_must(client_refresh(client, 60, &err), &err);
-    const struct member *at = client_members(client, &n);
-    for (size_t i = 0; i < n; i++)
-        measured += at[i].speed > 0;
-    return measured == n;
-}
-
-static void cluster_start(struct bed *c, const char *name, uint32_t agents, uint32_t cores)
-{
-    struct error err = {0};
-    char path[4200];
-    *c = (struct bed){.agents = agents, .cores = cores};
-    snprintf(c->home, sizeof c->home, "%s", bench_below(folder, name));
-    mkdir(c->home, 0777);
-    snprintf(path, sizeof path, "%s/key", c->home);
-    bench_must(seal_key_make(path, &err) && seal_key_read(path, &c->key, &err), &err);
-    start_server(c);
-    bench_must(store_address_parse(c->url, &c->address, &err), &err);
-    for (uint32_t i = 0; i < agents; i++)
-        processes[1 + i] = start_agent(c, i);
-    c->client = client_open(&(struct client_config){.address = &c->address, .key = c->key}, &err);
-    bench_must(c->client != NULL, &err);
-    if (!client_wait_agents(c->client, agents, 0, 60)) {
-        fprintf(stderr, "bench_agents: the agents do not start: see %s\n", c->home);
-        exit(1);
-    }
-    for (int i = 0; i < 200 && !have_measured(c->client); i++)
-        usleep(50000);
-    c->board = board_open(&c->address, &err);
-    bench_must(c->board && charter_open(&c->charter, c->board, &c->address, &c->key, NULL, &err),
-               &err);
-}
-
-static void cluster_end(struct bed *c)
-{
-    client_shut_down(c->client, NULL, 0, true, 20);
-    for (uint32_t i = 1; i <= c->agents; i++) {
-        kill(processes[i], SIGTERM);
-        waitpid(processes[i], NULL, 0);
-        processes[i] = 0;
-    }
-    client_close(c->client);
-    board_close(c->board);
-    charter_free(&c->charter);
-    kill(processes[0], SIGKILL);
-    waitpid(processes[0], NULL, 0);
-    processes[0] = 0;
-    store_address_free(&c->address);
-    tree_remove(c->home);
-}
-
 /* What the server counts: calls of its functions, and how often a socket gave it something. */
 struct server_counts {
     double calls, reads, in, out, cpu;
@@ -316,8 +141,8 @@ static struct server_counts count_server(const struct bed *c)
         exit(1);
     }
     double agents = 0;
-    for (uint32_t i = 1; i <= c->agents; i++)
-        agents += cpu_of(processes[i]);
+    for (uint32_t i = 0; i < c->agents; i++)
+        agents += cpu_of(bed_agent(i));
     return (struct server_counts){
         .agents = agents,
         .client = (double)clock() / CLOCKS_PER_SEC,
@@ -341,76 +166,12 @@ struct measured {
     double steals, failed_steals, moved; /* moved: tasks stolen or pushed */
 };
 
-static void read_times(struct bed *c, const struct workflow *w, uint64_t run,
-                       const uint8_t id[static SEAL_ID], struct measured *m)
-{
-    struct error err = {0};
-    char prefix[128];
-    struct seal_prover prover = charter_prover(&c->charter, run, id);
-    struct store_redis_config config = store_address_config(&c->address, run, &prover, prefix);
-    config.workflow = w;
-    config.forget = true;
-    struct store *s = store_redis_open(&config, NULL, &err);
-    bench_must(s != NULL, &err);
-    struct meta_op *ops = mem_new_zero(struct meta_op, w->ntasks);
-    for (uint32_t t = 0; t < w->ntasks; t++)
-        ops[t] = (struct meta_op){.kind = META_READ, .task = t, .slot = t};
-    store_submit(s, ops, w->ntasks);
-    double first = INFINITY, last = 0;
-    uint32_t done = 0;
-    for (uint32_t answered = 0; answered < w->ntasks;) {
-        struct meta_answers all;
-        store_wait(s);
-        bench_must(store_poll(s, &all, &err), &err);
-        answered += (uint32_t)all.n;
-        for (size_t i = 0; i < all.n; i++) {
-            const struct meta_record *r = &all.records[i];
-            done += r->status == META_DONE;
-            first = fmin(first, r->started);
-            last = fmax(last, r->ended);
-        }
-    }
-    free(ops);
-    store_close(s, &err);
-    if (done != w->ntasks) {
-        fprintf(stderr, "bench_agents: %u of %u tasks done\n", done, w->ntasks);
-        exit(1);
-    }
-    m->seconds = last;
-    m->handing = first;
-}
-
 static struct measured run_weft(struct bed *c, const struct workflow *w, const struct strbuf *text)
 {
     struct error err = {0};
     struct measured m = {0};
-    struct needs needs;
-    needs_blank(&needs, w, folder, NULL, NULL, 0);
     struct server_counts before = count_server(c);
-    struct client_submitted in;
-    bench_must(client_submit(c->client,
-                             &(struct client_work){.workflow = w,
-                                                   .text = text,
-                                                   .needs = &needs,
-                                                   .folder = folder,
-                                                   .state = folder,
-                                                   .name = "bench",
-                                                   .shared = CLIENT_SHARED_NO,
-                                                   .policy = SCHED_FLDS},
-                             &in, &err),
-               &err);
-    const struct board_run *r = NULL;
-    for (double start = clock_seconds(); !r || r->state < BOARD_RUN_ENDED;) {
-        usleep(50000);
-        bench_must(client_refresh(c->client, 60, &err), &err);
-        r = client_run(c->client, in.run);
-        if (clock_seconds() - start > MOST) {
-            fprintf(stderr, "bench_agents: the run does not end: see %s\n", c->home);
-            exit(1);
-        }
-    }
-    uint8_t id[SEAL_ID];
-    memcpy(id, r->id, sizeof id);
+    struct board_run r = bed_run(c, w, text, folder);
     struct server_counts after = count_server(c);
     double n = w->ntasks;
     m.calls = (after.calls - before.calls) / n;
@@ -424,18 +185,17 @@ static struct measured run_weft(struct bed *c, const struct workflow *w, const s
     size_t members;
     const struct member *at = client_members(c->client, &members);
     for (size_t i = 0; i < members; i++) {
-        const struct member_work *k = member_work(&at[i], in.run);
+        const struct member_work *k = member_work(&at[i], r.run);
         if (!k)
             continue;
         m.steals += k->steals;
         m.failed_steals += k->failed_steals;
         m.moved += k->stolen + k->pushed;
     }
-    read_times(c, w, in.run, id, &m);
-    struct board_change collected = charter_change(&c->charter, in.run, id, BOARD_RUN_COLLECTED);
-    board_run_state(c->board, &collected, NULL, NULL);
-    board_wait(c->board, 10);
-    needs_free(&needs);
+    struct bed_times times = bed_read_times(c, w, &r);
+    m.seconds = times.last;
+    m.handing = times.first;
+    bed_collect(c, &r);
     return m;
 }
 
@@ -542,8 +302,8 @@ static void put_peer(const struct agents_row *r, const char *setting, uint32_t n
 
 static void weft_round(struct agents_row *rows, size_t nrows, int round, uint32_t agents)
 {
-    struct bed c;
-    cluster_start(&c, "cluster", agents, agents == 1 ? 2 : 1);
+    struct bed c = {.scripted = scripted};
+    bed_start(&c, bench_below(folder, "cluster"), agents, agents == 1 ? 2 : 1);
     for (size_t i = 0; i < nrows; i++) {
         struct strbuf text = {0};
         struct workflow *w = agents_workflow(rows[i].graph, rows[i].n, rows[i].work, &text);
@@ -551,7 +311,7 @@ static void weft_round(struct agents_row *rows, size_t nrows, int round, uint32_
         workflow_free(w);
         strbuf_free(&text);
     }
-    cluster_end(&c);
+    bed_end(&c);
 }
 
 /* The rows after all rounds: medians of ratios within a round, so that what else the machine did
@@ -612,7 +372,7 @@ static void print_goals(const struct agents_row *rows, size_t nrows, int repeats
 
 int main(int argc, char **argv)
 {
-    const char *json = NULL, *only = NULL;
+    const char *json = NULL, *only = NULL, *chart = NULL;
     bool quick = false, peers = true;
     int wanted = 0;
     for (int i = 1; i < argc; i++) {
@@ -628,16 +388,15 @@ int main(int argc, char **argv)
             quick = true;
         } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
             only = argv[++i];
+        } else if (strcmp(argv[i], "--chart") == 0 && i + 1 < argc) {
+            chart = argv[++i];
         } else {
             fprintf(stderr, "usage: bench_agents [--json FILE] [--quick] [--only "
-                            "calls|independent|degree|chain|processes|copies] [--repeats N] "
-                            "[--no-peers] [--script]\n");
+                            "calls|independent|degree|chain|processes|copies|metg] [--repeats N] "
+                            "[--no-peers] [--script] [--chart FILE.svg]\n");
             return 2;
         }
     }
-    atexit(end_processes);
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     bench_make_folder(folder, sizeof folder, "weft-bench-agents");
     uint32_t calls_n = quick ? 20000 : 100000, processes_n = quick ? 1000 : 5000;
     int repeats = wanted > 0 && wanted <= REPEATS ? wanted : quick ? 1 : REPEATS;
@@ -652,9 +411,11 @@ int main(int argc, char **argv)
         if (strcmp(only, graphs[i]) == 0)
             last = (first = i) + 1;
     bool only_copies = only && strcmp(only, "copies") == 0;
-    if (only_copies)
+    bool only_metg = only && strcmp(only, "metg") == 0;
+    if (only_copies || only_metg)
         last = first;
-    if (!only_copies && peers && dask_there())
+    bool beside_dask = peers && !only_copies && dask_there();
+    if (beside_dask)
         for (size_t i = first; i < last; i++) {
             dask[ndask].graph = rows[i].graph;
             dask[ndask].work = rows[i].work;
@@ -665,7 +426,7 @@ int main(int argc, char **argv)
     j = bench_report_begin(&report, "weft-bench-agents/1");
     json_write_key(j, "rows");
     json_write_array(j);
-    for (int round = 0; round < repeats && !only_copies; round++) {
+    for (int round = 0; round < repeats && first < last; round++) {
         weft_round(rows + first, last - first, round, AGENTS);
         if (peers)
             weft_round(rows + first, last - first, round, 1);
@@ -674,19 +435,27 @@ int main(int argc, char **argv)
                 rows[i].loop[round] = rows[i].n / peer_loop(rows[i].n, 2);
         dask_round(round);
     }
-    printf("%-12s %-16s %-18s %7s %9s %9s %7s %7s %7s %7s %7s %7s %6s %6s\n", "graph", "work",
-           "setting", "tasks", "tasks/s", "handed in", "calls", "trips", "bytes", "CPU us",
-           "agents", "client", "steals", "moved");
+    if (first < last)
+        printf("%-12s %-16s %-18s %7s %9s %9s %7s %7s %7s %7s %7s %7s %6s %6s\n", "graph", "work",
+               "setting", "tasks", "tasks/s", "handed in", "calls", "trips", "bytes", "CPU us",
+               "agents", "client", "steals", "moved");
     print_rows(rows + first, last - first, repeats);
     json_write_end_array(j);
     json_write_key(j, "goals");
     json_write_array(j);
-    printf("\n%-66s %8s %-12s %-16s met\n", "goal", "value", "", "want");
-    if (!only_copies)
-        print_goals(rows + first, last - first, repeats);
+    if (first < last)
+        printf("\n%-66s %8s %-12s %-16s met\n", "goal", "value", "", "want");
+    print_goals(rows + first, last - first, repeats);
     json_write_end_array(j);
     if (!only || only_copies)
         copies_measure(folder, quick, j);
+    if (!only || only_metg)
+        metg_agents_measure(&(struct metg_agents){.folder = folder,
+                                                  .quick = quick,
+                                                  .peers = beside_dask,
+                                                  .chart = chart,
+                                                  .scripted = scripted},
+                            j);
     tree_remove(folder);
     return bench_report_end(&report);
 }

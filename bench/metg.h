@@ -88,6 +88,20 @@ static inline double metg_kernel(uint64_t rounds, double from)
     return x;
 }
 
+/* A point whose bytes tell from which others they come: a mean of its number and of theirs, so that it stays small.
+ * The first double goes through the kernel. */
+static inline void metg_mix(uint64_t rounds, uint32_t number, uint32_t n, const double *const *in,
+                            double *out)
+{
+    for (size_t k = 0; k < METG_BYTES / sizeof *out; k++) {
+        double sum = number % 97;
+        for (uint32_t i = 0; i < n; i++)
+            sum += in[i][k];
+        out[k] = sum / (n + 1);
+    }
+    out[0] = metg_kernel(rounds, out[0]);
+}
+
 static inline double metg_seconds(void)
 {
     struct timespec t;

@@ -177,11 +177,11 @@ static double residual(const struct lu *m)
 
 int main(int argc, char **argv)
 {
-    uint32_t n = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1024;
-    uint32_t size = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 128;
-    int tries = argc > 4 ? atoi(argv[4]) : 1;
+    uint32_t n = matrix_argument(argc, argv, 1, 1024), size = matrix_argument(argc, argv, 2, 128);
+    uint32_t threads = matrix_argument(argc, argv, 3, UINT32_MAX); /* one a core */
+    uint32_t tries = matrix_argument(argc, argv, 4, 1);
     struct weft_error error;
-    if (!n || !size || tries < 1) {
+    if (!n || !size || !threads || !tries || argc > 5) {
         fprintf(stderr, "usage: lu [N [WIDTH [THREADS [TRIES]]]]\n");
         return 2;
     }
@@ -194,13 +194,13 @@ int main(int argc, char **argv)
     if (!flow)
         matrix_failed(&error);
     struct weft_compute_options o = WEFT_COMPUTE_INIT;
-    o.threads = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
+    o.threads = threads == UINT32_MAX ? 0 : threads;
     o.functions = functions;
     o.context = &m;
     o.lent = g.lending.lent;
     o.nlent = g.lending.n;
     double best = INFINITY;
-    for (int k = 0; k < tries; k++) {
+    for (uint32_t k = 0; k < tries; k++) {
         for (uint32_t j = 0; j < n; j++)
             for (uint32_t i = 0; i < n; i++)
                 m.a[(size_t)j * n + i] = matrix_entry(i, j);

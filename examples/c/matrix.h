@@ -16,6 +16,16 @@ void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *pivot, 
 void dlaswp_(const int *n, double *a, const int *lda, const int *from, const int *to,
              const int *pivot, const int *step);
 
+/* Argument k, a number from 1 to a million; `otherwise` where there is none, 0 where it is none. */
+static inline uint32_t matrix_argument(int argc, char **argv, int k, uint32_t otherwise)
+{
+    if (argc <= k)
+        return otherwise;
+    char *end;
+    unsigned long n = strtoul(argv[k], &end, 10);
+    return *argv[k] >= '0' && *argv[k] <= '9' && !*end && n <= 1000000 ? (uint32_t)n : 0;
+}
+
 static inline double matrix_seconds(void)
 {
     struct timespec t;

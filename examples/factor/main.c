@@ -1,35 +1,68 @@
-/* weft-factor: solve A x = b for a sparse symmetric positive definite A, within a limit of memory.
- *
- *     weft-factor A.mtx -b rhs.txt -o x.txt        numbers, one a line; without -b all ones, without -o only figures
- *     weft-factor --grid 2d:500 -m 200M            a Laplacian on a grid instead of a file
- *     weft-factor A.mtx --plan                     what it would take, and nothing is computed
- *
- *     weft-factor A.mtx --parts DIR [--part-work N]  DIR/flow.yaml: fronts as commands, for `weft run` here or on agents;
- *     weft-factor --gather DIR -b rhs.txt -o x.txt  and, when it is done, the solution
- *
- * Options: -m BYTES (k, M, G), -t THREADS, --folder DIR for files, --disk (columns of L always go to a file).
- * Ends with 0; 1: it failed, or the residual is not below 1e-10; 2: bad input; 3: it does not fit into memory. */
+/* weft-factor: solve A x = b for a sparse symmetric positive definite A, within a limit of memory. `weft-factor --help`, and
+ * "A sparse factorisation that fits" in docs/numerics.md. */
 #include "factor.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 struct arguments {
     const char *matrix, *grid, *rhs, *out, *parts, *gather, *part;
     double part_work; /* operations of the subtrees that are one part */
-    bool plan;
+    bool plan, help;
     struct factor_options o;
 };
 
+/* A part, and a gathering that cannot go on, end with their process and take nothing apart, and CHOLMOD keeps what it has read of a
+ * file that was cut off: to the sanitizer that is no leak. It looks at everything else. */
+static bool ends_whole;
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void)
+{
+    return ends_whole;
+}
+
+static const char usage_text[] =
+    "usage: weft-factor A.mtx|--grid 2d:N|--grid 3d:N [-b RHS] [-o X] [-m BYTES] [-t THREADS] "
+    "[--folder DIR] [--disk]\n"
+    "       weft-factor A.mtx|--grid ... --plan [-m BYTES] [--disk]\n"
+    "       weft-factor A.mtx|--grid ... --parts DIR [--part-work OPERATIONS]\n"
+    "       weft-factor --gather DIR [-b RHS] [-o X]\n";
+
+static const char help_text[] =
+    "weft-factor: solve A x = b, A sparse, real, symmetric and positive definite, within a limit "
+    "of memory\n\n"
+    "%s\n"
+    "  A.mtx                  a Matrix Market file: coordinate, real or integer, symmetric\n"
+    "  --grid 2d:N, 3d:N      instead: the Laplacian of a grid of N x N (up to 4000), N x N x N "
+    "(up to 250) points\n"
+    "  -b RHS                 numbers of b, one a line (without: all 1)\n"
+    "  -o X                   where the numbers of x go, one a line (without: only figures are "
+    "printed)\n"
+    "  -m BYTES               most memory of L, fronts and contributions, as 800M, 2G (without: no "
+    "limit). The matrix and its\n"
+    "                         ordering come on top\n"
+    "  -t THREADS             without: one a core\n"
+    "  --folder DIR           of files that hold what has no room (without: $TMPDIR, else /tmp)\n"
+    "  --disk                 columns of L go to a file also where they would fit\n"
+    "  --plan                 what it would take and which way it would go; nothing is computed\n"
+    "  --parts DIR            write DIR/flow.yaml, a workflow of its fronts, for `weft run` here "
+    "or on agents\n"
+    "  --part-work N          with it: operations of a subtree that is one task (without: a "
+    "hundredth of all)\n"
+    "  --gather DIR           solve with what such a run has made\n\n"
+    "It ends with 0; 1: it failed, A is not positive definite, or the residual |A x - b| / (|A| "
+    "|x| + |b|) is not below\n"
+    "1e-10; 2: bad input; 3: it does not fit into the memory.\n";
+
 static int usage(void)
 {
-    fprintf(stderr, "usage: weft-factor A.mtx|--grid 2d:N|--grid 3d:N [-b RHS] [-o X] [-m BYTES] "
-                    "[-t THREADS] [--folder DIR] [--disk] [--plan]\n"
-                    "       weft-factor A.mtx|--grid ... --parts DIR [--part-work OPERATIONS]\n"
-                    "       weft-factor --gather DIR [-b RHS] [-o X]\n");
+    fprintf(stderr, "%s`weft-factor --help` says more\n", usage_text);
     return 2;
 }
 
@@ -46,12 +79,35 @@ static double bytes_of(const char *text)
     return *end || !(n > 0) ? -1 : n;
 }
 
+/* 0: it is none. */
+static uint32_t threads_of(const char *text)
+{
+    char *end;
+    long n = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : 0;
+    return n > 0 && n <= 1024 && !*end ? (uint32_t)n : 0;
+}
+
+/* What would do nothing where it was said is refused, and so is what says two things. */
+static bool parse_holds(const struct arguments *a, bool threads)
+{
+    bool one = !!a->matrix + !!a->grid + !!a->part + !!a->gather == 1;
+    bool here = a->matrix || a->grid, computes = here && !a->plan && !a->parts;
+    return one && a->o.memory >= 0 && a->part_work >= 0 && (!threads || a->o.threads) &&
+           (here || (!a->plan && !a->parts)) && !(a->plan && a->parts) &&
+           (a->parts || a->part_work <= 0) && ((!a->rhs && !a->out) || computes || a->gather) &&
+           (!threads || computes) && ((a->o.memory <= 0 && !a->o.disk) || (here && !a->parts));
+}
+
 static bool parse(int argc, char **argv, struct arguments *a)
 {
+    bool threads = false;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(argv[i], "--plan") == 0) {
             a->plan = true;
+        } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            a->help = true;
+            return true;
         } else if (strcmp(argv[i], "--disk") == 0) {
             a->o.disk = true;
         } else if (argv[i][0] != '-') {
@@ -68,7 +124,7 @@ static bool parse(int argc, char **argv, struct arguments *a)
             else if (strcmp(argv[i], "-m") == 0)
                 a->o.memory = bytes_of(value);
             else if (strcmp(argv[i], "-t") == 0)
-                a->o.threads = (uint32_t)strtoul(value, NULL, 10);
+                threads = true, a->o.threads = threads_of(value);
             else if (strcmp(argv[i], "--folder") == 0)
                 a->o.folder = value;
             else if (strcmp(argv[i], "--grid") == 0)
@@ -86,8 +142,7 @@ static bool parse(int argc, char **argv, struct arguments *a)
             i++;
         }
     }
-    bool one = !!a->matrix + !!a->grid + !!a->part + !!a->gather == 1;
-    return a->o.memory >= 0 && a->part_work >= 0 && one && (!a->parts || a->matrix || a->grid);
+    return parse_holds(a, threads);
 }
 
 /* ---- matrices ---- */
@@ -96,8 +151,9 @@ static bool parse(int argc, char **argv, struct arguments *a)
 static cholmod_sparse *grid_matrix(const char *text, cholmod_common *c)
 {
     unsigned d = 0, n = 0;
-    if (sscanf(text, "%ud:%u", &d, &n) != 2 || (d != 2 && d != 3) || !n ||
-        n > (d == 2 ? 4000u : 250u))
+    int all = -1;
+    if (sscanf(text, "%ud:%u%n", &d, &n, &all) != 2 || all < 0 || text[all] || (d != 2 && d != 3) ||
+        !n || n > (d == 2 ? 4000u : 250u))
         return NULL;
     size_t rows = (size_t)n * n * (d == 3 ? n : 1), step[3] = {1, n, (size_t)n * n};
     cholmod_triplet *t = cholmod_allocate_triplet(rows, rows, rows * (d + 1), -1, CHOLMOD_REAL, c);
@@ -116,19 +172,59 @@ static cholmod_sparse *grid_matrix(const char *text, cholmod_common *c)
     return a;
 }
 
-/* Symmetric, its lower half. NULL: it is not, or cannot be read. */
+/* NULL: its first line says that it is what can be factored. CHOLMOD would read more: of a pattern it makes up the numbers. */
+static const char *banner_fault(const char *line)
+{
+    char object[32], format[32], field[32], symmetry[32];
+    if (sscanf(line, "%%%%MatrixMarket %31s %31s %31s %31s", object, format, field, symmetry) != 4)
+        return "is no Matrix Market file: its first line does not begin with %%MatrixMarket and "
+               "four words";
+    if (strcasecmp(object, "matrix") != 0 || strcasecmp(format, "coordinate") != 0)
+        return "is not sparse: expected `matrix coordinate` in its first line";
+    if (strcasecmp(field, "pattern") == 0)
+        return "is a pattern: it has no numbers to factor";
+    if (strcasecmp(field, "real") != 0 && strcasecmp(field, "integer") != 0)
+        return "is not real: expected `real` or `integer` in its first line";
+    if (strcasecmp(symmetry, "symmetric") != 0)
+        return "is not symmetric by its first line; where it is by its numbers, store its lower "
+               "half and say `symmetric`";
+    return NULL;
+}
+
+/* Its lower half. NULL: said why. */
 static cholmod_sparse *file_matrix(const char *path, cholmod_common *c)
 {
+    char line[1024] = "";
     FILE *f = fopen(path, "r");
-    cholmod_sparse *a = f ? cholmod_read_sparse(f, c) : NULL;
+    const char *fault = !f                            ? strerror(errno)
+                        : fgets(line, sizeof line, f) ? banner_fault(line)
+                        : ferror(f)                   ? strerror(errno)
+                                                      : "is empty";
+    cholmod_sparse *a = NULL;
+    if (!fault) {
+        rewind(f);
+        a = cholmod_read_sparse(f, c);
+        ends_whole = !a;
+        if (!a)
+            fault =
+                c->status == CHOLMOD_OUT_OF_MEMORY
+                    ? "does not fit into memory"
+                    : "cannot be read: a line is no entry, or there are fewer or more than it says";
+        else if (a->stype == 0 || a->nrow != a->ncol || a->xtype != CHOLMOD_REAL)
+            fault = "is not symmetric";
+    }
     if (f)
         fclose(f);
-    if (a && (a->stype == 0 || a->nrow != a->ncol || a->xtype != CHOLMOD_REAL))
+    if (fault) {
+        fprintf(stderr, "weft-factor: %s: %s\n", path, fault);
         cholmod_free_sparse(&a, c);
+    }
     if (a && a->stype > 0) {
         cholmod_sparse *lower = cholmod_ptranspose(a, 1, NULL, NULL, 0, c);
         cholmod_free_sparse(&a, c);
         a = lower;
+        if (!a)
+            fprintf(stderr, "weft-factor: %s: does not fit into memory\n", path);
     }
     return a;
 }
@@ -138,14 +234,20 @@ static bool read_numbers(const char *path, double *x, size_t n)
     FILE *f = fopen(path, "r");
     size_t got = 0;
     double extra;
-    while (f && got < n && fscanf(f, "%lf", &x[got]) == 1)
+    if (!f) {
+        fprintf(stderr, "weft-factor: %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    while (got < n && fscanf(f, "%lf", &x[got]) == 1 && isfinite(x[got]))
         got++;
-    bool good = f && got == n && fscanf(f, "%lf", &extra) != 1;
-    if (f)
-        fclose(f);
+    bool more = got == n && fscanf(f, "%lf", &extra) == 1;
+    bool good = got == n && !more && feof(f);
+    fclose(f);
     if (!good)
-        fprintf(stderr, "%s: expected %zu numbers, found %zu%s\n", path, n, got,
-                got == n ? " and more" : "");
+        fprintf(stderr, "weft-factor: %s: expected %zu numbers, found %zu%s\n", path, n, got,
+                more       ? " and more"
+                : got == n ? " and a text"
+                           : "");
     return good;
 }
 
@@ -154,11 +256,14 @@ static bool write_numbers(const char *path, const double *x, size_t n)
     FILE *f = fopen(path, "w");
     for (size_t i = 0; f && i < n; i++)
         fprintf(f, "%.17g\n", x[i]);
-    bool bad = !f || ferror(f);
-    if (f && fclose(f) != 0)
+    bool bad = !f || fflush(f) != 0 || ferror(f);
+    int reason = errno;
+    if (f && fclose(f) != 0 && !bad) {
+        reason = errno;
         bad = true;
+    }
     if (bad)
-        fprintf(stderr, "%s could not be written\n", path);
+        fprintf(stderr, "weft-factor: %s: cannot be written: %s\n", path, strerror(reason));
     return !bad;
 }
 
@@ -229,6 +334,10 @@ static int solve(const struct arguments *a, struct factor *f, bool computed)
         else
             print_done(factor_figures(f), off);
         status = off < 1e-10 ? 0 : 1;
+        if (status)
+            fprintf(stderr, "weft-factor: the residual is not below 1e-10: x is no solution%s\n",
+                    isfinite(off) ? "; is the matrix nearly singular?"
+                                  : ", its numbers are out of range");
     }
     free(b);
     free(x);
@@ -251,10 +360,12 @@ static int factor_matrix(const struct arguments *a, cholmod_common *common)
     struct weft_error error;
     int status = 2;
     cholmod_sparse *m = a->grid ? grid_matrix(a->grid, common) : file_matrix(a->matrix, common);
-    if (!m) {
-        fprintf(stderr, "weft-factor: %s is no real symmetric matrix\n",
-                a->grid ? a->grid : a->matrix);
-    } else {
+    if (!m && a->grid) {
+        fprintf(stderr,
+                "weft-factor: --grid %s: expected 2d:N with N from 1 to 4000, or 3d:N with N from "
+                "1 to 250\n",
+                a->grid);
+    } else if (m) {
         struct factor *f = factor_analyze(m, &a->o, common, &error);
         if (f)
             print_plan(factor_figures(f));
@@ -277,15 +388,6 @@ static int gather(const struct arguments *a, cholmod_common *common)
     return status;
 }
 
-/* A part, and a gathering that cannot go on, end with their process and take nothing apart: to the sanitizer that is no leak. It
- * looks at everything else. */
-static bool ends_whole;
-__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
-int __lsan_is_turned_off(void)
-{
-    return ends_whole;
-}
-
 int main(int argc, char **argv)
 {
     struct arguments a = {0};
@@ -293,6 +395,8 @@ int main(int argc, char **argv)
     cholmod_common common;
     if (!parse(argc, argv, &a))
         return usage();
+    if (a.help)
+        return printf(help_text, usage_text) < 0 || fflush(stdout) != 0;
     ends_whole = a.part || a.gather;
     if (a.part) {
         int status = factor_part((uint32_t)strtoul(a.part, NULL, 10), &error);

@@ -118,13 +118,33 @@ static bool parts_write_analysis(const struct factor *f, const uint32_t *part, c
     return good || parts_trouble(error, "cannot write", path);
 }
 
+/* A program's path as a word of a command in a YAML text between single quotes: for the shell in its own quotes where it has
+ * more than names have, its braces doubled, as commands want them, and quotes doubled for YAML. */
+static void part_put_program(const char *program, FILE *out)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./";
+    bool quoted = program[strspn(program, plain)];
+    fputs(quoted ? "''" : "", out);
+    for (const char *at = program; *at; at++)
+        if (*at == '\'')
+            fputs("''\\''''", out);
+        else if (*at == '{' || *at == '}')
+            fprintf(out, "%c%c", *at, *at);
+        else
+            fputc(*at, out);
+    fputs(quoted ? "''" : "", out);
+}
+
 /* One line a part. Sizes and memory are what the planner of trees goes by. */
 static void part_describe(const struct factor *f, const uint32_t *part, uint32_t last,
                           const char *program, FILE *out)
 {
     double bytes = 0, work = 0;
     const struct front *root = &f->front[last];
-    fprintf(out, "  p%u: { run: '%s --part %u', in: [analysis", last, program, last);
+    fprintf(out, "  p%u: { run: '", last);
+    part_put_program(program, out);
+    fprintf(out, " --part %u', in: [analysis", last);
     for (uint32_t s = part_first(part, last); s <= last; s++) {
         bytes += (double)front_panel_bytes(&f->front[s]);
         work += part_operations(&f->front[s]);
@@ -351,11 +371,17 @@ struct factor *factor_read_parts(const char *folder, cholmod_common *common,
         size_t first = f->front[part_first(part, s)].panel;
         size_t n = f->front[s].panel + (size_t)f->front[s].width * f->front[s].rows - first;
         FILE *in = fopen(name, "r");
-        good = in && fread(f->l + first, sizeof *f->l, n, in) == n && fgetc(in) == EOF;
+        good = in || parts_trouble(error, "columns are missing: has `weft run` ended well?", name);
+        if (in && (fread(f->l + first, sizeof *f->l, n, in) != n || fgetc(in) != EOF)) {
+            char text[4200];
+            snprintf(
+                text, sizeof text,
+                "'%s' has another size than the analysis says: it is of another matrix, or cut off",
+                name);
+            good = factor_failed(error, WEFT_BAD_INPUT, text);
+        }
         if (in)
             fclose(in);
-        if (!good)
-            parts_trouble(error, "columns are missing or are not those of the analysis in", name);
     }
     free(part);
     return good ? f : NULL;
@@ -385,7 +411,9 @@ double factor_residual(const struct factor *f, const double *x, const double *b)
         b_most = fmax(b_most, fabs(b[i]));
     }
     bool good = r && row;
+    for (size_t i = 0; good && i < n; i++)
+        good = isfinite(r[i]); /* fmax() passes over what is no number */
     free(r);
     free(row);
-    return good ? worst / (norm * x_most + b_most) : INFINITY;
+    return !good ? INFINITY : worst > 0 ? worst / (norm * x_most + b_most) : 0;
 }
