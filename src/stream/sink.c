@@ -6,8 +6,8 @@
  * I3. No two items have a file of the same name: names are claimed before their items are taken, by the
  *     source's thread, and kept in a tree of its own.
  * I4. Whoever waits for a reader looks at `halt` ten times a second: a stream that is to end must not hang on
- *     somebody who reads no more. So no write() may block: to what is no file it goes in pieces that fit once
- *     poll() has said that there is room. (The descriptor is its user's: it is not made one that never blocks.) */
+ *     somebody who reads no more. So no write() may block: what is no file gets what fits, once poll() has said
+ *     that there is room. (The descriptor is its user's: it is not made one that never blocks.) */
 #include "stream/ends.h"
 
 #include "base/file.h"
@@ -86,14 +86,18 @@ static enum sink_sort sink_sort_of(int fd)
     return S_ISSOCK(st.st_mode) ? SINK_SOCKET : SINK_PIPE;
 }
 
-/* As much as there is room for. */
+/* As much as there is room for. Pipes of Linux 6.4 and later can be told not to wait; others, and terminals, are given a
+ * page at a time, a third as fast. */
 static ssize_t sink_write_some(const struct sink *s, const char *bytes, size_t n)
 {
     if (s->sort == SINK_FILE)
         return write(s->fd, bytes, n);
     if (s->sort == SINK_SOCKET)
         return send(s->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
-    return write(s->fd, bytes, n < PIPE_BUF ? n : PIPE_BUF);
+    struct iovec all = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = n};
+    ssize_t wrote = pwritev2(s->fd, &all, 1, -1, RWF_NOWAIT);
+    return wrote >= 0 || errno != EOPNOTSUPP ? wrote
+                                             : write(s->fd, bytes, n < PIPE_BUF ? n : PIPE_BUF);
 }
 
 /* The first connection is the sink. */
