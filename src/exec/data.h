@@ -44,6 +44,7 @@ struct data_slot {
     const uint32_t *in, *out; /* its objects */
     uint32_t *own;            /* the same, copied; NULL: they are the workflow's */
     bool in_place;            /* no attempt may follow that reads its inputs again */
+    bool lost;                /* an input that had made room could not be read again */
     bool keeps; /* freed blocks: a thread of a crew has them again soon, and the workflow stays as
                    it is; else objects are copied */
     struct data_block kept[DATA_KEPT];
