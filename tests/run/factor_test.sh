@@ -95,6 +95,17 @@ run 3 "less than the largest front cannot be" "$work/blocks.mtx" -m $((front - 1
 says "the largest front takes $front bytes"
 [ -z "$(find "$work" -name 'weft-*')" ]; ok $? "no file is left behind"
 
+# The benchmark runs the program by its options: it went without half of its figures when one of them was refused.
+if [ -x "$WEFT_BUILD/bench/bench_factor" ]; then
+    "$WEFT_BUILD/bench/bench_factor" 2d:20 >"$work/out" 2>"$work/err"
+    [ $? = 0 ] && grep -q "largest front .*weft .*peak [01]\.[0-9]* of it" "$work/out"
+    ok $? "its benchmark has every figure of a small grid"
+    "$WEFT_BUILD/bench/bench_factor" "$work/nothing.mtx" >"$work/out" 2>"$work/err"
+    [ $? = 1 ]; ok $? "and fails where weft does"
+    "$WEFT_BUILD/bench/bench_factor" --fast 2d:20 >"$work/out" 2>"$work/err"
+    [ $? = 2 ]; ok $? "and knows its options"
+fi
+
 sed 's/^3 3 4/3 3 -4/' "$work/small.mtx" >"$work/bad.mtx"
 run 1 "a matrix that is not positive definite" "$work/bad.mtx"
 says "not positive definite"
