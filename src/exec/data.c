@@ -334,12 +334,14 @@ static const void *data_ask_in(const struct weft_task *task, uint32_t i, size_t 
     return s->data->object[object].at;
 }
 
-/* Than what the program lent for it, or than the workflow states where memory is limited? */
+/* Than what the program lent for it, or than the workflow states where memory is limited? Of tasks that joined no object is in
+ * the table. */
 static bool data_is_too_large(const struct data_slot *s, uint32_t object, size_t bytes)
 {
     const struct data *d = s->data;
-    const struct data_object *o = &d->object[object];
-    return o->lent ? bytes > o->room : d->limited && (double)bytes > d->w->size[object];
+    if (data_holds(d, object) && d->object[object].lent)
+        return bytes > d->object[object].room;
+    return d->limited && (double)bytes > d->w->size[object];
 }
 
 /* Another size than before: what was written is lost. */
@@ -429,6 +431,67 @@ static void *data_ask_scratch(const struct weft_task *task, size_t bytes)
     if (at)
         array_push(&s->files, ((struct data_file){at, bytes, DATA_SCRATCH, true, 0}));
     return at;
+}
+
+/* ---- without a slot ---- */
+
+struct data_bare_block {
+    _Alignas(ALIGNED) struct data_bare_block *below;
+};
+
+/* Of this thread: of the call at hand, above those of calls that wait below it. */
+static _Thread_local struct data_bare_block *data_bare_top
+    __attribute__((tls_model("initial-exec")));
+
+static const void *data_bare_in(const struct weft_task *task, uint32_t i, size_t *bytes)
+{
+    (void)task, (void)i;
+    if (bytes)
+        *bytes = 0;
+    return NULL;
+}
+
+static void *data_bare_out(const struct weft_task *task, uint32_t i, size_t bytes)
+{
+    (void)task, (void)i, (void)bytes;
+    return NULL;
+}
+
+static void *data_bare_pass(const struct weft_task *task, uint32_t in, uint32_t out, size_t *bytes)
+{
+    (void)task, (void)in, (void)out;
+    if (bytes)
+        *bytes = 0;
+    return NULL;
+}
+
+static void *data_bare_scratch(const struct weft_task *task, size_t bytes)
+{
+    size_t room = (bytes + ALIGNED - 1) / ALIGNED * ALIGNED + sizeof(struct data_bare_block);
+    struct data_bare_block *block = room < bytes ? NULL : aligned_alloc(ALIGNED, room);
+    (void)task;
+    if (!block)
+        return NULL;
+    block->below = data_bare_top;
+    data_bare_top = block;
+    return block + 1;
+}
+
+const struct weft_task_data data_bare = {data_bare_in, data_bare_out, data_bare_pass,
+                                         data_bare_scratch};
+
+struct data_bare_block *data_bare_begin(void)
+{
+    return data_bare_top;
+}
+
+void data_bare_end(struct data_bare_block *before)
+{
+    while (data_bare_top != before) {
+        struct data_bare_block *block = data_bare_top;
+        data_bare_top = block->below;
+        (free)(block);
+    }
 }
 
 void data_slot_init(struct data_slot *s, struct data *d, bool keeps)

@@ -52,6 +52,13 @@ struct data_slot {
     ARRAY(struct data_file) files;
 };
 
+/* For calls without a slot, since no call of their run has an object: there is no input and no output, and scratch memory that
+ * data_bare_end() gives back. Around a call: `before = data_bare_begin()`, and its end with that. */
+extern const struct weft_task_data data_bare;
+struct data_bare_block;
+struct data_bare_block *data_bare_begin(void);
+void data_bare_end(struct data_bare_block *before);
+
 /* `checked`: bytes behind objects are watched, and inputs compared after each call. */
 struct data *data_new(const struct workflow *w, bool checked);
 void data_free(struct data *d);         /* with what is left in it; NULL is fine */
