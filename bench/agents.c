@@ -252,7 +252,7 @@ struct agents_row {
 static void put_row(const struct agents_row *r, const char *setting, const struct measured *all,
                     int repeats, double cores)
 {
-    double rate[REPEATS];
+    double rate[REPEATS] = {0};
     int at = 0;
     for (int i = 0; i < repeats; i++)
         rate[i] = r->n / all[i].seconds;
@@ -358,7 +358,7 @@ static void print_goals(const struct agents_row *rows, size_t nrows, int repeats
         }
         if (r->work == NOTHING) {
             static const double least[] = {200000, 60000, 15000};
-            double rate[REPEATS];
+            double rate[REPEATS] = {0};
             char want[32];
             for (int round = 0; round < repeats; round++)
                 rate[round] = r->n / r->many[round].seconds;
@@ -368,6 +368,16 @@ static void print_goals(const struct agents_row *rows, size_t nrows, int repeats
                        bench_median(rate, repeats) >= least[r->graph]);
         }
     }
+}
+
+static bool is_part(const char *name)
+{
+    static const char *const parts[] = {"calls",     "independent", "degree", "chain",
+                                        "processes", "copies",      "metg"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(name, parts[i]) == 0)
+            return true;
+    return false;
 }
 
 int main(int argc, char **argv)
@@ -380,6 +390,10 @@ int main(int argc, char **argv)
             json = argv[++i];
         } else if (strcmp(argv[i], "--repeats") == 0 && i + 1 < argc) {
             wanted = atoi(argv[++i]);
+            if (wanted < 1 || wanted > REPEATS) {
+                fprintf(stderr, "bench_agents: --repeats %s: expected 1 to %d\n", argv[i], REPEATS);
+                return 2;
+            }
         } else if (strcmp(argv[i], "--no-peers") == 0) {
             peers = false;
         } else if (strcmp(argv[i], "--script") == 0) {
@@ -388,6 +402,10 @@ int main(int argc, char **argv)
             quick = true;
         } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
             only = argv[++i];
+            if (!is_part(only)) {
+                fprintf(stderr, "bench_agents: --only %s: there is no such part\n", only);
+                return 2;
+            }
         } else if (strcmp(argv[i], "--chart") == 0 && i + 1 < argc) {
             chart = argv[++i];
         } else {
@@ -399,7 +417,7 @@ int main(int argc, char **argv)
     }
     bench_make_folder(folder, sizeof folder, "weft-bench-agents");
     uint32_t calls_n = quick ? 20000 : 100000, processes_n = quick ? 1000 : 5000;
-    int repeats = wanted > 0 && wanted <= REPEATS ? wanted : quick ? 1 : REPEATS;
+    int repeats = wanted ? wanted : quick ? 1 : REPEATS;
     struct agents_row rows[] = {{.graph = INDEPENDENT, .work = NOTHING, .n = calls_n},
                                 {.graph = RANDOM, .work = NOTHING, .n = calls_n},
                                 {.graph = CHAIN, .work = NOTHING, .n = calls_n / 20},

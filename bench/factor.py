@@ -5,7 +5,7 @@ bench_factor [--json FILE] [--seconds N] [MATRIX...]
 MATRIX: 2d:N or 3d:N (a Laplacian on a grid) or a Matrix Market file. For each: seconds of the factorisation (the best of two) and the
 most memory that the process had. Then with less memory: weft-factor with L + MinMemory, MinMemory and what its largest front takes (its own count
 of bytes, promised and measured); MUMPS with the same limit in core and out of core. CHOLMOD knows no limit. Programs that take longer than N
-seconds [60] are ended and told as such."""
+seconds [60] are ended and told as such. Status 1: weft failed, took more than 1.02 of a limit, or its residual is not below 1e-10."""
 import json
 import os
 import re
@@ -44,7 +44,8 @@ def run(words, limit):
 
 
 def weft(matrix, folder, limit, *more):
-    status, text = run([FACTOR, *matrix, "-t", "2", "--folder", folder, *more], limit)
+    threads = [] if "--plan" in more else ["-t", "2"]
+    status, text = run([FACTOR, *matrix, *threads, "--folder", folder, *more], limit)
     figures = {"status": status}
     for name, pattern in {"seconds": r"factorisation ([\d.]+) s", "peak": r"peak (\d+) bytes", "process": r"process (\d+)", "files": r"(\d+) to files",
                           "L": r"L takes (\d+)", "least": r"at least (\d+)", "front": r"one front (\d+)", "residual": r"residual (\S+)"}.items():
@@ -69,6 +70,8 @@ def peer(program, path, limit, *more):
 def cell(figures):
     if figures.get("status") is None:
         return "too long"
+    if isinstance(figures["status"], str):
+        return figures["status"]
     if figures["status"] != 0:
         return figures.get("says") or f"exit {figures['status']}"
     return f"{figures['seconds']:.2f} s {figures['process'] / 1e6:.0f} MB"
@@ -81,10 +84,13 @@ def compare(name, work, limit):
     row = {"matrix": os.path.basename(name)}
     row["weft"] = min((weft(matrix, work, limit) for _ in range(2)), key=lambda f: f.get("seconds", 1e9))
     row["cholmod"], row["mumps"] = peer(CHOLMOD, path, limit), peer(MUMPS, path, limit)
-    print(f"{row['matrix']:24} {cell(row['weft']):>20} {cell(row['cholmod']):>20} {cell(row['mumps']):>20}", flush=True)
+    shares = [f"{row['weft']['seconds'] / row[p]['seconds']:8.2f}" if "seconds" in row["weft"] and "seconds" in row[p] else f"{'-':>8}"
+              for p in ("cholmod", "mumps")]
+    print(f"{row['matrix']:24} {cell(row['weft']):>20} {cell(row['cholmod']):>20} {cell(row['mumps']):>20} {' '.join(shares)}", flush=True)
     whole, disk = weft(matrix, work, limit, "--plan"), weft(matrix, work, limit, "--disk", "--plan")
     row["short"] = []
     if "L" not in whole or "least" not in disk:
+        print(f"    weft-factor --plan of it failed: exit {whole['status']}, {disk['status']}")
         return row
     for what, memory in (("L + MinMemory", whole["L"] + whole["least"]), ("MinMemory", disk["least"]), ("largest front", disk["front"])):
         ours = weft(matrix, work, limit, "-m", f"{memory:.0f}")
@@ -96,23 +102,38 @@ def compare(name, work, limit):
     return row
 
 
+def usage():
+    print(__doc__, file=sys.stderr)
+    sys.exit(2)
+
+
+def fits(row):
+    """Has weft done all of it, within its limits and with a residual that is small?"""
+    runs = [(row["weft"], 0)] + [(short["weft"], short["memory"]) for short in row["short"]]
+    return bool(row["short"]) and all(
+        f["status"] == 0 and f.get("residual", 1) < 1e-10 and (not limit or f["peak"] <= 1.02 * limit) for f, limit in runs)
+
+
 def main():
     words, target, limit = sys.argv[1:], None, 60
     while words and words[0].startswith("--"):
         if len(words) < 2 or words[0] not in ("--json", "--seconds"):
-            sys.exit(__doc__)
+            usage()
         if words[0] == "--json":
             target = words[1]
         else:
-            limit = float(words[1])
+            limit = float(words[1]) if re.fullmatch(r"[\d.]+", words[1]) else usage()
         words = words[2:]
-    print(f"{'seconds, process':24} {'weft':>20} {'CHOLMOD':>20} {'MUMPS':>20}")
+    print(f"{'seconds, process':24} {'weft':>20} {'CHOLMOD':>20} {'MUMPS':>20} {'weft of':>8} {'weft of':>8}")
     with tempfile.TemporaryDirectory() as work:
         rows = [compare(name, work, limit) for name in words or STANDARD]
     if target:
         with open(target, "w") as out:
             json.dump({"schema": "weft-bench-factor/1", "rows": rows}, out)
-    return 0
+    wrong = [row["matrix"] for row in rows if not fits(row)]
+    if wrong:
+        print(f"bench_factor: weft has not done all of {', '.join(wrong)} within its limits", file=sys.stderr)
+    return 1 if wrong else 0
 
 
 sys.exit(main())

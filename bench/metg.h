@@ -6,6 +6,7 @@
 #pragma once
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -86,6 +87,33 @@ static inline double metg_kernel(uint64_t rounds, double from)
     for (uint64_t i = 0; i < rounds; i++)
         x = x * 0.999999 + 1e-6;
     return x;
+}
+
+/* The first number of each point of the last row, as a serial evaluation has it: the kernel's of the sum of those that it
+ * waits for. `last`: room for `width` numbers, at most METG_DEGREE. */
+static inline void metg_evaluate(int pattern, uint32_t width, uint32_t steps, uint64_t rounds,
+                                 double *last)
+{
+    double before[METG_DEGREE] = {0};
+    for (uint32_t s = 0; s < steps; s++) {
+        for (uint32_t x = 0; x < width; x++) {
+            uint32_t from[METG_DEGREE], n = metg_parents(pattern, width, s, x, from);
+            double sum = 0;
+            for (uint32_t i = 0; i < n; i++)
+                sum += before[from[i]];
+            last[x] = metg_kernel(rounds, sum);
+        }
+        memcpy(before, last, width * sizeof *last);
+    }
+}
+
+/* What a peer prints: seconds, and those numbers, `stride` apart. */
+static inline void metg_print(double seconds, const double *last, size_t stride, uint32_t width)
+{
+    printf("%.9f", seconds);
+    for (uint32_t x = 0; x < width; x++)
+        printf(" %a", last[x * stride]);
+    printf("\n");
 }
 
 /* A point whose bytes tell from which others they come: a mean of its number and of theirs, so that it stays small.

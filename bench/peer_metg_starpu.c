@@ -1,4 +1,4 @@
-/* StarPU on the grids of bench/metg.h: peer_metg_starpu PATTERN WIDTH STEPS ROUNDS THREADS prints seconds.
+/* StarPU on the grids of bench/metg.h: peer_metg_starpu PATTERN WIDTH STEPS ROUNDS THREADS prints seconds and the last row.
  * Dependencies between tasks are declared, all tasks are made before the clock starts, data are in one
  * array. */
 #include "bench/metg.h"
@@ -69,7 +69,8 @@ int main(int argc, char **argv)
         if (starpu_task_submit(task[t]) != 0)
             return 1;
     starpu_task_wait_for_all();
-    printf("%.9f\n", metg_spent(atoi(argv[5])) - start);
+    metg_print(metg_spent(atoi(argv[5])) - start, grid[n - grid_width].at,
+               METG_BYTES / sizeof(double), grid_width);
     starpu_shutdown();
     free(task);
     free(grid);

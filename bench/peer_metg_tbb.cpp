@@ -46,6 +46,6 @@ int main(int argc, char **argv)
     for (uint32_t t : sources)
         node[t].try_put(flow::continue_msg());
     g.wait_for_all();
-    std::printf("%.9f\n", metg_spent(atoi(argv[5])) - start);
+    metg_print(metg_spent(atoi(argv[5])) - start, data[size_t(steps - 1) * width].at, METG_BYTES / sizeof(double), width);
     return 0;
 }

@@ -117,19 +117,28 @@ struct weft_workflow *factor_tree(const struct factor *f, bool scratch, struct w
     return weft_builder_finish(b, error);
 }
 
-/* The largest front with what it reads, and operations: those of the columns, one by one. */
-static void analyze_count(struct factor *f, bool scratch)
+/* With what it reads; `scratch`: its columns of L, too. */
+static double analyze_largest(const struct factor *f, bool scratch)
 {
-    struct factor_figures *g = &f->figures;
+    double largest = 0;
     for (uint32_t s = 0; s < f->fronts; s++) {
         const struct front *x = &f->front[s];
         double bytes = (double)front_left_bytes(x) + (scratch ? (double)front_panel_bytes(x) : 0);
         for (uint32_t c = x->child; c != UINT32_MAX; c = f->front[c].sibling)
             bytes += (double)front_left_bytes(&f->front[c]);
-        g->largest = fmax(g->largest, bytes);
-        for (uint32_t j = 0; j < x->width; j++)
-            g->operations += (double)(x->rows - j) * (double)(x->rows - j);
+        largest = fmax(largest, bytes);
     }
+    return largest;
+}
+
+/* Those of the columns, one by one. */
+static double analyze_operations(const struct factor *f)
+{
+    double sum = 0;
+    for (uint32_t s = 0; s < f->fronts; s++)
+        for (uint32_t j = 0; j < f->front[s].width; j++)
+            sum += (double)(f->front[s].rows - j) * (double)(f->front[s].rows - j);
+    return sum;
 }
 
 /* By weft's planner for trees: the least memory of one node on which every front runs (Liu 1987). */
@@ -141,6 +150,17 @@ static double analyze_least(const struct weft_workflow *flow, struct weft_error 
     o.memory = 1e300;
     o.look = true;
     return weft_compute(flow, &o, &figures, error) ? figures.needed : -1;
+}
+
+/* What it would take if L went to a file. */
+static bool analyze_with_file(struct factor *f, struct weft_error *error)
+{
+    struct factor_figures *g = &f->figures;
+    struct weft_workflow *flow = factor_tree(f, true, error);
+    g->least_with_file = flow ? analyze_least(flow, error) : -1;
+    g->largest_with_file = analyze_largest(f, true);
+    weft_workflow_free(flow);
+    return g->least_with_file >= 0;
 }
 
 /* Which of the three ways (factor.h). */
@@ -160,8 +180,10 @@ static bool analyze_plan(struct factor *f, struct weft_error *error)
         if (!memory || (way == 1 && g->factor_bytes + g->least <= memory))
             break;
     }
-    g->largest = g->operations = 0;
-    analyze_count(f, g->on_disk);
+    if (f->o.ways && !g->on_disk && !analyze_with_file(f, error))
+        return false;
+    g->largest = analyze_largest(f, g->on_disk);
+    g->operations = analyze_operations(f);
     g->promise = memory ? memory : INFINITY;
     f->budget = memory ? memory - (g->on_disk ? 0 : g->factor_bytes) : 0;
     if (!memory || g->largest <= f->budget)

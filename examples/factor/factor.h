@@ -31,6 +31,7 @@ struct factor_options {
     double memory;      /* bytes for L, fronts and contributions together; 0: no limit */
     const char *folder; /* for files [$TMPDIR, else /tmp] */
     bool disk;          /* columns of L go to a file, whether or not they would fit */
+    bool ways;          /* figures of way 2 and 3 as well, where way 1 is taken */
 };
 
 struct factor_figures {
@@ -41,6 +42,7 @@ struct factor_figures {
     double
         least; /* bytes that fronts and contributions take at once in the plan's order (MinMemory) */
     double largest; /* and that the largest front takes with what it reads */
+    double least_with_file, largest_with_file; /* the same where L goes to a file; 0: not asked */
     double promise; /* most bytes that the plan allows for everything; INFINITY: no limit */
     double peak;    /* most bytes that there were */
     double evicted; /* bytes of contributions that went to files */

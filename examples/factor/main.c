@@ -87,15 +87,30 @@ static uint32_t threads_of(const char *text)
     return n > 0 && n <= 1024 && !*end ? (uint32_t)n : 0;
 }
 
+/* What is wrong with them, before how they are used. */
+static bool wrong(const char *option, const char *why)
+{
+    fprintf(stderr, "weft-factor: %s%s\n", option, why);
+    return false;
+}
+
 /* What would do nothing where it was said is refused, and so is what says two things. */
 static bool parse_holds(const struct arguments *a, bool threads)
 {
     bool one = !!a->matrix + !!a->grid + !!a->part + !!a->gather == 1;
     bool here = a->matrix || a->grid, computes = here && !a->plan && !a->parts;
-    return one && a->o.memory >= 0 && a->part_work >= 0 && (!threads || a->o.threads) &&
-           (here || (!a->plan && !a->parts)) && !(a->plan && a->parts) &&
-           (a->parts || a->part_work <= 0) && ((!a->rhs && !a->out) || computes || a->gather) &&
-           (!threads || computes) && ((a->o.memory <= 0 && !a->o.disk) || (here && !a->parts));
+    if (a->o.memory < 0 || a->part_work < 0)
+        return wrong(a->o.memory < 0 ? "-m" : "--part-work",
+                     ": expected a number above 0, as 800M or 2G");
+    if (threads && !a->o.threads)
+        return wrong("-t", ": expected a number of threads, 1 to 1024");
+    if (!one)
+        return wrong("", "expected one of A.mtx, --grid and --gather");
+    bool good = (here || (!a->plan && !a->parts)) && !(a->plan && a->parts) &&
+                (a->parts || a->part_work <= 0) &&
+                ((!a->rhs && !a->out) || computes || a->gather) && (!threads || computes) &&
+                ((a->o.memory <= 0 && !a->o.disk) || (here && !a->parts));
+    return good || wrong("", "these options do not go together: one of them would do nothing");
 }
 
 static bool parse(int argc, char **argv, struct arguments *a)
@@ -112,10 +127,10 @@ static bool parse(int argc, char **argv, struct arguments *a)
             a->o.disk = true;
         } else if (argv[i][0] != '-') {
             if (a->matrix)
-                return false;
+                return wrong(argv[i], ": one matrix is named already");
             a->matrix = argv[i];
         } else if (!value) {
-            return false;
+            return wrong(argv[i], ": there is no such option, or its value is missing");
         } else {
             if (strcmp(argv[i], "-b") == 0)
                 a->rhs = value;
@@ -138,7 +153,7 @@ static bool parse(int argc, char **argv, struct arguments *a)
             else if (strcmp(argv[i], "--gather") == 0)
                 a->gather = value;
             else
-                return false;
+                return wrong(argv[i], ": there is no such option");
             i++;
         }
     }
@@ -296,6 +311,11 @@ static void print_plan(const struct factor_figures *g)
                g->promise);
     else
         printf("plan: %s, no limit\n", g->on_disk ? "L in a file" : "all in memory");
+    if (g->least_with_file > 0)
+        printf("-m %.0f is enough for all in memory, %.0f with L in a file, %.0f where "
+               "contributions make "
+               "room, too\n",
+               g->factor_bytes + g->least, g->least_with_file, g->largest_with_file);
 }
 
 static void print_done(const struct factor_figures *g, double off)
@@ -406,7 +426,11 @@ int main(int argc, char **argv)
     }
     cholmod_start(&common);
     common.print = 0;
+    a.o.ways = a.plan;
     int status = a.gather ? gather(&a, &common) : factor_matrix(&a, &common);
     cholmod_finish(&common);
-    return status;
+    if (fflush(stdout) == 0)
+        return status;
+    fprintf(stderr, "weft-factor: what it has to say cannot be written: %s\n", strerror(errno));
+    return status ? status : 1;
 }

@@ -3,6 +3,7 @@
 #include "tap.h"
 #include "weft/weft.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -100,12 +101,22 @@ static int hungry(const struct weft_task *t)
     return weft_task_scratch(t, 1 << 20) == NULL;
 }
 
+static int removes_files(const struct weft_task *t);
+static int looks_at_nothing(const struct weft_task *t);
+
 static const struct weft_function functions[] = {
-    {"meets", meets},   {"spoils_shared", spoils_shared},
-    {"add_up", add_up}, {"double_it", double_it},
-    {"fails", fails},   {"spoils", spoils},
-    {"greedy", greedy}, {"hungry", hungry},
-    {"unlent", fails},  {NULL, NULL},
+    {"meets", meets},
+    {"spoils_shared", spoils_shared},
+    {"add_up", add_up},
+    {"double_it", double_it},
+    {"fails", fails},
+    {"spoils", spoils},
+    {"greedy", greedy},
+    {"hungry", hungry},
+    {"unlent", fails},
+    {"removes_files", removes_files},
+    {"looks_at_nothing", looks_at_nothing},
+    {NULL, NULL},
 };
 
 /* ---- lent memory ---- */
@@ -284,9 +295,81 @@ static void test_refused(void)
     check_refused("true", 0, WEFT_BAD_INPUT, "is a command");
     check_refused(":unlent", 0, WEFT_BAD_INPUT, "'in' is a file here");
     check_refused(":greedy", 1000, WEFT_FAILED, "more bytes for 'out' than the workflow states");
+    check_refused(":double_it", 1000, WEFT_FAILED, "more bytes for 'out' than the workflow states");
     check_refused(":hungry", 1000, WEFT_FAILED, "more scratch memory than the workflow states");
     check_refused(":fails", 4, WEFT_INFEASIBLE, "task 'bad' takes 8 bytes");
     check_refused(":fails", -4, WEFT_BAD_INPUT, "limited to -4 bytes");
+}
+
+/* ---- what makes room ---- */
+
+/* Every file of an object is gone before its reader begins; what is read is not looked at. */
+static int removes_files(const struct weft_task *t)
+{
+    DIR *folder = opendir(t->folder);
+    for (struct dirent *e; folder && (e = readdir(folder));)
+        (void)unlinkat(dirfd(folder), e->d_name, 0);
+    if (folder)
+        closedir(folder);
+    return add_up(t);
+}
+
+static int looks_at_nothing(const struct weft_task *t)
+{
+    memset(weft_task_out(t, 0, WORD), 0, WORD);
+    return 0;
+}
+
+/*     [in ─▶] first ── a ───────────────▶ last ─▶ out       first before second; memory for two of a, b and c:
+ *             second ─ b ─▶ third ─ c ─────┘                 a has to make room for c, whosever it is */
+static void check_room(const char *first, const char *third, const char *last, double value,
+                       const char *text)
+{
+    static const char *const names[] = {"first", "second", "third", "last"};
+    static const char *const makes[] = {"a", "b", "c", "out"};
+    const char *const calls[] = {first, "add_up", third, last};
+    double in[] = {3}, out = 0, size[] = {WORD, WORD, WORD, WORD};
+    struct weft_builder *b = weft_builder_new("room");
+    struct weft_error error;
+    char call[32];
+    bool lent_in = strcmp(first, "double_it") == 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t t = weft_builder_task(b, names[i]), object = weft_builder_object(b, makes[i]);
+        snprintf(call, sizeof call, ":%s", calls[i]);
+        weft_builder_call(b, t, call);
+        weft_builder_in_memory(b, object);
+        weft_builder_size(b, object, WORD);
+        weft_builder_writes(b, t, object);
+        weft_builder_memory(b, t, lent_in && i == 0 ? 0 : WORD);
+    }
+    weft_builder_order(b, 0, 1);
+    weft_builder_reads(b, 2, weft_builder_object(b, "b"));
+    weft_builder_reads(b, 3, weft_builder_object(b, "a"));
+    weft_builder_reads(b, 3, weft_builder_object(b, "c"));
+    if (lent_in)
+        weft_builder_reads(b, 0, weft_builder_object(b, "in"));
+    struct weft_workflow *w = weft_builder_finish(b, &error);
+    struct weft_lent lent[] = {{weft_workflow_find_object(w, "out"), &out, sizeof out},
+                               {weft_workflow_find_object(w, "in"), in, sizeof in}};
+    struct weft_compute_options o = WEFT_COMPUTE_INIT;
+    o.functions = functions;
+    o.context = size;
+    o.lent = lent;
+    o.nlent = lent_in ? 2 : 1;
+    o.threads = 2;
+    o.memory = 3 * WORD; /* two objects, and what a function takes */
+    bool good = weft_compute(w, &o, NULL, &error);
+    ok(good == !*text && out == value, "%s, %s, %s: %g", first, third, last, out);
+    is_str(error.text, text, "and what is said");
+    weft_workflow_free(w);
+}
+
+static void test_room(void)
+{
+    check_room("add_up", "add_up", "add_up", 4, "");
+    check_room("double_it", "add_up", "add_up", 9, "");
+    check_room("add_up", "removes_files", "looks_at_nothing", 0,
+               "task 'last' failed: its input 'a' had to make room, and could not be read again");
 }
 
 /* ---- a function that computes ---- */
@@ -395,6 +478,7 @@ int main(void)
     unsetenv("WEFT_CHECK_DATA");
     TAP_DO(test_limits());
     TAP_DO(test_refused());
+    TAP_DO(test_room());
     TAP_DO(test_nested());
     TAP_DO(test_pinned());
     return tap_done();

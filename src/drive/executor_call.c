@@ -116,8 +116,9 @@ void executor_start_call(struct executor *x, const struct sched_start *s, uint32
     }
     if (executor_has_objects(w, s->task)) {
         call_fill_paths(x, s->task, a);
-        a->with_data = x->data != NULL;
     }
+    a->task.data = &data_bare;
+    a->with_data = x->data != NULL;
     if (a->with_data) {
         data_slot_init(&a->data, x->data, false);
         data_begin(&a->data, &a->task, s->task);

@@ -57,20 +57,21 @@ static bool data_limit_them(struct executor *x, struct error *err)
     return x->ration != NULL;
 }
 
-/* A table for all calls that have files or objects in memory. $WEFT_CHECK_DATA: every call is watched. */
+/* A table for all calls, if one of them has files or objects in memory, or is watched ($WEFT_CHECK_DATA). What joins is not
+ * limited. */
 bool executor_prepare_data(struct executor *x, struct error *err)
 {
     const struct workflow *w = x->w;
     const char *check = getenv("WEFT_CHECK_DATA");
-    bool any = false, calls = false;
+    bool checked = check && *check && strcmp(check, "0") != 0, any = false, calls = false;
     for (uint32_t t = 0; t < w->ntasks && !any; t++) {
         any = w->flags[t] & TASK_CALL && executor_has_objects(w, t);
         calls |= (w->flags[t] & TASK_CALL) != 0;
     }
-    bool limited = x->o->data_limited && x->o->order && (any || calls);
-    if (!any && !limited)
+    bool limited = x->o->data_limited && x->o->order && !x->has_grown && (any || calls);
+    if (!any && !limited && !(checked && calls))
         return true;
-    x->data = data_new(w, check && *check && strcmp(check, "0") != 0);
+    x->data = data_new(w, checked);
     data_slot_init(&x->data_slot, x->data, false);
     return !limited || data_limit_them(x, err);
 }

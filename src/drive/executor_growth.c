@@ -82,4 +82,6 @@ void executor_grow(struct executor *x, uint32_t first, const double *priority)
     executor_grow_things(x, first);
     if (has_calls && !x->calls)
         executor_open_calls(x);
+    else if (has_calls && !x->data) /* those before had no objects */
+        executor_prepare_data(x, &(struct error){0});
 }

@@ -25,6 +25,7 @@
 #include "base/calling.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "exec/data.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -83,9 +84,11 @@ static double call_one(struct calls *c, const struct call_job *job, double start
 {
     struct call_function *f = &c->function[job->function];
     const char *above = calling_task;
+    struct data_bare_block *bare = data_bare_begin();
     calling_task = job->with->name;
     int status = f->call(job->with);
     calling_task = above;
+    data_bare_end(bare);
     double finish = clock_seconds(), took = finish - start;
     double mean = atomic_load_explicit(&f->mean, memory_order_relaxed);
     /* a long call counts at once, a short one bit by bit: the pool is the safe side */

@@ -298,7 +298,8 @@ static void crew_admit(struct crew_thread *me)
 
 static void crew_frame_init(struct crew_frame *f, struct crew *c)
 {
-    f->task = (struct weft_task){.attempt = 1, .folder = c->o.folder, .context = c->o.given};
+    f->task = (struct weft_task){
+        .attempt = 1, .folder = c->o.folder, .context = c->o.given, .data = &data_bare};
     if (c->o.data)
         data_slot_init(&f->slot, c->o.data, true);
 }
@@ -312,10 +313,12 @@ static int crew_call(struct crew_thread *me, struct crew_frame *f, uint32_t task
     f->task.number = task;
     if (c->o.data)
         data_begin(&f->slot, &f->task, task);
+    struct data_bare_block *bare = data_bare_begin();
     me->calling = true;
     calling_task = f->task.name;
     int status = c->o.call[task](&f->task);
     calling_task = name_above;
+    data_bare_end(bare);
     me->calling = above;
     return c->o.data ? data_end(&f->slot, &f->task, status) : status;
 }

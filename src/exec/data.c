@@ -154,15 +154,15 @@ void data_limit(struct data *d)
 }
 
 /* A block that is not cached by a thread, since a slot is not at hand: it goes back to the system's allocator. What was
- * written once is not written again, since nobody changes an object that has readers. */
+ * written once is not written again, since nobody changes an object that has readers. Nothing makes no room: memory that the
+ * program lent, with which a task went on in place, stays where it is (I4); and what is not there was given to a task that
+ * failed, or was to be brought back for one that never began. */
 bool data_evict(struct data *d, uint32_t object, const char *path, bool *written)
 {
     struct data_object *o = &d->object[object];
-    *written = !o->evicted;
-    if (!o->at && o->evicted) /* who was to bring it back never began */
-        return true;
+    *written = o->at && !o->borrowed && !o->evicted;
     if (!o->at || o->borrowed)
-        return false;
+        return true;
     int fd = *written ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
     size_t done = 0;
     for (ssize_t n = 1; fd >= 0 && n > 0 && done<o->size; done += n> 0 ? (size_t)n : 0)
@@ -334,6 +334,16 @@ static const void *data_ask_in(const struct weft_task *task, uint32_t i, size_t 
     return s->data->object[object].at;
 }
 
+/* Than what the program lent for it, or than the workflow states where memory is limited? Of tasks that joined no object is in
+ * the table. */
+static bool data_is_too_large(const struct data_slot *s, uint32_t object, size_t bytes)
+{
+    const struct data *d = s->data;
+    if (data_holds(d, object) && d->object[object].lent)
+        return bytes > d->object[object].room;
+    return d->limited && (double)bytes > d->w->size[object];
+}
+
 /* Another size than before: what was written is lost. */
 static void *data_ask_out(const struct weft_task *task, uint32_t i, size_t bytes)
 {
@@ -352,7 +362,7 @@ static void *data_ask_out(const struct weft_task *task, uint32_t i, size_t bytes
             *f = s->files.at[--s->files.n];
             break;
         }
-        if (s->data->limited && (double)bytes > s->data->w->size[object]) {
+        if (data_is_too_large(s, object, bytes)) {
             data_blame(s, object, FAULT_SIZE);
             return NULL;
         }
@@ -366,7 +376,7 @@ static void *data_ask_out(const struct weft_task *task, uint32_t i, size_t bytes
         return o->at;
     data_drop(s, o);
     o->size = 0;
-    if (o->lent ? bytes > o->room : s->data->limited && (double)bytes > s->data->w->size[object]) {
+    if (data_is_too_large(s, object, bytes)) {
         data_blame(s, object, FAULT_SIZE);
         return NULL;
     }
@@ -389,7 +399,7 @@ static void *data_ask_pass(const struct weft_task *task, uint32_t in, uint32_t o
         return NULL;
     struct data_object *f = s->data->object + from, *t = s->data->object + to;
     if (s->in_place && data_holds(s->data, from) && data_holds(s->data, to) &&
-        (!t->lent || t->lent == f->at) &&
+        (!t->lent || t->lent == f->at) && !data_is_too_large(s, to, size) &&
         atomic_load_explicit(&f->readers, memory_order_acquire) == 1) {
         data_drop(s, t);
         t->at = f->at;
@@ -423,6 +433,67 @@ static void *data_ask_scratch(const struct weft_task *task, size_t bytes)
     return at;
 }
 
+/* ---- without a slot ---- */
+
+struct data_bare_block {
+    _Alignas(ALIGNED) struct data_bare_block *below;
+};
+
+/* Of this thread: of the call at hand, above those of calls that wait below it. */
+static _Thread_local struct data_bare_block *data_bare_top
+    __attribute__((tls_model("initial-exec")));
+
+static const void *data_bare_in(const struct weft_task *task, uint32_t i, size_t *bytes)
+{
+    (void)task, (void)i;
+    if (bytes)
+        *bytes = 0;
+    return NULL;
+}
+
+static void *data_bare_out(const struct weft_task *task, uint32_t i, size_t bytes)
+{
+    (void)task, (void)i, (void)bytes;
+    return NULL;
+}
+
+static void *data_bare_pass(const struct weft_task *task, uint32_t in, uint32_t out, size_t *bytes)
+{
+    (void)task, (void)in, (void)out;
+    if (bytes)
+        *bytes = 0;
+    return NULL;
+}
+
+static void *data_bare_scratch(const struct weft_task *task, size_t bytes)
+{
+    size_t room = (bytes + ALIGNED - 1) / ALIGNED * ALIGNED + sizeof(struct data_bare_block);
+    struct data_bare_block *block = room < bytes ? NULL : aligned_alloc(ALIGNED, room);
+    (void)task;
+    if (!block)
+        return NULL;
+    block->below = data_bare_top;
+    data_bare_top = block;
+    return block + 1;
+}
+
+const struct weft_task_data data_bare = {data_bare_in, data_bare_out, data_bare_pass,
+                                         data_bare_scratch};
+
+struct data_bare_block *data_bare_begin(void)
+{
+    return data_bare_top;
+}
+
+void data_bare_end(struct data_bare_block *before)
+{
+    while (data_bare_top != before) {
+        struct data_bare_block *block = data_bare_top;
+        data_bare_top = block->below;
+        (free)(block);
+    }
+}
+
 void data_slot_init(struct data_slot *s, struct data *d, bool keeps)
 {
     *s = (struct data_slot){.asks = {data_ask_in, data_ask_out, data_ask_pass, data_ask_scratch},
@@ -443,7 +514,7 @@ void data_slot_free(struct data_slot *s)
 
 /* ---- around a call ---- */
 
-/* Another reader may do the same at this moment (I3). What cannot be read is missed by who asks for it. */
+/* Another reader may do the same at this moment (I3). What cannot be read fails the task, whatever it makes without it. */
 static void data_bring_back(struct data_slot *s, uint32_t number)
 {
     struct data_object *o = &s->data->object[number];
@@ -463,6 +534,7 @@ static void data_bring_back(struct data_slot *s, uint32_t number)
     pthread_mutex_unlock(&s->data->lock);
     if (lost)
         data_blame(s, number, FAULT_LOST);
+    s->lost |= lost;
 }
 
 /* Calls are watched: from now on (+1) or no longer, this one reads its inputs. */
@@ -480,6 +552,7 @@ void data_begin(struct data_slot *s, struct weft_task *task, uint32_t number)
     const struct workflow *w = s->data->w;
     s->task = number;
     s->in_place = !w->retries || !w->retries[number];
+    s->lost = false;
     s->nin = task->nin = w->in_off[number + 1] - w->in_off[number];
     s->nout = task->nout = w->object_end[number] - w->object_off[number];
     s->in = w->in_object + w->in_off[number];
@@ -593,6 +666,8 @@ static int data_check(struct data_slot *s, const struct weft_task *task)
 static int data_judge(struct data_slot *s, const struct weft_task *task)
 {
     struct data *d = s->data;
+    if (s->lost)
+        return FAULT; /* data_bring_back() said of what */
     for (uint32_t i = 0; i < task->nout; i++) {
         uint32_t o = data_output(s, i);
         if (data_holds(d, o) && !d->object[o].at)

@@ -44,12 +44,20 @@ struct data_slot {
     const uint32_t *in, *out; /* its objects */
     uint32_t *own;            /* the same, copied; NULL: they are the workflow's */
     bool in_place;            /* no attempt may follow that reads its inputs again */
+    bool lost;                /* an input that had made room could not be read again */
     bool keeps; /* freed blocks: a thread of a crew has them again soon, and the workflow stays as
                    it is; else objects are copied */
     struct data_block kept[DATA_KEPT];
     uint32_t nkept;
     ARRAY(struct data_file) files;
 };
+
+/* For calls without a slot, since no call of their run has an object: there is no input and no output, and scratch memory that
+ * data_bare_end() gives back. Around a call: `before = data_bare_begin()`, and its end with that. */
+extern const struct weft_task_data data_bare;
+struct data_bare_block;
+struct data_bare_block *data_bare_begin(void);
+void data_bare_end(struct data_bare_block *before);
 
 /* `checked`: bytes behind objects are watched, and inputs compared after each call. */
 struct data *data_new(const struct workflow *w, bool checked);

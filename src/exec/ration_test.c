@@ -113,6 +113,7 @@ static struct outcome compute(const struct workflow *w, double limit)
     }
     called = w;
     data_limit(data);
+    data_count(data);
     struct ration *ration = ration_new(
         &(struct ration_config){
             .workflow = w, .data = data, .limit = limit, .order = order, .folder = folder},
@@ -184,11 +185,88 @@ static void test_random_graphs(void)
     ok(written > 20, "where it does not, objects are: %u", written);
 }
 
+/* Goes on with its input in place, and fails: the input is gone, and has a reader that never ended well. */
+static int pass_and_fail(const struct weft_task *t)
+{
+    return weft_task_pass(t, 0, 0, NULL) ? 1 : 2;
+}
+
+static int make(const struct weft_task *t)
+{
+    for (uint32_t i = 0; i < t->nout; i++)
+        if (!weft_task_out(t, i, 1000))
+            return 1;
+    return 0;
+}
+
+static int nothing(const struct weft_task *t)
+{
+    (void)t;
+    return 0;
+}
+
+/* t0 ─▶ t1, which fails ─▶ t2; t3 ─▶ t4 ─▶ t5 go on, in memory for two of the objects. */
+static void test_failed_in_place(void)
+{
+    enum { TASKS = 6 };
+    static const uint32_t order[TASKS] = {0, 1, 2, 3, 4, 5};
+    static const double priority[TASKS] = {6, 5, 4, 3, 2, 1};
+    static const weft_task_function call[TASKS] = {make, pass_and_fail, nothing,
+                                                   make, make,          nothing};
+    static const bool reads[TASKS] = {false, true, true, false, true, true};
+    struct builder *b = builder_new("failed", "test");
+    struct error err = {0};
+    char name[16];
+    for (uint32_t t = 0; t < TASKS; t++) {
+        size_t length = (size_t)snprintf(name, sizeof name, "t%u", t);
+        builder_task(b, name, length, 0);
+        builder_command(b, t, ":f", 2);
+        builder_flag(b, t, TASK_CALL);
+        if (call[t] != nothing) { /* what nobody reads is no object in memory */
+            uint32_t o = builder_object(b, name, length);
+            builder_size(b, o, 1000, 0);
+            builder_produces(b, t, o, 0);
+            builder_in_memory(b, o);
+        }
+        if (reads[t]) {
+            length = (size_t)snprintf(name, sizeof name, "t%u", t - 1);
+            builder_consumes(b, t, builder_object(b, name, length), 0);
+        }
+    }
+    struct workflow *w = builder_finish(b, &err);
+    struct data *data = data_new(w, false);
+    data_limit(data);
+    struct ration *ration = ration_new(
+        &(struct ration_config){
+            .workflow = w, .data = data, .limit = 2000, .order = order, .folder = folder},
+        &err);
+    struct crew *crew = crew_new(&(struct crew_config){.workflow = w,
+                                                       .threads = 1,
+                                                       .call = call,
+                                                       .priority = priority,
+                                                       .ordered = true,
+                                                       .keep_going = true,
+                                                       .quiet = true,
+                                                       .data = data,
+                                                       .ration = ration,
+                                                       .wake = wake});
+    while (!crew_over(crew))
+        usleep(200);
+    ok(crew_verdict(crew, 1) == CREW_FAILED && crew_verdict(crew, 5) == CREW_DONE &&
+           !ration_trouble(ration),
+       "an input that went with a task that failed makes room like any other");
+    crew_free_within(crew, INFINITY);
+    ration_free(ration);
+    data_free(data);
+    workflow_free(w);
+}
+
 int main(void)
 {
     if (!mkdtemp(folder))
         return 1;
     TAP_DO(test_random_graphs());
+    TAP_DO(test_failed_in_place());
     is_int(rmdir(folder), 0, "and no file is left");
     return tap_done();
 }

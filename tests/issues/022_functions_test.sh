@@ -85,6 +85,24 @@ rm -rf .weft x
 run && [ ! -e x ]
 ok $? "and in memory"
 
+# ---- scratch memory of tasks without objects ----
+# There was none to have: the function, and weft with it, died of asking.
+for more in "" '  beside: { run: "true" }'; do
+    cat >flow.yaml <<YAML
+weft: 1
+tasks:
+  a: { call: "$functions:takes_scratch" }
+  b: { call: "$functions:takes_scratch", after: [a] }
+$more
+YAML
+    rm -rf .weft
+    run
+    ok $? "a task without objects has scratch memory${more:+, beside a command}"
+    PAST_SCRATCH=1 WEFT_CHECK_DATA=1 run --force
+    [ $? = 1 ] && grep -q "a: it wrote past the end of its scratch memory" out err
+    ok $? "and is named when it writes past its end"
+done
+
 # ---- an object in memory that is not made this time ----
 flow() { # taken or not
     cat >flow.yaml <<YAML

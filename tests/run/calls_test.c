@@ -172,7 +172,7 @@ static void test_crew_reuse(void)
     tree_remove(f.path);
 }
 
-/* A run of calls to which a command joins, behind one that is done and one that may not be. */
+/* A run of calls without objects to which a command joins, and calls that hand one to each other. */
 struct joining {
     struct weft_run *run;
     uint32_t ended, grown;
@@ -189,7 +189,13 @@ static void join_event(void *context, const struct weft_event *e)
         return;
     struct weft_builder *b = weft_builder_new("more");
     weft_builder_command(b, weft_builder_task(b, "command"), "true");
-    weft_builder_call(b, weft_builder_task(b, "call"), TEST_FUNCTIONS ":nothing");
+    uint32_t make = weft_builder_task(b, "make"), sum = weft_builder_task(b, "sum");
+    uint32_t numbers = weft_builder_object(b, "numbers");
+    weft_builder_call(b, make, TEST_FUNCTIONS ":make_numbers");
+    weft_builder_call(b, sum, TEST_FUNCTIONS ":sum_to_folder");
+    weft_builder_in_memory(b, numbers);
+    weft_builder_writes(b, make, numbers);
+    weft_builder_reads(b, sum, numbers);
     struct weft_workflow *more = weft_builder_finish(b, &error);
     j->added = weft_run_add(j->run, more, &error);
     weft_workflow_free(more);
@@ -221,8 +227,9 @@ static void test_crew_grows(void)
     ok(j.run && weft_run_start(j.run, &error) && weft_run_wait(j.run, &error), "tasks join %s",
        error.text);
     const struct weft_result *r = weft_run_result(j.run);
-    ok(j.added && j.grown == 1 && j.ended == N + 2 && r->done == N + 2 && r->tasks == N + 2,
-       "each ended once: %u of %u, %u counted", j.ended, N + 2, r->done);
+    ok(j.added && j.grown == 1 && j.ended == N + 3 && r->done == N + 3 && r->tasks == N + 3,
+       "each ended once: %u of %u, %u counted", j.ended, N + 3, r->done);
+    is_str(folder_read(&f, "sum.sum"), "499500", "what functions that joined made is right");
     weft_run_close(j.run);
     weft_workflow_free(w);
     tree_remove(f.path);

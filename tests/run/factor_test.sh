@@ -48,12 +48,18 @@ run 0 "a grid in space, all in memory" --grid 3d:12 -t 2
 says "plan: all in memory, no limit"
 run 0 "what it takes, without computing" --grid 3d:12 --plan
 factor_bytes=$(field '^L takes \([0-9]*\) .*') least=$(field '.*at least \([0-9]*\) .*')
+says "-m $((factor_bytes + least)) is enough for all in memory"
+in_file=$(field '.*memory, \([0-9]*\) with L in a file.*')
 run 0 "exactly enough for all in memory" --grid 3d:12 -t 2 -m $((factor_bytes + least))
 says "plan: all in memory, at most"
 within $((factor_bytes + least))
 run 0 "a byte less: L goes to a file" --grid 3d:12 -t 2 -m $((factor_bytes + least - 1))
 says "plan: L in a file, at most"
 within $((factor_bytes + least - 1))
+
+run 0 "what it is told to be enough with L in a file" --grid 3d:12 -t 2 -m "$in_file"
+says "plan: L in a file, at most"
+within "$in_file"
 
 run 0 "a grid in the plane" --grid 2d:60 --disk --plan
 least=$(field '.*at least \([0-9]*\) .*')
@@ -89,6 +95,17 @@ run 3 "less than the largest front cannot be" "$work/blocks.mtx" -m $((front - 1
 says "the largest front takes $front bytes"
 [ -z "$(find "$work" -name 'weft-*')" ]; ok $? "no file is left behind"
 
+# The benchmark runs the program by its options: it went without half of its figures when one of them was refused.
+if [ -x "$WEFT_BUILD/bench/bench_factor" ]; then
+    "$WEFT_BUILD/bench/bench_factor" 2d:20 >"$work/out" 2>"$work/err"
+    [ $? = 0 ] && grep -q "largest front .*weft .*peak [01]\.[0-9]* of it" "$work/out"
+    ok $? "its benchmark has every figure of a small grid"
+    "$WEFT_BUILD/bench/bench_factor" "$work/nothing.mtx" >"$work/out" 2>"$work/err"
+    [ $? = 1 ]; ok $? "and fails where weft does"
+    "$WEFT_BUILD/bench/bench_factor" --fast 2d:20 >"$work/out" 2>"$work/err"
+    [ $? = 2 ]; ok $? "and knows its options"
+fi
+
 sed 's/^3 3 4/3 3 -4/' "$work/small.mtx" >"$work/bad.mtx"
 run 1 "a matrix that is not positive definite" "$work/bad.mtx"
 says "not positive definite"
@@ -99,6 +116,14 @@ printf '1\n2\n' >"$work/short"
 run 2 "a right-hand side that is too short" "$work/small.mtx" -b "$work/short"
 says "expected 4 numbers, found 2"
 run 2 "an option that does not exist" "$work/small.mtx" --fast yes
+says "--fast: there is no such option"
+run 2 "a size that is none" "$work/small.mtx" -m 10Q
+says "-m: expected a number above 0"
+run 2 "two matrices" "$work/small.mtx" "$work/b"
+says "one matrix is named already"
+"$factor" "$work/small.mtx" >/dev/full 2>"$work/err"
+[ $? = 1 ] && grep -q "cannot be written: No space" "$work/err"
+ok $? "figures that cannot be written are told, status 1"
 
 # --- what was silent, or not said ---
 run 0 "a right-hand side of zeros" "$work/small.mtx" -b <(printf '0\n0\n0\n0\n') -o "$work/x"

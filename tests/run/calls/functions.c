@@ -20,6 +20,7 @@ int sum_to_folder(const struct weft_task *task);
 int makes_nothing(const struct weft_task *task);
 int writes_past_end(const struct weft_task *task);
 int writes_past_scratch(const struct weft_task *task);
+int takes_scratch(const struct weft_task *task);
 int writes_past_file(const struct weft_task *task);
 int asks_again(const struct weft_task *task);
 int writes_to_input(const struct weft_task *task);
@@ -155,6 +156,19 @@ int writes_past_end(const struct weft_task *task)
     char *out = weft_task_out(task, 0, 100);
     memset(out, 0, 103);
     return 0;
+}
+
+/* Of a task without objects: twice, each its own, and there is nothing else to have. In the environment: written past the second. */
+int takes_scratch(const struct weft_task *task)
+{
+    size_t bytes = 1;
+    char *first = weft_task_scratch(task, 1000), *second = weft_task_scratch(task, 5000);
+    if (!first || !second || weft_task_in(task, 0, &bytes) || bytes || weft_task_out(task, 0, 8) ||
+        weft_task_pass(task, 0, 0, &bytes) || weft_task_scratch(task, (size_t)-1))
+        return 1;
+    memset(first, 1, 1000);
+    memset(second, 2, getenv("PAST_SCRATCH") ? 5001 : 5000);
+    return first[999] == 1 && (size_t)first % 64 == 0 ? 0 : 2;
 }
 
 int writes_past_scratch(const struct weft_task *task)
