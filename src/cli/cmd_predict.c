@@ -324,8 +324,11 @@ static void predict_error_rows(const struct weft_prediction_errors *e, bool json
     if (json) {
         json_write_end_array(&j);
         json_write_end_object(&j);
-    } else {
+    } else if (weft_prediction_errors_get(e, 0, &at)) {
         table_print(t, out, &(struct table_style){.colour = cli_colour(), .max_cell = 40});
+    } else {
+        strbuf_add(out, "no run was predicted: `weft run` keeps what was expected of kinds that it "
+                        "has seen before; a run that was imported was not expected\n");
     }
     table_free(t);
 }

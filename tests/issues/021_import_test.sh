@@ -67,6 +67,8 @@ ok $? "once is enough"
 printf 'weft: 1\ntasks:\n  x: { run: "make-it now" }\n' >flow.yaml
 "$weft" predict flow.yaml >out 2>err && grep -qE '20( s|\.0)' out
 ok $? "a task of that kind is predicted by it"
+"$weft" predict --error >out 2>err && grep -q "^no run was predicted" out
+ok $? "of imported runs nothing was expected, and an empty table says why"
 
 data=${WEFT_SHARED:-$root/../shared}/data
 if [ -d "$data/wfformat" ]; then

@@ -12,6 +12,7 @@
  *     RETRY b 3
  *     PRIORITY b 10 */
 #include "formats/dagman/dagman_scope.h"
+#include "base/plural.h"
 #include <string.h>
 #include <sys/stat.h>
 
@@ -443,9 +444,18 @@ static void dagman_add_remarks(struct dagman_reader *r)
         if (r->ignored[k])
             strbuf_printf(&list, "%s%s (%zu)", list.n ? ", " : "",
                           dagman_keyword_name((enum dagman_keyword)k), r->ignored[k]);
+    if (r->lost_vars)
+        strbuf_printf(&list, "%sVARS of nodes whose submit file is not there (%zu)",
+                      list.n ? ", " : "", r->lost_vars);
+    if (r->unread_requests)
+        strbuf_printf(&list, "%srequest_memory or request_cpus that is no number (%zu)",
+                      list.n ? ", " : "", r->unread_requests);
     if (list.n)
         builder_warn(r->b, 0, "read and not carried over: %s", list.at);
     strbuf_free(&list);
+    if (r->rounded)
+        builder_warn(r->b, 0, "%zu node%s for a part of a core; a whole one is taken", r->rounded,
+                     plural_word(r->rounded, " asks", "s ask"));
     if (r->joins)
         builder_warn(r->b, 0,
                      "%zu PARENT statement%s so many edges that a task in between joins them, as "

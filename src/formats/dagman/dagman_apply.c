@@ -4,7 +4,9 @@
 #include "base/quantity.h"
 #include "base/utf8.h"
 #include "model/shell.h"
+#include <math.h>
 #include <string.h>
+#include <strings.h>
 
 /* PARENT a b c CHILD d e f is a product: a short text can ask for more edges than any memory holds.
  */
@@ -431,6 +433,43 @@ static struct dagman_span file_stem(struct dagman_span path)
     return path;
 }
 
+/* Memory and cores. HTCondor evaluates expressions for each job; here they are only counted. */
+static void read_requests(struct dagman_reader *r, uint32_t task, const struct dagman_macros *m)
+{
+    struct strbuf text = {0};
+    double value;
+    if (dagman_value(m, "+WeftMemory", &text) &&
+        quantity_number(strbuf_text(&text), text.n, &value) && value >= 0) {
+        builder_memory(r->b, task, value, 0);
+    } else if (dagman_value(m, "request_memory", &text) && text.n) {
+        if (dagman_memory(strbuf_text(&text), &value))
+            builder_memory(r->b, task, value, 0);
+        else
+            r->unread_requests++;
+    }
+    if (dagman_value(m, "request_cpus", &text) && text.n) {
+        if (quantity_number(strbuf_text(&text), text.n, &value) && value >= 0 && value <= 1 << 20) {
+            r->rounded += value != ceil(value);
+            builder_cores(r->b, task, fmax(1, ceil(value)), 0);
+        } else {
+            r->unread_requests++;
+        }
+    }
+    strbuf_free(&text);
+}
+
+/* Macros of a node without a description, but for those that stand for themselves. */
+static size_t unused_vars(const struct dagman_macros *m)
+{
+    static const char *const own[] = {"+WeftKind", "+WeftMemory", "request_memory", "request_cpus"};
+    size_t unused = m->nvars;
+    for (size_t i = 0; i < m->nvars; i++)
+        for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+            unused -= m->vars[i].key.n == strlen(own[k]) &&
+                      strncasecmp(m->vars[i].key.at, own[k], m->vars[i].key.n) == 0;
+    return unused;
+}
+
 /* Command, kind, memory and cores from the node's description, with its VARS as macros. */
 static void describe_node(struct dagman_reader *r, const struct dagman_scope *s, uint32_t task,
                           const struct dagman_pair *vars, size_t nvars)
@@ -448,7 +487,6 @@ static void describe_node(struct dagman_reader *r, const struct dagman_scope *s,
         m.description = named != NONE ? &s->descriptions.at[named] : submit_file(r, s, n);
     }
     struct strbuf text = {0};
-    double value;
     bool by_sh = false;
     if (!n->subdag && dagman_command(&m, &text, &by_sh)) {
         builder_literal_command(r->b, task, text.at, text.n);
@@ -463,15 +501,10 @@ static void describe_node(struct dagman_reader *r, const struct dagman_scope *s,
     } else if (kind.n) {
         builder_kind(r->b, task, kind.at, kind.n);
     }
-    if (dagman_value(&m, "+WeftMemory", &text) &&
-        quantity_number(strbuf_text(&text), text.n, &value) && value >= 0)
-        builder_memory(r->b, task, value, 0);
-    else if (dagman_value(&m, "request_memory", &text) && dagman_memory(strbuf_text(&text), &value))
-        builder_memory(r->b, task, value, 0);
-    if (dagman_value(&m, "request_cpus", &text) &&
-        quantity_number(strbuf_text(&text), text.n, &value) && value >= 1 && value <= 1 << 20)
-        builder_cores(r->b, task, (double)(uint32_t)value, 0);
     strbuf_free(&text);
+    read_requests(r, task, &m);
+    if (!m.description || !m.description->pairs.n)
+        r->lost_vars += unused_vars(&m);
     dagman_description_free(&own);
     free(job);
 }

@@ -100,6 +100,9 @@ struct dagman_reader {
     uint64_t edges;
     size_t joins; /* tasks between the parents and the children of one statement */
     size_t ignored[DAGMAN_KEYWORDS];
+    size_t lost_vars;       /* macros of nodes whose description is not there to use them */
+    size_t unread_requests; /* memory or cores that are no numbers */
+    size_t rounded;         /* nodes that ask for a part of a core */
 };
 
 /* An error at a statement; always false. */

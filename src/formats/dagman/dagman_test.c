@@ -194,6 +194,19 @@ static void splices(void)
     ok(!read_file("outer.dag", NULL, &err) && strstr(err.text, "no such node"),
        "VARS of a node that the splice has not: %s", err.text);
 
+    put("outer.dag", "JOB A nowhere.sub\nVARS A k=\"v\" request_cpus=\"2\" l=\"w\"\n"
+                     "JOB B part.sub\nVARS B k=\"v\"\nJOB C odd.sub\n");
+    put("part.sub", "executable = run\nrequest_cpus = 1.1\nqueue\n");
+    put("odd.sub", "executable = run\nrequest_cpus = MY.Slots\nrequest_memory = 2 * 512\nqueue\n");
+    w = read_file("outer.dag", NULL, &err);
+    ok(w && has_warning(w, "VARS of nodes whose submit file is not there (2)"),
+       "it says when nobody uses VARS");
+    is_int(w ? w->cores[0] : 0, 2, "but for those that are requests");
+    is_int(w ? w->cores[1] : 0, 2, "a part of a core is a whole one");
+    ok(w && has_warning(w, "1 node asks for a part of a core"), "it says so");
+    ok(w && has_warning(w, "request_cpus that is no number (2)"), "expressions are counted");
+    workflow_free(w);
+
     put("self.dag", "JOB A a\nSPLICE S self.dag\n");
     ok(!read_file("self.dag", NULL, &err) && strstr(err.text, "self.dag:2:") &&
            strstr(err.text, "contains itself"),

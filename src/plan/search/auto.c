@@ -40,8 +40,8 @@
  * must not depend on it. */
 enum { AUTO_STREAMS = 4, AUTO_MOST_STREAMS = 16 };
 
-/* Steps of the bounds (5 ns each): a fifth of a budget in seconds or moves, and 5 ms in any case. They
- * depend on what is asked alone; by time they are over at half of the budget, whatever a busy machine
+/* Steps of the bounds (5 ns each): a fifth of a budget in seconds or moves, and 5 ms in any case; twice
+ * as many beside a first plan with copies, which is made on one core and takes longer. They depend on what is asked alone; by time they are over at half of the budget, whatever a busy machine
  * has done by then. */
 #define AUTO_BOUND_SHARE 0.5
 enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 40 };
@@ -414,11 +414,35 @@ static struct plan *auto_finish(struct auto_run *run)
     return run->plan;
 }
 
-static uint64_t bound_steps(const struct auto_budget *budget)
+static uint64_t bound_steps(const struct auto_run *run)
 {
+    const struct auto_budget *budget = &run->budget;
     double more = budget->moves ? (double)budget->moves * BOUND_STEPS_MOVE
                                 : budget->seconds * BOUND_STEPS_SECOND;
-    return BOUND_STEPS + (uint64_t)fmin(more, 1e15);
+    return BOUND_STEPS + (uint64_t)fmin(run->began_with_copies ? 2 * more : more, 1e15);
+}
+
+struct auto_beginning {
+    struct auto_run *run;
+    struct bounds *bounds;
+};
+
+/* The bounds and, where there is a first plan with copies to be made, that plan: first, if there is
+ * one core for both, since it is worth more than what they can say. */
+static void auto_begin(void *context, size_t i)
+{
+    const struct auto_beginning *b = context;
+    struct auto_run *run = b->run;
+    if (i == 0 && run->began_with_copies) {
+        search_with_copies(run, 0, run->budget.moves ? AUTO_LARGE_COPY_SHARE : AUTO_LARGE_COPY_TIME,
+                           1);
+        return;
+    }
+    double share = run->began_with_copies ? AUTO_LARGE_COPY_TIME : AUTO_BOUND_SHARE;
+    double deadline = run->begun + share * run->budget.seconds;
+    *b->bounds =
+        bounds_find(run->problem, bound_steps(run), run->budget.seconds > 0 ? deadline : INFINITY,
+                    run->portfolio->makespan);
 }
 
 /* After the portfolio: from its plans to the best one. */
@@ -437,14 +461,11 @@ static struct plan *auto_improve(struct auto_run *run, struct portfolio *portfol
         encoding_copy(&run->best, &portfolio->solutions[0], p->n);
     else
         encoding_from_plan(&run->best, p, run->plan ? run->plan : run->copied);
-    /* before the bounds: here a first plan with copies is worth more than what they can say */
     run->began_with_copies = run->allow_copies && !run->copied && copies_are_promising(p);
-    if (run->began_with_copies)
-        search_with_copies(run, 0, run->budget.moves ? AUTO_LARGE_COPY_SHARE : AUTO_LARGE_COPY_TIME,
-                           1);
-    double deadline = run->begun + AUTO_BOUND_SHARE * run->budget.seconds;
-    run->bounds = bounds_find(p, bound_steps(&run->budget),
-                              run->budget.seconds > 0 ? deadline : INFINITY, portfolio->makespan);
+    struct bounds bounds = run->bounds;
+    parallel_for(run->began_with_copies ? 2 : 1, 0, auto_begin,
+                 &(struct auto_beginning){run, &bounds});
+    run->bounds = bounds;
     auto_search(run, run->allow_copies);
     struct plan *plan = auto_finish(run);
     encoding_free(&run->best);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    BOUNDS_REACH = 96,     /* ancestors beyond these have hardly raised a bound of the benchmarks */
+    BOUNDS_REACH = 128,    /* ancestors beyond these have hardly raised a bound of the benchmarks */
     BOUNDS_LEAST = 12,     /* with fewer it is hardly better than the path alone */
     BOUNDS_CLASSES = 64,   /* more classes of nodes are taken for one, of the fastest of each */
     BOUNDS_INTERVALS = 64, /* moments at which an interval may begin */
@@ -123,9 +123,10 @@ struct bounds_work {
     struct early_classes classes;
     uint32_t reach;
     double capacity;
-    double *plain;         /* plain_tails() */
-    double *head, *tail;   /* n x classes, without a limit */
-    double *head2, *tail2; /* the same under a limit */
+    double *plain;                   /* plain_tails() */
+    double *least_head, *least_tail; /* by task, on whichever node; NULL: not known yet */
+    double *head, *tail;             /* n x classes, without a limit */
+    double *head2, *tail2;           /* the same under a limit */
     struct bounds_task *tasks;
     double deadline;
     uint32_t trials; /* lengths that may be tried to be refuted */
@@ -171,10 +172,12 @@ static bool is_refuted(struct bounds_work *w, double limit)
     struct early_options o = {
         .classes = &w->classes, .reach = w->reach, .limit = limit, .deadline = w->deadline};
     o.rest = w->tail;
+    o.least = w->least_head;
     enum early_answer answer = early_starts(w->p, &o, w->head2, &w->cut);
     if (answer != EARLY_DONE)
         return answer == EARLY_NONE;
     o.rest = w->head2;
+    o.least = w->least_tail;
     o.backwards = true;
     answer = early_starts(w->p, &o, w->tail2, &w->cut);
     if (answer != EARLY_DONE)
@@ -204,70 +207,96 @@ static void improve_by_refuting(struct bounds_work *w, struct lower_bound *b, do
 /* Steps of one pass for each ancestor that is looked at: to find it, and for every class. */
 static double steps_per_reach(const struct problem *p, uint32_t classes)
 {
-    return (40.0 + 6.0 * classes) * p->n;
+    return (40.0 + 18.0 * classes) * p->n;
 }
 
 /* How many ancestors the steps allow in two passes, heads and tails. */
-static uint32_t affordable_reach(const struct problem *p, uint32_t classes, uint64_t steps)
+static uint32_t affordable_reach(const struct problem *p, uint32_t classes, double steps)
 {
-    double reach = (double)steps / (2 * steps_per_reach(p, classes));
+    double reach = steps / (2 * steps_per_reach(p, classes));
     return reach < BOUNDS_REACH ? (uint32_t)reach : BOUNDS_REACH;
 }
 
-/* What heads alone say of all plans; with tails, of those with one copy. */
-static void bounds_with_communication(struct bounds *b, struct bounds_work *w, double makespan)
+/* What heads alone say of all plans; with tails, of those with one copy. False: time is over. */
+static bool bounds_with_communication(struct bounds *b, struct bounds_work *w, double makespan)
 {
     struct early_options o = {.classes = &w->classes,
                               .reach = w->reach,
                               .copies = true,
+                              .least = w->least_head,
                               .limit = INFINITY,
                               .deadline = w->deadline};
     if (early_starts(w->p, &o, w->head, &w->cut) == EARLY_LATE)
-        return;
+        return false;
     raise_bound(&b->copies, path_over(w, w->head, NULL), BOUND_COMMUNICATION);
     raise_bound(&b->copies, interval_over(w, w->head, NULL), BOUND_INTERVAL);
     raise_bound(&b->single, b->copies.value, b->copies.kind);
     o.copies = false;
     o.backwards = true;
+    o.least = w->least_tail;
     if (early_starts(w->p, &o, w->tail, &w->cut) == EARLY_LATE)
-        return;
+        return false;
     raise_bound(&b->single, path_over(w, w->head, w->tail), BOUND_COMMUNICATION);
     raise_bound(&b->single, interval_over(w, w->head, w->tail), BOUND_INTERVAL);
     improve_by_refuting(w, &b->single, makespan);
-    b->cut = w->cut || w->trials < BOUNDS_TRIALS;
-    b->reach = w->cut ? w->reach : 0;
+    return true;
 }
 
-/* Heads, tails and trials, as far as the steps go. */
-static void bounds_in_steps(struct bounds *b, struct bounds_work *w, uint64_t steps,
+/* Heads and tails with so many classes of nodes, 1 for all as one, and trials with the rest of the
+ * steps. False: they or the time were too few. */
+static bool bounds_by_class(struct bounds *b, struct bounds_work *w, uint32_t classes, double steps,
                             double makespan)
 {
     const struct problem *p = w->p;
-    uint32_t classes = p->time && p->m <= BOUNDS_CLASSES ? p->m : 1;
     w->reach = affordable_reach(p, classes, steps);
-    if (w->reach < BOUNDS_LEAST && classes > 1 && w->reach < p->n) {
-        classes = 1;
-        w->reach = affordable_reach(p, 1, steps);
-    }
     if (w->reach < BOUNDS_LEAST && w->reach < p->n)
-        return;
-    double pass = steps_per_reach(p, classes) * fmin(w->reach, p->n);
-    double left = (double)steps - 2 * pass;
-    w->trials = left > 0 ? (uint32_t)fmin(BOUNDS_TRIALS, left / (2 * pass)) : 0;
+        return false;
+    double passes = 2 * steps_per_reach(p, classes) * fmin(w->reach, p->n);
+    w->trials = (uint32_t)fmin(BOUNDS_TRIALS, fmax(0, steps / passes - 1));
     w->classes = early_classes_new(p, classes == 1);
     size_t cells = (size_t)p->n * w->classes.count;
     w->head = mem_new(double, cells);
     w->tail = mem_new(double, cells);
     w->head2 = mem_new(double, cells);
     w->tail2 = mem_new(double, cells);
-    w->tasks = mem_new(struct bounds_task, p->n);
-    bounds_with_communication(b, w, makespan);
-    free(w->head);
-    free(w->tail);
+    bool done = bounds_with_communication(b, w, makespan);
     free(w->head2);
     free(w->tail2);
-    free(w->tasks);
     early_classes_free(&w->classes);
+    return done;
+}
+
+/* First all nodes as one, which looks far for little; then each by itself, with what is left. */
+static void bounds_in_steps(struct bounds *b, struct bounds_work *w, double steps, double makespan)
+{
+    const struct problem *p = w->p;
+    uint32_t classes = p->time && p->m <= BOUNDS_CLASSES ? p->m : 1;
+    uint32_t reach = affordable_reach(p, classes, steps / 2);
+    if (reach < BOUNDS_LEAST && reach < p->n)
+        classes = 1;
+    bool done = true;
+    w->tasks = mem_new(struct bounds_task, p->n);
+    if (classes > 1) {
+        double share = fmin(steps / 2, 2 * steps_per_reach(p, 1) * fmin(BOUNDS_REACH, p->n));
+        if (bounds_by_class(b, w, 1, share, INFINITY)) {
+            steps -= share;
+            w->least_head = w->head;
+            w->least_tail = w->tail;
+        } else {
+            done = false;
+            free(w->head);
+            free(w->tail);
+        }
+        w->head = w->tail = NULL;
+    }
+    if (done)
+        done = bounds_by_class(b, w, classes, steps, makespan);
+    b->cut = !done || w->cut || w->trials < BOUNDS_TRIALS;
+    free(w->head);
+    free(w->tail);
+    free(w->least_head);
+    free(w->least_tail);
+    free(w->tasks);
 }
 
 struct bounds bounds_find(const struct problem *p, uint64_t steps, double deadline, double makespan)
@@ -276,7 +305,7 @@ struct bounds bounds_find(const struct problem *p, uint64_t steps, double deadli
         .p = p, .capacity = all_capacity(p), .plain = plain_tails(p), .deadline = deadline};
     struct bounds b = cheap_bounds(p, w.plain, w.capacity);
     if (p->n)
-        bounds_in_steps(&b, &w, steps, makespan);
+        bounds_in_steps(&b, &w, (double)steps, makespan);
     free(w.plain);
     if (p->whole) {
         b.single.value = ceil(b.single.value - 1e-6);

@@ -24,7 +24,6 @@ struct lower_bound {
 struct bounds {
     struct lower_bound single; /* no plan with one copy of each task is shorter */
     struct lower_bound copies; /* no plan is shorter */
-    uint32_t reach;            /* ancestors of a task that were looked at; 0: all; see `cut` */
     bool cut;                  /* steps were too few: more of them may give a higher bound */
 };
 

@@ -154,28 +154,76 @@ static void bounds_of(const char *what, const struct fixture_shape *shape, uint3
     ok(sums.single >= sums.simple * (1 - 1e-9), "%s: better than the cheap bounds", what);
 }
 
+/* Three tasks of 1 s each read two more, 10 s away, and feed one that is 4 s away: where all ten run on
+ * one node the last begins after 9 s, and where one of the three comes from elsewhere after 7. To begin
+ * before 7 all three must be here, and so must the six; one way at a time, each of the six seems to get
+ * by with 4 s. */
+static void what_is_forced_forces_more(void)
+{
+    struct builder *b = builder_new("<forced>", "forced");
+    uint32_t last = builder_task(b, "v", 1, 0);
+    builder_work(b, last, 1, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "u%u", i);
+        uint32_t middle = builder_task(b, name, strlen(name), 0);
+        builder_work(b, middle, 1, 0);
+        builder_data_edge(b, middle, last, 4, 0);
+        for (uint32_t k = 0; k < 2; k++) {
+            snprintf(name, sizeof name, "y%u%u", i, k);
+            uint32_t first = builder_task(b, name, strlen(name), 0);
+            builder_work(b, first, 1, 0);
+            builder_data_edge(b, first, middle, 10, 0);
+        }
+    }
+    struct error err = {0};
+    struct fixture f = {.workflow = builder_finish(b, &err)};
+    struct platform_builder *pb = platform_builder_new("<forced>");
+    platform_builder_network(pb, 1, 0, NAN, 0);
+    for (uint32_t v = 0; v < 3; v++) {
+        char name[8];
+        snprintf(name, sizeof name, "n%u", v);
+        platform_builder_node(pb, name, strlen(name), 0);
+    }
+    f.platform = platform_builder_finish(pb, &err);
+    struct costs *costs;
+    struct problem *p = problem_of(&f, &costs);
+    struct bounds bounds = bounds_find(p, 100000000, INFINITY, INFINITY);
+    is_dbl(bounds.copies.value, 8, 1e-9, "what is forced forces more, with copies");
+    is_dbl(bounds.single.value, 8, 1e-9, "and with one copy of each task");
+    is_str(bound_kind_name(bounds.copies.kind), "path with communication", "by what travels");
+    struct plan *plan = fixture_plan(&f, "auto", "budget", "20000moves", 1, &err);
+    is_dbl(plan_makespan(plan), 8, 1e-9, "a plan is as short as that");
+    plan_free(plan);
+    problem_free(p);
+    costs_free(costs);
+    fixture_free(&f);
+}
+
 int main(void)
 {
-    bounds_of("equal nodes", &(struct fixture_shape){.tasks = 6, .nodes = 3, .cores = 1}, 60,
+    TAP_DO(what_is_forced_forces_more());
+    bounds_of("equal nodes", &(struct fixture_shape){.tasks = 6, .nodes = 3, .cores = 1}, 240,
               false);
     bounds_of("links and fractions",
               &(struct fixture_shape){
                   .tasks = 6, .nodes = 3, .cores = 1, .links = true, .fractions = true},
-              60, false);
+              240, false);
     bounds_of("times of their own",
               &(struct fixture_shape){
                   .tasks = 6, .nodes = 3, .cores = 1, .unrelated = true, .restricted = true},
-              60, false);
+              240, false);
     bounds_of("several cores",
-              &(struct fixture_shape){.tasks = 5, .nodes = 2, .cores = 3, .wide = true}, 40, false);
+              &(struct fixture_shape){.tasks = 5, .nodes = 2, .cores = 3, .wide = true}, 160,
+              false);
     bounds_of("one node", &(struct fixture_shape){.tasks = 6, .nodes = 1, .cores = 1}, 12, false);
-    bounds_of("copies", &(struct fixture_shape){.tasks = 5, .nodes = 2, .cores = 1}, 60, true);
+    bounds_of("copies", &(struct fixture_shape){.tasks = 5, .nodes = 2, .cores = 1}, 240, true);
     bounds_of("copies on three nodes",
-              &(struct fixture_shape){.tasks = 4, .nodes = 3, .cores = 1, .fractions = true}, 60,
+              &(struct fixture_shape){.tasks = 4, .nodes = 3, .cores = 1, .fractions = true}, 240,
               true);
     bounds_of("copies, times of their own",
               &(struct fixture_shape){
                   .tasks = 5, .nodes = 2, .cores = 1, .unrelated = true, .links = true},
-              60, true);
+              240, true);
     return tap_done();
 }

@@ -27,7 +27,7 @@ struct copying {
     double *tail;      /* what must follow a task, whatever the plan copies */
     struct copying_order {
         double *priority;
-        bool placed; /* on the nodes of the start; else where each ends first */
+        uint32_t *node; /* NONE: where it ends first */
     } candidate, present, best;
     double makespan;        /* of the best */
     double limit, deadline; /* a candidate that is longer, or not ready by then, is given up */
@@ -66,14 +66,14 @@ static double build_candidate(struct copying *c)
     for (uint32_t i = 0; i < n; i++) {
         ready_push(&c->ready, &c->heap, c->candidate.priority, -1);
         uint32_t t = (uint32_t)heap_pop(&c->heap).value;
-        struct schedule_slot slot =
-            duplicator_place(c->duplicator, t, c->candidate.placed ? c->r->start->node[t] : NONE);
+        struct schedule_slot slot = duplicator_place(c->duplicator, t, c->candidate.node[t]);
         if (!(slot.finish + c->tail[t] <= c->limit))
             return INFINITY;
         /* of many tasks on many nodes a single candidate may take longer than there is */
         if (i % 64 == 63 && isfinite(c->deadline) && clock_seconds() >= c->deadline)
             return INFINITY;
         schedule_place(c->l.s, t, slot);
+        c->candidate.node[t] = slot.node;
         makespan = fmax(makespan, slot.finish);
         ready_done(&c->ready, t);
     }
@@ -83,7 +83,7 @@ static double build_candidate(struct copying *c)
 static void copy_order(struct copying_order *to, const struct copying_order *from, uint32_t n)
 {
     memcpy(to->priority, from->priority, n * sizeof *to->priority);
-    to->placed = from->placed;
+    memcpy(to->node, from->node, n * sizeof *to->node);
 }
 
 /* Build it; go on from it if it is short enough. True: it is the shortest. */
@@ -110,7 +110,8 @@ static bool try_candidate(struct copying *c)
 static void begin_candidate(struct copying *c, uint32_t number)
 {
     uint32_t n = c->r->problem->n;
-    c->candidate.placed = number == 3;
+    for (uint32_t t = 0; t < n; t++)
+        c->candidate.node[t] = number == 3 ? c->r->start->node[t] : NONE;
     if (number < 2) {
         double *times = rank_times(c->l.costs);
         double *rank = number ? rank_static(c->l.costs, times) : rank_upward(c->l.costs, times);
@@ -123,17 +124,24 @@ static void begin_candidate(struct copying *c, uint32_t number)
         c->candidate.priority[c->r->start->order[i]] = n - i;
 }
 
-/* The present one with noise for some of its priorities. */
+/* The present one with noise for some of its priorities; half of the time the others keep their nodes,
+ * which costs a part of looking at all nodes. */
 static void change_candidate(struct copying *c)
 {
     static const double noises[] = {0.02, 0.05, 0.1};
+    static const double shares[] = {0.01, 0.05, 0.3};
     uint32_t n = c->r->problem->n;
     copy_order(&c->candidate, &c->present, n);
-    c->candidate.placed = false;
-    double noise = noises[rng_below(&c->rng, 3)], share = rng_below(&c->rng, 2) ? 0.3 : 0.05;
-    for (uint32_t t = 0; t < n; t++)
-        if (rng_unit(&c->rng) < share)
+    bool keep = rng_below(&c->rng, 2);
+    double noise = noises[rng_below(&c->rng, 3)];
+    double share = keep ? shares[rng_below(&c->rng, 3)] : rng_below(&c->rng, 2) ? 0.3 : 0.05;
+    for (uint32_t t = 0; t < n; t++) {
+        bool changes = rng_unit(&c->rng) < share;
+        if (changes)
             c->candidate.priority[t] *= exp(noise * rng_normal(&c->rng));
+        if (changes || !keep)
+            c->candidate.node[t] = NONE;
+    }
 }
 
 static bool copying_is_over(const struct copying *c, uint64_t tried, uint64_t since)
@@ -160,8 +168,11 @@ static void copying_init(struct copying *c)
     c->tail = mem_new_zero(double, p->n);
     copying_tails(c);
     c->candidate.priority = mem_new(double, p->n);
+    c->candidate.node = mem_new(uint32_t, p->n);
     c->present.priority = mem_new(double, p->n);
+    c->present.node = mem_new(uint32_t, p->n);
     c->best.priority = mem_new(double, p->n);
+    c->best.node = mem_new(uint32_t, p->n);
     c->makespan = c->r->shorter_than;
     c->limit = c->r->shorter_than * (1 + COPYING_SLACK);
 }
@@ -175,8 +186,11 @@ static void copying_done(struct copying *c)
     free(c->missing);
     free(c->tail);
     free(c->candidate.priority);
+    free(c->candidate.node);
     free(c->present.priority);
+    free(c->present.node);
     free(c->best.priority);
+    free(c->best.node);
 }
 
 /* Orders of tasks are changed and built anew, with copies wherever they help, and kept when they are

@@ -1,19 +1,27 @@
 /* Heads and tails of tasks on nodes; early.h says what they are and why they hold.
  *
  * A task's window is its nearest ancestors in the order of the graph, at most `reach` of them, found
- * once for all classes. For each class the window is walked from the task upwards, which gives every
- * ancestor two ways to the task: from this node (near) and from elsewhere (far).
+ * once for all classes. For each class and start T the window is walked from the task v upwards. What
+ * is known of every ancestor u: if v starts at T or before, a copy of u ends near(u) before T on v's
+ * node, or far(u) before T on another.
  *
  *    near(u) = max over w after u of min(t(w here) + near(w), comm + t(w elsewhere) + far(w))
  *    far(u)  = max over w after u of min(comm + t(w here) + near(w), t(w elsewhere) + far(w))
  *
- * What is left out of the window only makes these smaller, so that the bound holds. */
+ * A w that cannot end here in time is elsewhere, and the first of each min is left out; one that
+ * cannot end elsewhere in time is here, forced, and the second is left out. One that can do neither
+ * refutes T, as do forced ones that do not fit onto the node together. What is left out of the window
+ * only makes near and far smaller, so that the bound holds. */
 #include "plan/search/early.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/heap.h"
 #include <math.h>
 #include <string.h>
+
+/* How close the least start is found, and the first step to find a later one: parts of it. */
+#define EARLY_PRECISION 1e-3
+#define EARLY_STEP 0.02
 
 /* ---- classes ---- */
 
@@ -109,8 +117,11 @@ void early_classes_free(struct early_classes *c)
 /* An ancestor that may have to run on the task's own node. */
 struct early_need {
     double head, time, near; /* not before, here, from its end to the task's start */
-    double arrival;          /* when it feeds the task from elsewhere */
-    uint32_t rank;           /* by falling arrival */
+};
+
+struct early_edge {
+    uint32_t to; /* a place in the window */
+    double comm;
 };
 
 struct early_pass {
@@ -123,11 +134,12 @@ struct early_pass {
     uint32_t *window;     /* the task and its ancestors, nearest first */
     uint32_t count;       /* of them */
     uint32_t *slot;       /* by task: its place in the window, NONE */
+    uint32_t *window_off; /* by place in the window: its edges to others in it */
+    ARRAY(struct early_edge) edge;
     double *near, *far;   /* by place in the window */
     struct heap frontier; /* by falling place in the order */
     struct heap running;  /* by falling tail: of the preemptive schedule */
-    double *left;         /* by need: time that it still needs there */
-    struct early_need *need, *by_head;
+    struct early_need *need;
     uint32_t nneeds;
 };
 
@@ -160,6 +172,15 @@ static void open_window(struct early_pass *s, uint32_t task, bool *cut)
     *cut |= s->frontier.n > 0;
     while (s->frontier.n)
         s->slot[heap_pop(&s->frontier).value] = NONE;
+    s->edge.n = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t t = s->window[i];
+        s->window_off[i] = (uint32_t)s->edge.n;
+        for (uint32_t e = s->off[t]; e < s->off[t + 1]; e++)
+            if (s->slot[s->before[e]] != NONE)
+                array_push(&s->edge, (struct early_edge){s->slot[s->before[e]], s->comm[e]});
+    }
+    s->window_off[s->count] = (uint32_t)s->edge.n;
 }
 
 static void close_window(struct early_pass *s)
@@ -168,139 +189,117 @@ static void close_window(struct early_pass *s)
         s->slot[s->window[i]] = NONE;
 }
 
-/* near and far of all in the window, for the task on a node of class k. */
-static void measure_ways(struct early_pass *s, uint32_t k)
-{
-    const struct early_classes *c = s->o->classes;
-    memset(s->near, 0, s->count * sizeof *s->near);
-    memset(s->far, 0, s->count * sizeof *s->far);
-    for (uint32_t i = 0; i < s->count; i++) {
-        uint32_t w = s->window[i];
-        size_t at = (size_t)w * c->count + k;
-        double here = i ? c->time[at] + s->near[i] : 0;
-        double away = i ? c->else_least[at] + s->far[i] : INFINITY;
-        for (uint32_t e = s->off[w]; e < s->off[w + 1]; e++) {
-            uint32_t u = s->slot[s->before[e]];
-            if (u == NONE)
-                continue;
-            double near = fmin(here, s->comm[e] + away), far = fmin(s->comm[e] + here, away);
-            /* with copies another way may begin at another copy: only the way that decides counts */
-            if (!s->o->copies || far == s->far[u])
-                s->near[u] = fmax(s->near[u], near);
-            else if (far > s->far[u])
-                s->near[u] = near;
-            s->far[u] = fmax(s->far[u], far);
-        }
-    }
-}
-
-static int by_arrival(const void *a, const void *b)
-{
-    const struct early_need *x = a, *y = b;
-    return x->arrival > y->arrival ? -1 : x->arrival < y->arrival;
-}
-
 static int by_head(const void *a, const void *b)
 {
     const struct early_need *x = a, *y = b;
     return x->head < y->head ? -1 : x->head > y->head;
 }
 
-/* How early the task can start when the first `count` needs run on its own node before it: Jackson's
- * preemptive schedule, which no true one beats. Several cores are one that is faster. */
-static double run_together(struct early_pass *s, uint32_t count)
+/* How early the task can start when all its needs run on its own node before it: Jackson's preemptive
+ * schedule, which no true one beats. Several cores are one that is faster. */
+static double run_together(struct early_pass *s)
 {
+    qsort(s->need, s->nneeds, sizeof *s->need, by_head);
     double now = 0, latest = 0;
     uint32_t i = 0;
     heap_clear(&s->running);
-    for (;;) {
-        while (i < s->nneeds && s->by_head[i].rank >= count)
-            i++;
-        if (!s->running.n) {
-            if (i == s->nneeds)
-                return latest;
-            now = fmax(now, s->by_head[i].head);
-        }
-        for (; i < s->nneeds && s->by_head[i].head <= now; i++)
-            if (s->by_head[i].rank < count) {
-                s->left[i] = s->by_head[i].time;
-                heap_push(&s->running, -s->by_head[i].near, i);
-            }
-        while (i < s->nneeds && s->by_head[i].rank >= count)
-            i++;
-        double next = i < s->nneeds ? s->by_head[i].head : INFINITY;
-        uint32_t top = (uint32_t)heap_peek(&s->running)->value;
-        if (now + s->left[top] <= next) {
-            now += s->left[top];
+    while (s->running.n || i < s->nneeds) {
+        if (!s->running.n)
+            now = fmax(now, s->need[i].head);
+        for (; i < s->nneeds && s->need[i].head <= now; i++)
+            heap_push(&s->running, -s->need[i].near, i);
+        double next = i < s->nneeds ? s->need[i].head : INFINITY;
+        struct early_need *top = &s->need[heap_peek(&s->running)->value];
+        if (now + top->time <= next) {
+            now += top->time;
             heap_pop(&s->running);
-            latest = fmax(latest, now + s->by_head[top].near);
+            latest = fmax(latest, now + top->near);
         } else {
-            s->left[top] -= next - now;
+            top->time -= next - now;
             now = next;
         }
         if (isinf(now))
             return INFINITY;
     }
+    return latest;
 }
 
-/* The least T such that all whose arrival is after T can run here before T: more of them take longer
- * and leave an earlier arrival, so the crossing is found by halving. */
-static double least_start(struct early_pass *s, double floor)
+/* What is said of one in the window: a copy of it ends `near` before the start on this node, or `far`
+ * before it on another; INFINITY: that one does not. Its own predecessors follow. */
+static void pass_on(struct early_pass *s, uint32_t i, double here, double away)
 {
-    qsort(s->need, s->nneeds, sizeof *s->need, by_arrival);
-    for (uint32_t i = 0; i < s->nneeds; i++) {
-        s->need[i].rank = i;
-        s->by_head[i] = s->need[i];
+    for (uint32_t e = s->window_off[i]; e < s->window_off[i + 1]; e++) {
+        uint32_t u = s->edge.at[e].to;
+        double comm = s->edge.at[e].comm;
+        double near = fmin(here, comm + away), far = fmin(comm + here, away);
+        /* with copies another way may begin at another copy: only the way that decides counts */
+        if (!s->o->copies || far == s->far[u])
+            s->near[u] = fmax(s->near[u], near);
+        else if (far > s->far[u])
+            s->near[u] = near;
+        s->far[u] = fmax(s->far[u], far);
     }
-    qsort(s->by_head, s->nneeds, sizeof *s->by_head, by_head);
-    uint32_t low = 0, high = s->nneeds; /* the answer's number of forced ones lies within */
-    double best = INFINITY;
-    while (low <= high) {
-        uint32_t middle = low + (high - low) / 2;
-        double here = run_together(s, middle);
-        double away = middle < s->nneeds ? s->need[middle].arrival : floor;
-        best = fmin(best, fmax(here, away));
-        if (here >= away) {
-            if (middle == 0)
-                break;
-            high = middle - 1;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return fmax(best, floor);
 }
 
-/* The head of the window's first task on a node of class k. */
+/* Can the window's first task start at T, or before, on a node of class k? If not, *next is when
+ * something is decided otherwise, later than T. */
+static bool can_start(struct early_pass *s, uint32_t k, double T, double *next)
+{
+    const struct early_classes *c = s->o->classes;
+    memset(s->near, 0, s->count * sizeof *s->near);
+    memset(s->far, 0, s->count * sizeof *s->far);
+    pass_on(s, 0, 0, INFINITY);
+    s->nneeds = 0;
+    *next = INFINITY;
+    for (uint32_t i = 1; i < s->count; i++) {
+        uint32_t u = s->window[i];
+        size_t at = (size_t)u * c->count + k;
+        double near = s->near[i], here = s->early[at] + c->time[at] + near,
+               away = s->else_end[at] + s->far[i];
+        bool is_here = here <= T, is_away = away <= T;
+        if (!is_here)
+            *next = fmin(*next, here);
+        if (!is_away)
+            *next = fmin(*next, away);
+        if (!is_here && !is_away)
+            return false;
+        if (!is_away)
+            s->need[s->nneeds++] =
+                (struct early_need){s->early[at], c->time[at] * s->p->cores[u] / c->cores[k], near};
+        pass_on(s, i, is_here ? c->time[at] + near : INFINITY,
+                is_away ? c->else_least[at] + s->far[i] : INFINITY);
+    }
+    double together = s->nneeds ? run_together(s) : 0;
+    *next = fmin(*next, together);
+    return together <= T;
+}
+
+/* The head of the window's first task on a node of class k: the least start that is not refuted,
+ * found by halving, since every refuted one refutes those before it. What halving leaves open is
+ * given away. */
 static double start_on(struct early_pass *s, uint32_t k)
 {
     const struct early_classes *c = s->o->classes;
     uint32_t task = s->window[0];
     if (isinf(c->time[(size_t)task * c->count + k]))
         return INFINITY;
-    double floor = 0;
+    double low = s->o->least ? s->o->least[task] : 0, high = INFINITY, step = 0, next;
     for (uint32_t e = s->off[task]; e < s->off[task + 1]; e++) {
         size_t at = (size_t)s->before[e] * c->count + k;
-        floor = fmax(floor, fmin(s->else_end[at] + s->comm[e], s->early[at] + c->time[at]));
+        low = fmax(low, fmin(s->else_end[at] + s->comm[e], s->early[at] + c->time[at]));
     }
-    measure_ways(s, k);
-    s->nneeds = 0;
-    for (uint32_t i = 1; i < s->count; i++) {
-        uint32_t u = s->window[i];
-        size_t at = (size_t)u * c->count + k;
-        double arrival = s->else_end[at] + s->far[i];
-        if (arrival <= floor)
-            continue;
-        floor = fmax(floor, fmin(arrival, s->early[at] + c->time[at] + s->near[i]));
-        s->need[s->nneeds++] = (struct early_need){
-            s->early[at], c->time[at] * s->p->cores[u] / c->cores[k], s->near[i], arrival, 0};
+    while (isfinite(low) && high - low > EARLY_PRECISION * low) {
+        double T = isinf(high) ? low + step : low + (high - low) / 2;
+        if (can_start(s, k, T, &next)) {
+            high = T;
+            if (step == 0)
+                return T;
+        } else {
+            low = fmin(high, next);
+            step = step > 0 ? 2 * step : EARLY_STEP * low;
+        }
     }
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < s->nneeds; i++)
-        if (s->need[i].arrival > floor)
-            s->need[kept++] = s->need[i];
-    s->nneeds = kept;
-    return kept ? least_start(s, floor) : floor;
+    return low;
 }
 
 /* All classes of one task; what breaks the limit is no place for it. False: none is left. */
@@ -339,9 +338,8 @@ enum early_answer early_starts(const struct problem *p, const struct early_optio
     s.slot = mem_new(uint32_t, p->n);
     s.near = mem_new(double, most);
     s.far = mem_new(double, most);
-    s.left = mem_new(double, most);
+    s.window_off = mem_new(uint32_t, most);
     s.need = mem_new(struct early_need, most);
-    s.by_head = mem_new(struct early_need, most);
     for (uint32_t t = 0; t < p->n; t++)
         s.slot[t] = NONE;
     enum early_answer answer = EARLY_DONE;
@@ -360,8 +358,8 @@ enum early_answer early_starts(const struct problem *p, const struct early_optio
     free(s.slot);
     free(s.near);
     free(s.far);
-    free(s.left);
+    free(s.window_off);
+    array_free(&s.edge);
     free(s.need);
-    free(s.by_head);
     return answer;
 }
