@@ -614,8 +614,8 @@ static bool write_report(struct mos_study *s)
         for (int k = 1; k < (quick ? 2 : 3); k++)
             if (!inverse_section(s, i, k, quick ? 2 : 30))
                 return false;
-    mos_claims(s);
-    return replay_section(s, quick ? 2 : 10) && mos_fluctuating(s) && mos_executed(s);
+    return mos_claims(s) && replay_section(s, quick ? 2 : 10) && mos_fluctuating(s) &&
+           mos_executed(s);
 }
 
 static bool mos_reproduce(const struct reproduction_options *o, struct strbuf *out,
