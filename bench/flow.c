@@ -426,9 +426,11 @@ static bool flow_arguments_read(int argc, char **argv, struct flow_arguments *a)
 
 int main(int argc, char **argv)
 {
-    struct flow_arguments a = {.frames = USUAL_FRAMES};
+    struct flow_arguments a = {0};
     if (!flow_arguments_read(argc, argv, &a))
         return 2;
+    if (!a.frames)
+        a.frames = a.quick ? 100 : USUAL_FRAMES;
     void *library = dlopen(WEFT_FLOW_FILTERS, RTLD_NOW | RTLD_LOCAL);
     stage_rounds = library ? dlsym(library, "stage_rounds") : NULL;
     if (!stage_rounds) {
@@ -442,6 +444,6 @@ int main(int argc, char **argv)
         return bench_report_end(&report);
     }
     measure_memory(j, a.quick);
-    measure_frames(j, a.quick ? 100 : a.frames, a.quick || a.frames >= USUAL_FRAMES ? 1 : 2);
+    measure_frames(j, a.frames, a.quick || a.frames >= USUAL_FRAMES ? 1 : 2);
     return bench_report_end(&report);
 }

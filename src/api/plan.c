@@ -20,7 +20,7 @@
 enum { MAKING_ITEMS = 1000 };
 
 static bool making_replay(void *context, const struct workflow *w, const struct platform *p,
-                          const struct plan *plan, double *out)
+                          const struct plan *plan, struct replayed *out)
 {
     (void)context;
     struct stream_options o;
@@ -31,12 +31,12 @@ static bool making_replay(void *context, const struct workflow *w, const struct 
     o.fed = FEED_PERIOD;
     bool good = stream_run(w, p, plan, &o, &r, &err);
     if (good)
-        *out = r.throughput;
+        *out = (struct replayed){r.throughput, r.latency_mean};
     stream_result_free(&r);
     return good;
 }
 
-const struct replayer api_replayer = {.throughput = making_replay};
+const struct replayer api_replayer = {.run = making_replay};
 
 bool making_begin(struct making *m, const struct weft_workflow *w, const struct weft_platform *p,
                   const struct weft_plan_options *options, struct error *err)

@@ -49,12 +49,24 @@ void stream_view_line(const struct weft_stream *s, double recent, struct strbuf 
         strbuf_printf(out, ", %llu given up", (unsigned long long)f.given_up);
 }
 
+/* A terminal is no place for thousands of lines; that there are more is said. */
+enum { MOST_LISTED = 64 };
+
+static void stream_add_more(struct strbuf *out, size_t all)
+{
+    if (all > MOST_LISTED)
+        strbuf_printf(out, "  and %zu more, with --json\n", all - MOST_LISTED);
+}
+
 /* The mean is that of the filter alone: what an item waited is in the latency, not here. */
 static void stream_summary_tasks(const struct weft_stream *s, struct strbuf *out)
 {
     struct weft_stream_task t;
+    size_t all = 0;
     strbuf_add(out, "\n  task                      items       mean\n");
-    for (size_t i = 0; weft_stream_task(s, i, &t) && i < 40; i++) {
+    for (; weft_stream_task(s, all, &t); all++) {
+        if (all >= MOST_LISTED)
+            continue;
         struct strbuf name = {0};
         utf8_add_visible(&name, t.name);
         strbuf_printf(out, "  %-20s %10llu   ", strbuf_text(&name), (unsigned long long)t.items);
@@ -62,6 +74,7 @@ static void stream_summary_tasks(const struct weft_stream *s, struct strbuf *out
         stream_add_seconds(out, t.items ? t.seconds / (double)t.items : 0);
         strbuf_add_char(out, '\n');
     }
+    stream_add_more(out, all);
 }
 
 /* Threads without a plan are all alike; nodes of a plan are not. */
@@ -71,13 +84,17 @@ static void stream_summary_workers(const struct weft_stream *s, struct strbuf *o
     if (!weft_stream_worker(s, 0, &w) || !w.node)
         return;
     strbuf_add(out, "\n  node                 cluster      items   busy\n");
-    for (size_t i = 0; weft_stream_worker(s, i, &w) && i < 64; i++) {
+    size_t all = 0;
+    for (; weft_stream_worker(s, all, &w); all++) {
+        if (all >= MOST_LISTED)
+            continue;
         struct strbuf name = {0};
         utf8_add_visible(&name, w.node);
         strbuf_printf(out, "  %-20s %7u %10llu   %3.0f %%\n", strbuf_text(&name), w.cluster,
                       (unsigned long long)w.items, 100 * w.busy);
         strbuf_free(&name);
     }
+    stream_add_more(out, all);
 }
 
 /* Nodes by name, both ways are one channel; a helper has no node of a plan. */
@@ -96,11 +113,13 @@ static void stream_channel_name(const struct weft_stream_channel *c, struct strb
 static void stream_summary_channels(const struct weft_stream *s, struct strbuf *out)
 {
     struct weft_stream_channel c;
-    size_t at = 0;
-    for (size_t i = 0; i < 64 && weft_stream_channel(s, &at, &c); i++) {
+    size_t at = 0, all = 0;
+    for (; weft_stream_channel(s, &at, &c); all++) {
+        if (all >= MOST_LISTED)
+            continue;
         struct strbuf name = {0};
         char bytes[HUMAN_SIZE];
-        if (!i)
+        if (!all)
             strbuf_add(out, "\n  channel                transfers      bytes   busy\n");
         stream_channel_name(&c, &name);
         strbuf_printf(out, "  %-20s %11llu %10s   %3.0f %%\n", strbuf_text(&name),
@@ -108,6 +127,7 @@ static void stream_summary_channels(const struct weft_stream *s, struct strbuf *
                       100 * c.busy);
         strbuf_free(&name);
     }
+    stream_add_more(out, all);
 }
 
 void stream_view_summary(const struct weft_stream *s, struct strbuf *out)

@@ -3,10 +3,14 @@
 #pragma once
 #include "model/plan.h"
 
+struct replayed {
+    double throughput; /* steady, items a second */
+    double latency;    /* of an item among others, the mean */
+};
+
 struct replayer {
-    /* Steady items a second of a saturated stream through the mapping; false: it cannot be
-     * replayed. */
-    bool (*throughput)(void *context, const struct workflow *w, const struct platform *p,
-                       const struct plan *plan, double *out);
+    /* A stream at the plan's pace; false: it cannot be replayed. */
+    bool (*run)(void *context, const struct workflow *w, const struct platform *p,
+                const struct plan *plan, struct replayed *out);
     void *context;
 };

@@ -499,7 +499,8 @@ static void print_feed(const struct stream_result *r, struct strbuf *out)
     if (r->fed == FEED_PERIOD)
         report_line(out, "fed", "period: an item every %.6g s%s%s", r->period, schedule, window);
     else if (r->fed == FEED_WINDOW)
-        report_line(out, "fed", "window: at most %u items in work at once%s", r->window, schedule);
+        report_line(out, "fed", "window: at most %u item%s in work at once%s", r->window,
+                    plural(r->window), schedule);
     else
         report_line(out, "fed", "flood: all items are there at the start%s%s", schedule, window);
 }

@@ -1,4 +1,4 @@
-/* The histogram of latencies. */
+/* The histogram of latencies, and throughput. */
 #include "stream/figures.h"
 
 #include <math.h>
@@ -53,4 +53,32 @@ double latencies_quantile(const struct latencies *l, double share)
         return fmin(middle, most);
     }
     return most;
+}
+
+void departures_add(struct departures *d, uint64_t items, double entered, double now)
+{
+    if (!atomic_load_explicit(&d->first_out, memory_order_relaxed)) {
+        atomic_store_explicit(&d->first_in, entered, memory_order_relaxed);
+        atomic_store_explicit(&d->first_items, items, memory_order_relaxed);
+        atomic_store_explicit(&d->first_out, now, memory_order_relaxed);
+    }
+    atomic_store_explicit(&d->last_out, now, memory_order_relaxed);
+}
+
+double departures_seconds(const struct departures *d)
+{
+    return atomic_load_explicit(&d->last_out, memory_order_relaxed) -
+           atomic_load_explicit(&d->first_in, memory_order_relaxed);
+}
+
+double departures_throughput(const struct departures *d, uint64_t items, double latency_mean,
+                             bool paced)
+{
+    uint64_t first = atomic_load_explicit(&d->first_items, memory_order_relaxed);
+    double all = departures_seconds(d),
+           behind = atomic_load_explicit(&d->last_out, memory_order_relaxed) -
+                    atomic_load_explicit(&d->first_out, memory_order_relaxed);
+    if (behind > 0 && items > first && (paced || behind >= latency_mean))
+        return (double)(items - first) / behind;
+    return items && all > 0 ? (double)items / all : 0;
 }

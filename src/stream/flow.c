@@ -176,11 +176,7 @@ void flow_leave(struct flow *f, struct record *r, uint32_t all, double now)
             ;
         latencies_add(&f->latencies, now - r[i].entered, k - i);
     }
-    if (!atomic_load_explicit(&f->first_out, memory_order_relaxed)) {
-        atomic_store_explicit(&f->first_in, r->entered, memory_order_relaxed);
-        atomic_store_explicit(&f->first_out, now, memory_order_relaxed);
-    }
-    atomic_store_explicit(&f->last_out, now, memory_order_relaxed);
+    departures_add(&f->departures, n, r->entered, now);
 }
 
 /* What nobody got has not left. */
@@ -568,17 +564,16 @@ void flow_helpers_failed(struct flow *f, const struct error *err)
 void flow_figures(const struct flow *f, struct flow_figures *out)
 {
     uint64_t done = atomic_load_explicit(&f->done, memory_order_relaxed);
-    double first = atomic_load_explicit(&f->first_out, memory_order_relaxed);
-    double last = atomic_load_explicit(&f->last_out, memory_order_relaxed);
+    double latency = latencies_mean(&f->latencies);
     *out = (struct flow_figures){
         .taken = atomic_load_explicit(&f->taken, memory_order_relaxed),
         .done = done,
         .empty = atomic_load_explicit(&f->empty, memory_order_relaxed),
         .given_up = atomic_load_explicit(&f->given_up, memory_order_relaxed),
         .retried = atomic_load_explicit(&f->retried, memory_order_relaxed),
-        .seconds = done ? last - atomic_load_explicit(&f->first_in, memory_order_relaxed) : 0,
-        .throughput = done > 1 && last > first ? (double)(done - 1) / (last - first) : 0,
-        .latency_mean = latencies_mean(&f->latencies),
+        .seconds = departures_seconds(&f->departures),
+        .throughput = departures_throughput(&f->departures, done, latency, flow_is_scheduled(f)),
+        .latency_mean = latency,
         .latency_50 = latencies_quantile(&f->latencies, 0.5),
         .latency_95 = latencies_quantile(&f->latencies, 0.95),
         .latency_99 = latencies_quantile(&f->latencies, 0.99),
@@ -622,9 +617,9 @@ void flow_task(const struct flow *f, uint32_t task, struct flow_task_figures *ou
 /* What occupancy is a share of: the time since the first item, or since this flow took over. */
 static double flow_span(const struct flow *f)
 {
-    double last = atomic_load_explicit(&f->last_out, memory_order_relaxed);
-    double first = f->base ? f->began_at : atomic_load_explicit(&f->first_in, memory_order_relaxed);
-    return last > first ? last - first : 0;
+    double last = atomic_load_explicit(&f->departures.last_out, memory_order_relaxed);
+    double span = f->base ? last - f->began_at : departures_seconds(&f->departures);
+    return fmax(span, 0);
 }
 
 /* Both ways of a pair of workers together: two nodes exchange one message at a time. */

@@ -74,9 +74,7 @@ static void phase_move_counts(struct flow *old, struct flow *f)
     f->empty = old->empty;
     f->given_up = old->given_up;
     f->retried = old->retried;
-    f->first_in = old->first_in;
-    f->first_out = old->first_out;
-    f->last_out = old->last_out;
+    memcpy(&f->departures, &old->departures, sizeof f->departures);
     f->before = mem_new_zero(struct flow_task_figures, f->o.workflow->ntasks + 1);
     for (uint32_t t = 0; t < f->o.workflow->ntasks; t++)
         flow_task(old, t, &f->before[t]);

@@ -102,7 +102,7 @@ struct flow {
     pthread_mutex_t leaving; /* I3 */
     struct latencies latencies;
     _Atomic uint64_t taken, done, empty, given_up, retried;
-    _Atomic double first_in, first_out, last_out;
+    struct departures departures;
 
     struct channel
         *channels;       /* by a plan: from worker * workers + to worker; on helpers: by helper */

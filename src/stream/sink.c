@@ -365,9 +365,10 @@ static bool sink_open_file(struct sink *s, const char *path, enum sink_kind kind
     s->kind = kind;
     s->fd = strcmp(path, "-") == 0 ? fcntl(1, F_DUPFD_CLOEXEC, 3)
                                    : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (s->fd < 0)
+        return error_set(err, ERROR_FAILED, "%s: cannot write: %s", path, strerror(errno));
     s->sort = sink_sort_of(s->fd);
-    return s->fd >= 0 ||
-           error_set(err, ERROR_FAILED, "%s: cannot write: %s", path, strerror(errno));
+    return true;
 }
 
 /* As for sources, but a file that is not there yet may be meant: a slash says folder. */

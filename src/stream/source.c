@@ -1,7 +1,8 @@
 /* Sources. One thread at a time asks for the next item; it may be any worker, so that blocks here are
  * the C library's, and an item that finds no memory is an error of the stream.
  *
- * I1. Whatever waits, waits for `wake` too: a stream that is stopped gives no more items.
+ * I1. Whatever waits, waits for `wake` too: a stream that is stopped gives no more items. (What never waits is not
+ *     asked any more: flow_take().)
  * I2. A file of a folder is an item once, also where it was seen both in the list and by the watch. */
 #include "stream/ends.h"
 
@@ -70,12 +71,6 @@ static enum source_answer source_wait(struct source *s, int fd, double seconds)
     struct timespec limit = {(time_t)seconds, (long)((seconds - floor(seconds)) * 1e9)};
     ppoll(polls, 2, isfinite(seconds) ? &limit : NULL, NULL);
     return polls[0].revents ? SOURCE_END : SOURCE_ITEM;
-}
-
-static bool source_stopped(const struct source *s)
-{
-    struct pollfd stop = {.fd = s->wake, .events = POLLIN};
-    return poll(&stop, 1, 0) > 0;
 }
 
 /* ---- bytes ---- */
@@ -367,8 +362,6 @@ enum source_answer source_next(struct source *s, bool wait, uint64_t number, str
     enum source_answer answer = SOURCE_ITEM;
     *chunk = NULL;
     *name = NULL;
-    if (wait && source_stopped(s)) /* I1, also for what never waits */
-        return SOURCE_END;
     if (s->kind == SOURCE_LINES)
         answer = source_line(s, wait, chunk, err);
     else if (s->kind == SOURCE_FRAMES)

@@ -518,11 +518,11 @@ static bool replay_section(struct mos_study *s, uint32_t count)
                                                .noptions = x ? 3 : 2,
                                                .seed = s->o->seed};
                 struct plan *plan = planner_run(planner_find(names[x]), &request, s->err);
-                double reached;
+                struct replayed reached;
                 if (!plan)
                     return workflow_free(w), false;
-                if (replayer->throughput(replayer->context, w, s->platform, plan, &reached)) {
-                    double ratio = reached / plan_objective(plan, "throughput");
+                if (replayer->run(replayer->context, w, s->platform, plan, &reached)) {
+                    double ratio = reached.throughput / plan_objective(plan, "throughput");
                     least[x] = fmin(least[x], ratio);
                     sum[x] += ratio;
                     short_of[x] += ratio < 1 - 1e-6;
@@ -614,8 +614,8 @@ static bool write_report(struct mos_study *s)
         for (int k = 1; k < (quick ? 2 : 3); k++)
             if (!inverse_section(s, i, k, quick ? 2 : 30))
                 return false;
-    mos_claims(s);
-    return replay_section(s, quick ? 2 : 10) && mos_fluctuating(s) && mos_executed(s);
+    return mos_claims(s) && replay_section(s, quick ? 2 : 10) && mos_fluctuating(s) &&
+           mos_executed(s);
 }
 
 static bool mos_reproduce(const struct reproduction_options *o, struct strbuf *out,

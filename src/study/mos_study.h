@@ -1,5 +1,5 @@
 /* What the parts of `weft reproduce mos` share: mos.c (tables and figures of sections 5 and 6), mos_examples.c
- * (the worked examples, Figures 1 to 3), mos_claims.c (what the report says in words) and mos_trials.c
+ * (the worked examples, Figures 1 to 3), mos_claims.c with mos_claims_applications.c (what the report says in words) and mos_trials.c
  * (fluctuating times, and plans that are executed). */
 #pragma once
 #include "generate/mos_graphs.h"
@@ -84,6 +84,6 @@ struct workflow *mos_study_graph(const struct mos_study *s, const struct mos_con
 
 bool mos_examples(struct mos_study *s);                            /* mos_examples.c */
 void mos_write_head(const struct mos_study *s, struct strbuf *md); /* mos_head.c */
-void mos_claims(struct mos_study *s);                              /* mos_claims.c */
+bool mos_claims(struct mos_study *s);                              /* mos_claims.c */
 bool mos_fluctuating(struct mos_study *s);                         /* mos_trials.c */
 bool mos_executed(struct mos_study *s);

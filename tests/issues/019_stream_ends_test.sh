@@ -191,5 +191,22 @@ ok $? "frames and figures on standard output"
 ok $? "frames alone: the summary is said beside them"
 "$weft" stream copy.yaml --from lines --to result --throughput 1 >out 2>err && grep -q "nothing was planned: the stream ended after 2 items" err
 ok $? "a stream that ended before it was planned says so"
+"$weft" stream copy.yaml --from lines --to nowhere/result >out 2>err
+[ $? = 1 ] && grep -q "nowhere/result: cannot write: No such file or directory" err
+ok $? "a result whose folder is not there"
+
+# --- figures of what was short, or long ---
+cat >slow.yaml <<'YAML'
+weft: 1
+tasks: { slow: { run: "sleep 0.3; cp {in} {out}", per_item: true, in: x, out: y } }
+YAML
+"$weft" stream slow.yaml --from lines --to result -j 2 --json >out 2>err && [ "$(of out '0 < d["throughput"] <= 2 / 0.3')" = True ]
+ok $? "two items on two threads are two in their time, not two that follow each other within microseconds"
+{
+    printf 'weft: 1\ntasks:\n'
+    for i in $(seq 70); do printf '  t%d: { call: "%s:same", in: x%d, out: x%d }\n' "$i" "$functions" "$i" $((i + 1)); done
+} >tasks.yaml
+"$weft" stream tasks.yaml --from lines --to result >out 2>err && [ "$(grep -cE '^  t[0-9]+ ' out)" = 64 ] && grep -q '^  and 6 more, with --json' out
+ok $? "a summary that does not list all tasks says so"
 echo "1..$count"
 exit "$failed"

@@ -34,6 +34,14 @@ ok $? "who has no limit is told that there is none"
 ok $? "the plan is valid and its replay reaches the promise"
 "$weft" sim one.json --items 1 --json >sim.json 2>err && is "$(of sim.json 'd["latency"]["max"]') == 44"
 ok $? "an item alone takes as long as promised"
+"$weft" generate tgff --set n=20 --set ccr=1 --seed 3 -q -o busy.yaml
+"$weft" plan busy.yaml --on homogeneous:n=8,bandwidth=1,ports=2 --with fcp --set throughput=0.5Tmax -o busy.json >out 2>err
+"$weft" sim busy.json --items 1000 --json >sim.json 2>err
+alone=$(of busy.json '"%.10g" % d["objectives"]["latency"]') among=$(of sim.json '"%.10g" % d["latency"]["mean"]')
+is "$among > 1.1 * $alone" && grep -q "an item that is alone takes $alone; among others, in a replay at .* it takes $among on average" busy.json
+ok $? "what an item takes among others is said where it is longer"
+! grep -q "among others" one.json
+ok $? "and not where it is as promised"
 python3 -c "import json; d=json.load(open('one.json')); d['objectives']['throughput']=0.1; json.dump(d,open('bad.json','w'))"
 "$weft" check bad.json >out 2>err
 [ $? = 1 ] && grep -q "claims throughput" out

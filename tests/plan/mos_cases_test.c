@@ -238,7 +238,7 @@ static void optimum(const struct json *j, json_ref c, const char *id)
 /* ---- promises and the replay ---- */
 
 static bool replay(void *context, const struct workflow *w, const struct platform *p,
-                   const struct plan *plan, double *out)
+                   const struct plan *plan, struct replayed *out)
 {
     struct stream_options o;
     struct stream_result r;
@@ -247,7 +247,7 @@ static bool replay(void *context, const struct workflow *w, const struct platfor
     o.items = *(const uint32_t *)context;
     bool good = stream_run(w, p, plan, &o, &r, &err);
     if (good)
-        *out = r.throughput;
+        *out = (struct replayed){r.throughput, r.latency_mean};
     stream_result_free(&r);
     return good;
 }
@@ -279,13 +279,14 @@ static void test_promises(void)
                                            .noptions = x ? 2 : 1,
                                            .seed = 1};
             struct plan *plan = planner_run(planner_find(x ? "stream" : "mos"), &request, &err);
-            double reached = 0, promised = plan ? plan_objective(plan, "throughput") : 0;
+            struct replayed reached = {0};
+            double promised = plan ? plan_objective(plan, "throughput") : 0;
             if (!plan || !replay(&items, w, p, plan, &reached)) {
                 printf("# %s\n", err.text);
                 missed++;
             } else {
-                least[x] = fmin(least[x], reached / promised);
-                broken += x && reached < promised * (1 - phase);
+                least[x] = fmin(least[x], reached.throughput / promised);
+                broken += x && reached.throughput < promised * (1 - phase);
             }
             plan_free(plan);
         }

@@ -6,7 +6,7 @@ transfers take theirs, so that two cores stand for sixteen. Beside each: the pro
     stream_executed.py WEFT [--graphs N] [--items N] [--first SEED] [--period SECONDS]
 
 Prints a line a plan and a summary; the exit status is 0 when mos reaches 0.95 and stream 0.98 of the promised throughput, latencies are
-within 10 % of the promise, and simulations within 3 % of what was measured. For a machine that does nothing else."""
+within 10 % of the promise, and simulations within 3 % of what was measured. For a machine that does nothing else; beside other work under `chrt -r 20`, which root may say."""
 import argparse, json, os, random, subprocess, sys, tempfile
 
 LEAST = {"mos": 0.95, "stream": 0.98}

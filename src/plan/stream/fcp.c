@@ -13,6 +13,7 @@
 
 /* Until a promise is confirmed; two suffice nearly always. */
 enum { MOST_REPLAYS = 8 };
+static const double worth_a_note = 1.01; /* among others by alone */
 
 struct fcp {
     const struct stream_problem *q;
@@ -217,20 +218,34 @@ static struct plan *fcp_make_plan(const struct stream_problem *q, uint32_t ports
     return plan;
 }
 
+/* A plan without a schedule has no latency among others but that of its replay. */
+static void fcp_note_latency(struct plan *plan, const struct replayed *seen)
+{
+    double alone = plan_objective(plan, "latency");
+    if (seen->latency > alone * worth_a_note)
+        plan_note(plan,
+                  "an item that is alone takes %.10g; among others, in a replay at %.10g items a "
+                  "second, it takes %.10g on average",
+                  alone, plan_objective(plan, "throughput"), seen->latency);
+}
+
 /* What both the estimate and a replay reach; what is required and missed is said. At a slower pace
- * items meet in other ways, so what is promised is replayed again. */
+ * items meet in other ways, so what is promised is replayed again. Without a limit of ports the promise
+ * is the report's. */
 static void fcp_promise(const struct stream_problem *q, const struct plan_request *request,
                         const struct fcp_result *r, struct plan *plan)
 {
-    double estimated = plan_objective(plan, "throughput"), promised = estimated, reached;
-    const struct replayer *replayer = plan->ports ? request->replayer : NULL;
+    double estimated = plan_objective(plan, "throughput"), promised = estimated;
+    const struct replayer *replayer = request->replayer;
+    struct replayed seen = {0};
     for (int round = 0; replayer && isfinite(promised) && round < MOST_REPLAYS; round++) {
-        if (!replayer->throughput(replayer->context, q->g->w, q->g->p, plan, &reached) ||
-            reached >= promised * (1 - 1e-6))
+        if (!replayer->run(replayer->context, q->g->w, q->g->p, plan, &seen) || !plan->ports ||
+            seen.throughput >= promised * (1 - 1e-6))
             break;
-        promised = reached;
+        promised = seen.throughput;
         plan_set_objective(plan, "throughput", promised);
     }
+    fcp_note_latency(plan, &seen);
     if (promised < estimated * (1 - 1e-4))
         plan_note(plan, "ports allow %.10g items a second at most; a replay reaches %.10g",
                   estimated, promised);

@@ -283,10 +283,11 @@ static struct plan *solve_confirmed(struct assignment_space *space,
             break;
         }
         struct plan *plan = solution_plan(space, &y);
-        double estimated = plan_objective(plan, "throughput"), reached = estimated;
-        if (replayer && replayer->throughput(replayer->context, q->g->w, q->g->p, plan, &reached) &&
-            reached < estimated * (1 - 1e-6))
-            plan_set_objective(plan, "throughput", reached);
+        double estimated = plan_objective(plan, "throughput");
+        struct replayed reached;
+        if (replayer && replayer->run(replayer->context, q->g->w, q->g->p, plan, &reached) &&
+            reached.throughput < estimated * (1 - 1e-6))
+            plan_set_objective(plan, "throughput", reached.throughput);
         double promised = plan_objective(plan, "throughput");
         stream_solution_free(&y);
         bool enough = promised >= required * (1 - 1e-6);
