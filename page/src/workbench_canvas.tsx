@@ -222,9 +222,10 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
     const all = tasks.value;
     const kinds = kindsOf(all);
     const parted = useRef(false); /* somebody has moved what is seen */
+    const whole = (b = bounds(tasks.value)) => Math.min(size.value.w / b.width, size.value.h / b.height, 1.2);
     const showAll = () => {
         parted.current = false;
-        const b = bounds(tasks.value), k = Math.min(size.value.w / b.width, size.value.h / b.height, 1.2);
+        const b = bounds(tasks.value), k = whole(b);
         view.value = { k, x: b.x - (size.value.w / k - b.width) / 2, y: b.y - (size.value.h / k - b.height) / 2 };
     };
     useEffect(() => {
@@ -244,7 +245,7 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
     };
     const zoom = (factor: number, px: number, py: number) => {
         parted.current = true;
-        const { x, y, k } = view.value, next = Math.min(Math.max(k * factor, 0.15), 3);
+        const { x, y, k } = view.value, next = Math.min(Math.max(k * factor, Math.min(0.15, whole())), 3); /* as far as all is seen */
         view.value = { k: next, x: x + px / k - px / next, y: y + py / k - py / next };
     };
     /* follow the pointer until it is let go */

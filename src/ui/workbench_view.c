@@ -9,6 +9,7 @@
  * Nothing is decided here: places come from workbench_places.c, lights from a dry run. */
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/pool.h"
 #include "ui/handlers.h"
 #include "ui/laboratory.h"
 #include "ui/workbench.h"
@@ -18,8 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { BOX_WIDTH = 204, COLUMN_GAP = 76 }; /* two names of 12 letters, and a gap */
 
 /* ---- problems ---- */
 
@@ -42,13 +41,40 @@ static void put_problem(struct json_writer *j, const char *file, const char *tex
 
 /* ---- boxes ---- */
 
-/* Of the workflow as it is read: a family's members are counted, not guessed. */
-static uint32_t box_count(const struct weft_workflow *w, const char *name)
+/* How many tasks of the workflow, as it is read, are of which box: a family's members are counted, not guessed. A task counts for every
+ * beginning of its name that may be a box (workbench_is_of()), so that all are counted in one walk over the tasks. */
+struct box_counts {
+    struct intern names;
+    ARRAY(uint32_t) count;
+    bool known; /* false: the workflow cannot be read */
+};
+
+static void box_count_name(struct box_counts *c, const char *name, size_t n)
 {
-    uint32_t count = 0;
-    for (uint32_t t = 0; w && t < weft_workflow_tasks(w); t++)
-        count += workbench_is_of(weft_workflow_task_name(w, t), name);
-    return count;
+    uint32_t at = intern_number(&c->names, name, n);
+    if (at == c->count.n)
+        array_push(&c->count, 0);
+    c->count.at[at]++;
+}
+
+static void box_counts_take(struct box_counts *c, const struct weft_workflow *w)
+{
+    *c = (struct box_counts){.known = w != NULL};
+    intern_init(&c->names);
+    for (uint32_t t = 0; w && t < weft_workflow_tasks(w); t++) {
+        const char *name = weft_workflow_task_name(w, t);
+        size_t n = 0;
+        for (; name[n]; n++)
+            if (name[n] == '@' || name[n] == '/')
+                box_count_name(c, name, n);
+        box_count_name(c, name, n);
+    }
+}
+
+static int64_t box_count(const struct box_counts *c, const char *name)
+{
+    uint32_t at = intern_find(&c->names, name, strlen(name));
+    return !c->known ? 1 : at == UINT32_MAX ? 0 : c->count.at[at];
 }
 
 /* In the order of the text: the form shows them as the author wrote them. */
@@ -90,14 +116,14 @@ static void put_box(struct json_writer *j, const char *name, uint32_t line, uint
     json_put_integer(j, "line", line);
     json_put_integer(j, "last", last);
     json_put_integer(j, "count", count);
-    json_put_number(j, "x", (double)at.column * (BOX_WIDTH + COLUMN_GAP));
+    json_put_number(j, "x", (double)at.column * BOX_COLUMN);
     json_put_number(j, "y", at.y);
     json_put_number(j, "width", BOX_WIDTH);
     json_put_number(j, "height", at.height);
 }
 
 static void put_includes(struct json_writer *j, struct weft_edit *e, const struct weft_workflow *w,
-                         const struct box_place *at)
+                         const struct box_counts *counts, const struct box_place *at)
 {
     static const char *const include[] = {"include", NULL};
     struct weft_edit_key key, part;
@@ -105,7 +131,7 @@ static void put_includes(struct json_writer *j, struct weft_edit *e, const struc
         char *name = mem_copy_string(key.key);
         bool alone = !key.yaml; /* the file's name, and nothing else */
         json_write_object(j);
-        put_box(j, name, key.line, key.line, w ? (int64_t)box_count(w, name) : 1, at[k]);
+        put_box(j, name, key.line, key.line, box_count(counts, name), at[k]);
         json_put_bool(j, "include", true);
         json_put_bool(j, "alone", alone);
         json_write_key(j, "keys");
@@ -128,19 +154,22 @@ static void put_boxes(struct json_writer *j, struct weft_edit *e, const struct w
                       const workbench_wires *wires, size_t tasks)
 {
     struct weft_edit_task task;
+    struct box_counts counts;
     struct box_place *at = workbench_places(e, w, wires, tasks);
+    box_counts_take(&counts, w);
     json_write_key(j, "tasks");
     json_write_array(j);
     for (size_t i = 0; weft_edit_task(e, i, &task); i++) {
         json_write_object(j);
-        put_box(j, task.name, task.line, task.last, w ? (int64_t)box_count(w, task.name) : 1,
-                at[i]);
+        put_box(j, task.name, task.line, task.last, box_count(&counts, task.name), at[i]);
         put_keys(j, e, i);
         put_ports(j, e, i);
         json_write_end_object(j);
     }
-    put_includes(j, e, w, at + tasks);
+    put_includes(j, e, w, &counts, at + tasks);
     json_write_end_array(j);
+    array_free(&counts.count);
+    intern_free(&counts.names);
     free(at);
 }
 
