@@ -61,14 +61,13 @@ export function lightOf(task: Task): { state: string; sign: string; text: string
 
 /* ---- boxes ---- */
 
-/* As a run counts them: what is stated, else the name without its number. The server numbers kinds there, by how many tasks they have
- * and then in the file's order; here each box is one. */
+/* The server says which colour a kind has. While the text has a mistake it cannot, and kinds are told by names alone. */
 const kindOf = (task: Task) => keyOf(task, "kind") || task.name.replace(/[\d_.:# -]+$/, "") || task.name;
 export function boxFill(task: Task, kinds: string[]): string {
-    const at = kinds.indexOf(kindOf(task));
+    const at = task.colour ?? kinds.indexOf(kindOf(task));
     return at >= 0 ? kindFill(at) : otherFill;
 }
-/* Those that have a colour of their own. */
+/* Those that have a colour of their own: the most frequent ones, then in the file's order. */
 export function kindsOf(all: Task[]): string[] {
     const tasks = new Map<string, number>();
     for (const t of all) tasks.set(kindOf(t), (tasks.get(kindOf(t)) ?? 0) + t.count);

@@ -14,6 +14,7 @@ export type Task = {
     line: number;
     last: number;
     count: number;
+    colour?: number; /* of its kind, as in runs and plans; none: the workflow cannot be read */
     x: number;
     y: number;
     width: number;

@@ -215,6 +215,71 @@ tasks:
     await shot(page, "bench");
 }
 
+/* A kind's colour is one everywhere: at its box (that of a sub-workflow, too), beside its lines, in the run and in the plan. */
+async function colours(page, origin) {
+    lab.write("lib/two.yaml", 'weft: 1\ntasks:\n  x: { run: "echo 1 > {out}", out: x1.txt }\n  y: { run: "cat {in} > {out}", in: x1.txt, out: y1.txt }\n');
+    lab.write("kinds.yaml", `weft: 1\ntasks:\n  first: { run: "echo 1 > {out}", out: k1.txt }\n  inner: { flow: lib/two.yaml }\n${[1, 2].map((i) => `  last_${i}: { run: "cat {in} > {out}", in: k1.txt, out: l${i}.txt }\n`).join("")}  big: { kind: special, run: "cat {in} > {out}", in: k1.txt, out: l3.txt }\n`);
+    run("kinds.yaml");
+    await page.goto(`${origin}/#run`);
+    await page.getByRole("link", { name: /kinds/ }).first().click();
+    await page.locator(".bars li").nth(4).waitFor();
+    const ran = Object.fromEntries(await page.locator(".bars li").evaluateAll((all) => all.map((li) => [li.querySelector(".name").textContent, getComputedStyle(li.querySelector(".swatch")).backgroundColor])));
+    await page.goto(`${origin}/#workbench?file=kinds.yaml`);
+    await box(page, "big").waitFor();
+    const boxes = Object.fromEntries(await page.locator("[data-box]").evaluateAll((all) => all.map((g) => [g.dataset.box, getComputedStyle(g.querySelector("rect[fill]")).fill])));
+    const both = [[ran.first, boxes.first], [ran["inner/x"], boxes.inner], [ran.last, boxes.last_1], [ran.last, boxes.last_2], [ran.big, boxes.big]];
+    ok(new Set(Object.values(ran)).size === 5 && both.every(([a, b]) => a === b), "boxes have the colours of the run, with a sub-workflow among them", JSON.stringify([ran, boxes]));
+    const stripes = await page.locator(".editor pre span").evaluateAll((all) => all.map((line) => getComputedStyle(line).borderRightColor));
+    ok(stripes[2] === ran.first && stripes[4] === ran.last && stripes[6] === ran.big, "and so have their lines", String(stripes));
+    const plan = await page.evaluate(async () => (await fetch("/api/plan?flow=kinds.yaml&on=2&with=heft")).json());
+    const numbers = Object.fromEntries(plan.placements.name.map((name, i) => [name, plan.placements.colour[i]]));
+    const found = await page.evaluate(async () => (await (await fetch("/api/workbench/flow?file=kinds.yaml")).json()).tasks.map((t) => [t.name, t.colour]));
+    ok(found.every(([name, colour]) => numbers[name === "inner" ? "inner/x" : name] === colour), "and the plan", JSON.stringify([numbers, found]));
+}
+
+/* Hundreds of single boxes stand in strips, so that something is seen of them, and no button does the contrary of what it says. */
+async function strips(page, origin) {
+    lab.write("wide.yaml", `weft: 1\ntasks:\n${Array.from({ length: 300 }, (_, i) => `  a${i}: { work: 1 }\n  b${i}: { work: 1, after: a${i} }\n`).join("")}`);
+    await page.goto(`${origin}/#workbench?file=wide.yaml`);
+    await box(page, "b299").waitFor({ state: "attached" });
+    const seen = () => page.locator("[data-box] rect.card").evaluateAll((all) => {
+        const at = all.map((r) => [Number(r.getAttribute("x")), Number(r.getAttribute("y"))]), range = (i) => Math.max(...at.map((p) => p[i])) - Math.min(...at.map((p) => p[i]));
+        return { wide: range(0), high: range(1), apart: new Set(at.map(String)).size, shown: all[0].getBoundingClientRect().width };
+    });
+    const first = await seen();
+    ok(first.wide > first.high && first.wide < 4 * first.high && first.apart === 600, "600 boxes of two levels are about as wide as the canvas, and none covers another", JSON.stringify(first));
+    ok(first.shown > 5, "so that each is seen", String(first.shown));
+    const left = async (name) => Number(await box(page, name).locator("rect.card").getAttribute("x"));
+    ok((await left("b7")) > (await left("a7")) && (await left("b299")) > (await left("a299")), "what comes after stands to the right");
+    await page.getByRole("button", { name: "zoom out" }).click();
+    await page.waitForTimeout(100);
+    ok((await seen()).shown <= first.shown, "zooming out makes nothing larger");
+    await page.getByRole("button", { name: "zoom in" }).click();
+    await until(async () => (await seen()).shown > first.shown * 1.1, "and zooming in does");
+}
+
+/* From a task of a run to its data, and to why it ran, also when another run came since. */
+async function told(page, origin) {
+    lab.write("told.yaml", 'weft: 1\ntasks:\n  make: { run: "echo name,size > {out}; echo a,17 >> {out}", out: told.csv }\n  read: { run: "cat {in} > {out}", in: told.csv, out: told.txt }\n');
+    run("told.yaml");
+    lab.write("since.yaml", 'weft: 1\ntasks:\n  since: { run: "true" }\n');
+    run("since.yaml");
+    await page.goto(`${origin}/#run`);
+    await page.getByRole("link", { name: /told/ }).first().click();
+    await page.getByRole("region", { name: "list of tasks" }).getByRole("button", { name: "read", exact: true }).click();
+    const task = page.getByRole("region", { name: "task read", exact: true });
+    await comes(task.locator(".facts div", { hasText: "why it ran" }).getByText("input will change"), "why a task ran is known when another run came since");
+    await task.getByRole("button", { name: "told.csv" }).click();
+    await comes(task.getByRole("region", { name: "data of told.csv" }).getByRole("cell", { name: "17" }), "what it read is behind a click");
+    ok(/\d+ B · [0-9a-f]{12}/.test(await task.getByRole("region", { name: "data of told.csv" }).innerText()), "with its size and digest");
+    ok(page.url().includes("data=told.csv"), "and stands in the address");
+    await accessible(page, "a task with its data");
+    await shot(page, "task-data");
+    await task.getByRole("button", { name: "told.txt" }).click();
+    await task.getByRole("region", { name: "data of told.txt" }).getByRole("link", { name: "Where it comes from" }).click();
+    await comes(page.getByRole("heading", { name: "Where told.txt comes from" }), "so is where it comes from");
+}
+
 /* Each task its own light, while a run goes on. */
 async function lights(page, origin) {
     lab.write("slow.yaml", 'weft: 1\ntasks:\n  first: { run: "echo 1 > {out}", out: one.txt }\n  wait: { run: "while [ ! -e {go} ]; do sleep 0.1; done; cp {in} {out}", in: one.txt, out: two.txt }\n  last: { run: "cp {in} {out}", in: two.txt, out: three.txt }\nparameters: { go: "' + path.join(lab.work, "go") + '" }\n');
@@ -478,6 +543,10 @@ async function phone(context, origin) {
         if (colorScheme === "dark") ok(await small.evaluate(() => document.documentElement.scrollWidth <= 360), `on a phone ${view} is not wider than it`);
         await accessible(small, `${view} on a phone, ${colorScheme}`);
     }
+    await small.goto(`${origin}/#database?before=1&after=2`);
+    const names = small.locator("td.names:first-child, td.names:nth-child(2)");
+    await names.first().waitFor();
+    ok((await names.evaluateAll((all) => all.filter((td) => td.getBoundingClientRect().width < 90).length)) === 0, "on a phone names in tables are not broken letter by letter");
     await small.close();
 }
 
@@ -513,6 +582,9 @@ await test(lab, async ({ context }) => {
     await around(page, origin);
     await again(page, origin);
     await bench(page, context, origin);
+    await colours(page, origin);
+    await strips(page, origin);
+    await told(page, origin);
     await lights(page, origin);
     await plan(page, origin);
     await plans(page, origin);
