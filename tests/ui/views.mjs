@@ -415,6 +415,8 @@ async function experiments(page, origin) {
     await page.getByRole("button", { name: /^total/ }).click();
     await until(async () => /^3/.test((await page.locator("section[aria-label=values] tbody tr").first().textContent()) ?? ""), "Experiments: sorted by a click on a head, downwards by a second one");
     await until(async () => (await page.locator("section[aria-label=plot] svg").first().locator("path.line").count()) === 2 && (await page.locator("section[aria-label=plot] svg").first().locator("path.point").count()) === 6, "Experiments: a plot over one factor, a line for each choice of the other");
+    await comes(page.locator(".multiples pre").first().getByText(/^total 1/), "Experiments: results stand side by side");
+    ok((await page.locator(".multiples pre").first().evaluate((pre) => parseFloat(getComputedStyle(pre).fontSize))) > 11, "Experiments: a text of short lines is large enough to be read");
     await accessible(page, "the Experiments view");
 }
 
