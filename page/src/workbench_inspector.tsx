@@ -9,7 +9,7 @@ import { ask, changes } from "./server";
 import { FrameForm, FrameList, NoteForm } from "./workbench_around";
 import { ParameterTrials, SubstituteForm } from "./workbench_trial";
 import {
-    type Key, type LibraryTask, type Task, type TaskKey, align, beside, chosen, copy, edit, file, flow, group, inside, keyOf, port, readOnly, removeChosen, rename, tasks, text,
+    type Key, type LibraryTask, type Task, type TaskKey, align, beside, chosen, copy, cutWire, edit, file, flow, group, inside, keyOf, port, readOnly, removeChosen, rename, tasks, text, wire,
 } from "./workbench_state";
 import { lightOf } from "./workbench_canvas";
 
@@ -215,12 +215,30 @@ function Constraints() {
     );
 }
 
+/* A wire by itself: what it carries, and its two ends. */
+function OneWire() {
+    const w = wire.value!;
+    const choose = (name: string) => (chosen.value = new Set([name]));
+    return (
+        <>
+            <p>{w.made === null ? "An order without a file" : w.read === w.made ? w.made : `${w.made}, read as ${w.read}`}</p>
+            <p class="row">
+                from <button type="button" onClick={() => choose(w.from)}>{w.from}</button> to <button type="button" onClick={() => choose(w.to)}>{w.to}</button>
+            </p>
+            <p class="row">
+                {w.made === null ? null : <button type="button" onClick={() => (port.value = { task: w.from, file: w.made! })}>Its data</button>}
+                {readOnly.value ? null : <button type="button" onClick={() => cutWire()}>Cut it</button>}
+            </p>
+        </>
+    );
+}
+
 export function Inspector({ keys, library }: { keys: TaskKey[]; library: LibraryTask[] }) {
     const one = chosen.value.size === 1 ? tasks.value.find((t) => chosen.value.has(t.name)) : null;
     return (
         <aside class="inspector card" aria-label="inspector">
-            <h2>{one ? one.name : chosen.value.size ? "Chosen" : "Workflow"}</h2>
-            {one?.include ? <OneInclude key={one.name} task={one} /> : one ? <OneTask key={one.name} task={one} keys={keys} library={library} /> : chosen.value.size ? <Several /> : (
+            <h2>{one ? one.name : chosen.value.size ? "Chosen" : wire.value ? "Wire" : "Workflow"}</h2>
+            {one?.include ? <OneInclude key={one.name} task={one} /> : one ? <OneTask key={one.name} task={one} keys={keys} library={library} /> : chosen.value.size ? <Several /> : wire.value ? <OneWire /> : (
                 <>
                     <Section title="Parameters" section="parameters" members={flow.value.parameters ?? []} hint="1.4" />
                     <ParameterTrials />

@@ -3,7 +3,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { accessible, comes, laboratory, ok, shot, test, until, weft } from "./support.mjs";
+import { accessible, comes, laboratory, ok, settled, shot, test, until, weft } from "./support.mjs";
 
 const lab = laboratory("views");
 const box = (page, name) => page.locator(`[data-box="${name}"]`);
@@ -215,6 +215,46 @@ tasks:
     await shot(page, "bench");
 }
 
+/* A wire is a thing of its own: pressed, told, cut. */
+async function wires(page, origin) {
+    const text = "weft: 1\ntasks:\n  a: { run: 'echo > {out}', out: a.txt }\n  b: { run: 'cp {in} {out}', in: a.txt, out: b.txt }\n  c: { run: 'true', in: b.txt, after: [a, b], when: 'size({in}) > 0' }\n  d: { run: 'true', after: c }\n";
+    lab.write("wired.yaml", text);
+    await page.goto(`${origin}/#workbench?file=wired.yaml`);
+    await box(page, "d").waitFor();
+    ok((await page.locator("[data-wire]").count()) === 5, "files and orders are wires");
+    await comes(box(page, "c").locator(".when"), "a condition has its sign");
+    ok(/only when size\({in}\) > 0/.test(await box(page, "c").getAttribute("aria-label")), "and is told to who does not see it");
+    /* a press in the middle of the curve */
+    const press = async (name, order) => {
+        const at = await page.locator(`[data-wire="${name}"]`).filter({ has: page.locator(order ? ".order" : ".wire:not(.order)") }).locator(".grip").evaluate((path) => {
+            const p = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
+            return [p.x, p.y + 2]; /* beside it, as hands do */
+        });
+        await page.mouse.click(...at);
+        await page.getByRole("heading", { name: "Wire", exact: true }).waitFor();
+    };
+    const panel = page.getByRole("complementary", { name: "inspector" });
+    await press("a b", false);
+    await comes(panel.getByText("a.txt"), "a press on a wire says what it carries");
+    await panel.getByRole("button", { name: "Its data" }).click();
+    await comes(page.getByRole("region", { name: "data of a.txt" }), "leads to its data");
+    await accessible(page, "a wire that is chosen");
+    await page.keyboard.press("Delete");
+    await until(() => !/in: a\.txt/.test(lab.read("wired.yaml")), "Delete cuts it");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await until(() => lab.read("wired.yaml") === text, "and undo lays it again");
+    await press("b c", true);
+    await comes(panel.getByText("An order without a file"), "an order is told as that");
+    await panel.getByRole("button", { name: "Cut it" }).click();
+    await until(() => /after: \[\s*a\s*\]/.test(lab.read("wired.yaml")) && /in: b\.txt/.test(lab.read("wired.yaml")), "and cut alone, with the others as they were", lab.read("wired.yaml"));
+    await press("c d", true);
+    await panel.getByRole("button", { name: "c", exact: true }).click();
+    await comes(page.getByRole("heading", { name: "c", exact: true }), "from a wire one comes to its ends");
+    await press("c d", true);
+    await page.keyboard.press("Delete");
+    await until(() => /d: { run: 'true' ?}/.test(lab.read("wired.yaml")), "the only order goes with its key", lab.read("wired.yaml"));
+}
+
 /* A kind's colour is one everywhere: at its box (that of a sub-workflow, too), beside its lines, in the run and in the plan. */
 async function colours(page, origin) {
     lab.write("lib/two.yaml", 'weft: 1\ntasks:\n  x: { run: "echo 1 > {out}", out: x1.txt }\n  y: { run: "cat {in} > {out}", in: x1.txt, out: y1.txt }\n');
@@ -252,7 +292,7 @@ async function strips(page, origin) {
     const left = async (name) => Number(await box(page, name).locator("rect.card").getAttribute("x"));
     ok((await left("b7")) > (await left("a7")) && (await left("b299")) > (await left("a299")), "what comes after stands to the right");
     await page.getByRole("button", { name: "zoom out" }).click();
-    await page.waitForTimeout(100);
+    await settled(page);
     ok((await seen()).shown <= first.shown, "zooming out makes nothing larger");
     await page.getByRole("button", { name: "zoom in" }).click();
     await until(async () => (await seen()).shown > first.shown * 1.1, "and zooming in does");
@@ -415,7 +455,7 @@ async function experiments(page, origin) {
     await page.getByRole("button", { name: /^total/ }).click();
     await until(async () => /^3/.test((await page.locator("section[aria-label=values] tbody tr").first().textContent()) ?? ""), "Experiments: sorted by a click on a head, downwards by a second one");
     await until(async () => (await page.locator("section[aria-label=plot] svg").first().locator("path.line").count()) === 2 && (await page.locator("section[aria-label=plot] svg").first().locator("path.point").count()) === 6, "Experiments: a plot over one factor, a line for each choice of the other");
-    await comes(page.locator(".multiples pre").first().getByText(/^total 1/), "Experiments: results stand side by side");
+    await comes(page.locator(".multiples pre", { hasText: /^total 1/ }).first(), "Experiments: results stand side by side");
     ok((await page.locator(".multiples pre").first().evaluate((pre) => parseFloat(getComputedStyle(pre).fontSize))) > 11, "Experiments: a text of short lines is large enough to be read");
     await accessible(page, "the Experiments view");
 }
@@ -541,7 +581,7 @@ async function phone(context, origin) {
         await small.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         await small.goto(`${origin}/${view}`);
         await small.locator("main .card, main .workbench, main section").first().waitFor();
-        await small.waitForTimeout(300);
+        await settled(small);
         if (colorScheme === "dark") ok(await small.evaluate(() => document.documentElement.scrollWidth <= 360), `on a phone ${view} is not wider than it`);
         await accessible(small, `${view} on a phone, ${colorScheme}`);
     }
@@ -584,6 +624,7 @@ await test(lab, async ({ context }) => {
     await around(page, origin);
     await again(page, origin);
     await bench(page, context, origin);
+    await wires(page, origin);
     await colours(page, origin);
     await strips(page, origin);
     await told(page, origin);
