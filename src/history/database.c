@@ -120,7 +120,7 @@ static const char *const steps[DATABASE_VERSION] = {
     "ALTER TABLE runs ADD COLUMN place TEXT;",
 
     /* 10: why each task had to run (head.c). */
-    "CREATE TABLE reasons(run INTEGER PRIMARY KEY, tasks BLOB NOT NULL);",
+    "CREATE TABLE IF NOT EXISTS reasons(run INTEGER PRIMARY KEY, tasks BLOB NOT NULL);",
 };
 
 /* Puts SQLite's last error into words that say what to do; always false. `busy` tells the one case
