@@ -9,7 +9,13 @@ import zlib from "node:zlib";
 import { browse, laboratory, weft } from "../tests/ui/support.mjs";
 
 const quick = process.env.BENCH_PAGE === "quick", share = quick ? 0.1 : 1;
-const parts = (process.env.PARTS ?? "bundle,workbench,open,pan,million,latency,instructions,cost").split(",");
+const every = ["bundle", "workbench", "open", "pan", "million", "latency", "instructions", "cost"];
+const parts = (process.env.PARTS ?? every.join()).split(",");
+const unknown = parts.filter((part) => !every.includes(part));
+if (unknown.length) {
+    console.error(`PARTS: there is no part '${unknown.join("', '")}'; expected some of ${every.join(", ")}`);
+    process.exit(2);
+}
 const lab = laboratory("bench-page");
 const rows = [];
 let missed = 0;

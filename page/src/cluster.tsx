@@ -3,9 +3,9 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { address, go } from "./address";
+import { address, go, link } from "./address";
 import { Curve } from "./gantt";
-import { type About, ask, tell } from "./server";
+import { type About, ask, changes, tell } from "./server";
 import { bytes, moment, plural, seconds } from "./words";
 
 type Work = { run: number; policy: string; tt: number; held: number; waiting: number; local: number; shared: number; running: number; fetching: number; done: number; failed: number; lost: number; steals: number; failed_steals: number; stolen: number; given: number; pushed: number; recomputed: number; fetched: number; fetched_bytes: number; served: number; served_bytes: number; hits: number; misses: number; cache_bytes: number; busy: number; dropped: number };
@@ -319,7 +319,7 @@ export function Cluster({ about }: { about: About }) {
     const noted = useSignal<number[]>([]);
     const said = useSignal("");
     const list = useMoments(status);
-    useEffect(() => void ask<number[]>("/api/cluster/noted").then((found) => (noted.value = found), () => {}), []);
+    useEffect(() => void ask<number[]>("/api/cluster/noted").then((found) => (noted.value = found), () => {}), [changes.value]);
     const agent = status?.agents.find((a) => String(a.node) === node);
     const cores = status ? status.agents.filter((a) => !gone.has(a.state)).reduce((sum, a) => sum + a.cores, 0) : 0;
     const tellAndLook = (text: string) => ((said.value = text), again());
@@ -348,6 +348,7 @@ export function Cluster({ about }: { about: About }) {
                 {none ? (
                     <>
                         <p>No cluster is named here.</p>
+                        {noted.value.map((run) => <p key={run}><a href={link("cluster", { of: String(run) })}>Agents of run {run} of this folder</a></p>)}
                         <p class="note">
                             A run with <code>local:2</code>, <code>ssh:a,b</code> or <code>slurm</code> as its place has agents of its own: choose it here while it goes on. For a cluster that stays, start agents (<code>weft agent</code>), and this page in a terminal with its $WEFT_STORE and $WEFT_KEY.
                         </p>

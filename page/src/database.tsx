@@ -232,8 +232,8 @@ function Files({ run }: { run: string }) {
                 <tbody>
                     {found.value.files.slice(0, 100).map((file) => (
                         <tr>
-                            <td class="names"><a href={link("database", { lineage: whole(file.path) })}>{file.path}</a></td>
-                            <td class="names">{file.maker ?? <span class="soft">an input</span>}</td>
+                            <td class="names"><a href={link("database", { lineage: whole(file.path) })}><Name of={file.path} /></a></td>
+                            <td class="names">{file.maker ? <Name of={file.maker} /> : <span class="soft">an input</span>}</td>
                             <td class="number">{bytes(file.bytes)}</td>
                             <td>{file.digest ? <a href={link("database", { digest: file.digest })}><code>{file.digest.slice(0, 12)}</code></a> : "–"}</td>
                         </tr>
@@ -311,7 +311,7 @@ function Compared({ before, after }: { before: string; after: string }) {
             <tbody>
                 {list.slice(0, 40).map((row) => (
                     <tr>
-                        <td class="names">{row.name ?? row.task ?? row.kind}</td>
+                        <td class="names"><Name of={row.name ?? row.task ?? row.kind ?? ""} /></td>
                         <td class="number">{row.before === null ? "did not run" : seconds(row.before)}</td>
                         <td class="number">{row.after === null ? "did not run" : seconds(row.after)}</td>
                         <td class="number">{row.before && row.after ? `${row.after >= row.before ? "+" : ""}${Math.round(100 * (row.after / row.before - 1))} %` : ""}</td>
@@ -334,11 +334,12 @@ function Compared({ before, after }: { before: string; after: string }) {
                     {rows("the runs", [{ name: "from start to end", before: found.value.compare[0]?.seconds ?? null, after: found.value.compare[1]?.seconds ?? null }])}
                     <table>
                         <caption>{found.value.differences.length ? "what differs: parameters, values, commands, contents" : "Parameters, values, commands and contents of files are the same."}</caption>
+                        {found.value.differences.length ? <thead><tr><th>what</th><th>name</th><th>run {before}</th><th>run {after}</th></tr></thead> : null}
                         <tbody>
                             {found.value.differences.slice(0, 100).map((one) => (
                                 <tr>
                                     <td>{one.what}</td>
-                                    <td class="names">{one.name}</td>
+                                    <td class="names"><Name of={one.name} /></td>
                                     <td class="names"><code>{(one.before ?? "–").slice(0, one.what === "file" ? 12 : 200)}</code></td>
                                     <td class="names"><code>{(one.after ?? "–").slice(0, one.what === "file" ? 12 : 200)}</code></td>
                                 </tr>

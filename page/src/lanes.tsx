@@ -18,7 +18,8 @@ export type Stack = { from: number; to: number; rows: [number, ArrayLike<number>
 export type Chart = { lanes: LaneName[]; bars: Bar[]; cells?: Cell[]; lines?: Line[]; stack?: (pen: Pen) => Stack; end: number; cursor?: number; chosen?: number };
 
 const left = 56; /* pixels for the lanes' names */
-const axis = 20; /* for the time */
+const axis = 32; /* for the time, and at its right end for the buttons, which would hide what ran last on the last core */
+const buttons = 108;
 const colourOfFailed = 9; /* the colour's number of what failed (CELL_KINDS - 1 in src/report/lanes_json.c) */
 const linesMost = 400; /* more are a grey cloud */
 const fill = (colour: number) => (colour === colourOfFailed ? failedFill : kindFill(colour));
@@ -78,7 +79,7 @@ function drawBars(pen: Pen, chart: Chart, top: number, room: number): void {
         if (wide > 24 && high > 10) {
             const from = Math.max(x, left) + 3, sign = bar.state === FAILED ? "✕ " : bar.state === RUNNING ? "◐ " : "";
             const text = fitting(context, bar.name, Math.min(x + wide, width) - from - 2 - (sign ? 14 : 0));
-            context.fillStyle = inkOnFill;
+            context.fillStyle = bar.state === PALE ? themeColour("ink") : inkOnFill;
             if (text || sign) context.fillText(sign + text, from, y + high / 2 + 0.5);
         }
     }
@@ -130,7 +131,7 @@ function drawEdges(pen: Pen, chart: Chart, top: number, room: number): void {
         if (x < left) continue;
         context.fillRect(x, height - axis, 1, 4);
         const text = tick(Number(t.toPrecision(6)));
-        if (x + 3 + context.measureText(text).width < width) context.fillText(text, x + 3, height - axis / 2 + 1); /* whole, or the stroke alone */
+        if (x + 3 + context.measureText(text).width < width - buttons) context.fillText(text, x + 3, height - axis + 13); /* whole, or the stroke alone */
     }
 }
 

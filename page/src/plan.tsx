@@ -132,7 +132,7 @@ function Side({ flow, on, chosen }: { flow: string; on: string; chosen: string[]
                             <tr class={chosen.includes(row.planner) ? "chosen" : ""}>
                                 <td>
                                     <a href={`#plan?flow=${encodeURIComponent(flow)}&on=${encodeURIComponent(on)}&with=${row.planner}`} onClick={(event) => { event.preventDefault(); go({ with: [...new Set([chosen[0] ?? row.planner, row.planner])].slice(0, 2).join(",") }); }}>{row.planner}</a>
-                                    {row.makespan !== null && row.makespan === best ? <span class="mark good"> best</span> : null}
+                                    {row.makespan !== null && row.makespan === best ? <> <span class="mark good">best</span></> : null}
                                 </td>
                                 <td class="number">{row.failure ? <span class="soft" title={row.failure}>no plan</span> : seconds(row.makespan)}</td>
                                 <td><svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect width={row.makespan && worst ? (100 * row.makespan) / worst : 0} height="10" /></svg></td>

@@ -76,7 +76,9 @@ function Text({ path }: { path: string }) {
         });
         return () => void (current = false);
     }, [path]);
-    return <pre tabIndex={0}>{text.value}</pre>;
+    /* wide ones are made small, so that a picture of letters is seen whole; what is narrow is read */
+    const widest = Math.max(1, ...text.value.split("\n").map((line) => line.length));
+    return <pre tabIndex={0} ref={(pre) => void (pre && (pre.style.fontSize = `${Math.min(12.5, Math.max(5, (pre.clientWidth || 230) / (0.61 * widest)))}px`))}>{text.value}</pre>;
 }
 
 export function Result({ path, label }: { path: string; label: string }) {

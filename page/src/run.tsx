@@ -11,6 +11,7 @@ import { type About, type Fact, type FolderFile, type RunHead, ask, changes, hea
 import { Name } from "./name";
 import { startRun } from "./starting";
 import { StreamFigures, useStream } from "./stream";
+import { type TaskFiles, TaskData, folderBelow } from "./task_data";
 import { bytes, count, moment, nodeName, plural, seconds, signs } from "./words";
 
 type Family = { name: string; family: number; colour: number; tasks: number; waiting: number; running: number; done: number; failed: number; reused: number; skipped: number; seconds: number | null; predicted: number | null };
@@ -316,7 +317,7 @@ function Log({ run, task, version, attempt, state, nothing }: { run: string; tas
     );
 }
 
-type Detail = { task: Task; command?: string; waits?: string[]; waits_for?: number };
+type Detail = TaskFiles & { task: Task; command?: string; waits?: string[]; waits_for?: number };
 function OneTask({ run, task, version, live, about }: { run: string; task: string; version: number; live: Live; about: About }) {
     const found = useSignal<Detail | null>(null);
     const said = useSignal("");
@@ -363,6 +364,7 @@ function OneTask({ run, task, version, live, about }: { run: string; task: strin
                 {t.state === "waiting" && detail.waits_for === 0 ? <div><dt>waits for</dt><dd>a free core</dd></div> : null}
             </dl>
             {detail.command ? <pre class="command">{detail.command}</pre> : null}
+            {about.kept ? null : <TaskData files={detail} folder={live.folder} about={about} version={t.finish ?? 0} />}
             <Log run={run} task={task} version={version} attempt={t.attempt} state={t.state} nothing={about.kept ? "Its log is not in this file." : "It has written nothing."} />
             {!about.read_only && live.outcome === "running" && (t.state === "waiting" || t.state === "running") ? (
                 <p>
@@ -381,10 +383,10 @@ function OneTask({ run, task, version, live, about }: { run: string; task: strin
 /* The file and the parameters of a run, to run it again; null: it is not of this folder, or was given what words cannot say. */
 function alike(live: Live, about: About): { flow: string; params: string[] } | null {
     const params = live.given ? live.given.split("; ") : [];
-    if (!live.file || !live.folder || params.some((p) => !/^[A-Za-z_][\w-]*=[^\n]*$/.test(p))) return null;
-    if (live.folder !== about.folder && !live.folder.startsWith(`${about.folder}/`)) return null;
+    const below = folderBelow(live.folder, about);
+    if (!live.file || below === null || params.some((p) => !/^[A-Za-z_][\w-]*=[^\n]*$/.test(p))) return null;
     /* the file is as it was called in the terminal; the folder is where it stands */
-    return { flow: `${live.folder.slice(about.folder.length + 1)}/${live.file.replace(/.*\//, "")}`.replace(/^\//, ""), params };
+    return { flow: below + live.file.replace(/.*\//, ""), params };
 }
 
 function Buttons({ live, about }: { live: Live; about: About }) {

@@ -192,7 +192,7 @@ export const workbenchKeys: [string, string][] = [
     ["Alt+arrows", "move the box"],
     ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
     ["Ctrl+C, X, V, D, A", "copy, cut, paste, double, choose all"],
-    ["Delete", "remove what is chosen"],
+    ["Delete", "remove what is chosen: boxes, or a wire"],
     ["t", "tidy"],
     ["/", "search the palette"],
 ];

@@ -1,7 +1,8 @@
 /* The canvas of the Workbench: boxes with ports, wires, a small map. SVG and not a bitmap: boxes can be reached with Tab, and screen
  * readers tell them. Graphs of this view are written by people; those with 10^5 tasks are looked at in Run.
  *
- * Mouse: drag a box; drag from an output to an input; drag the ground to pan, with Shift to choose; the wheel zooms.
+ * Mouse: drag a box; drag from an output to an input; a press on a wire chooses it; drag the ground to pan, with Shift to choose; the
+ * wheel zooms.
  * Keys on a box: arrows go to the next box, Alt and arrows move it, Enter opens the inspector, w takes a wire from it and, on another
  * box, lays it there. */
 import { computed, useSignal } from "@preact/signals";
@@ -10,7 +11,7 @@ import { go } from "./address";
 import { kindFill, otherFill } from "./colours";
 import { Frames, Notes, aroundBoxes } from "./workbench_around";
 import { shorten, shortenPath } from "./words";
-import { type Light, type Port, type Task, chosen, edit, file, flow, keyOf, inside, lights, message, moving, place, port, readOnly, tasks } from "./workbench_state";
+import { type Light, type Port, type Task, chosen, edit, file, flow, keyOf, inside, lights, message, moving, place, port, readOnly, tasks, wire } from "./workbench_state";
 import { substitutionsOf } from "./workbench_trial";
 
 export type Grip = { task: string; port: Port }; /* a wire that is being laid, from this output */
@@ -61,14 +62,13 @@ export function lightOf(task: Task): { state: string; sign: string; text: string
 
 /* ---- boxes ---- */
 
-/* As a run counts them: what is stated, else the name without its number. The server numbers kinds there, by how many tasks they have
- * and then in the file's order; here each box is one. */
+/* The server says which colour a kind has. While the text has a mistake it cannot, and kinds are told by names alone. */
 const kindOf = (task: Task) => keyOf(task, "kind") || task.name.replace(/[\d_.:# -]+$/, "") || task.name;
 export function boxFill(task: Task, kinds: string[]): string {
-    const at = kinds.indexOf(kindOf(task));
+    const at = task.colour ?? kinds.indexOf(kindOf(task));
     return at >= 0 ? kindFill(at) : otherFill;
 }
-/* Those that have a colour of their own. */
+/* Those that have a colour of their own: the most frequent ones, then in the file's order. */
 export function kindsOf(all: Task[]): string[] {
     const tasks = new Map<string, number>();
     for (const t of all) tasks.set(kindOf(t), (tasks.get(kindOf(t)) ?? 0) + t.count);
@@ -112,8 +112,8 @@ function Box({ task, fill, far, grip, take, grab, key_, reached }: {
     const family = keyOf(task, "each"), sub = task.include ? keyOf(task, "file") : keyOf(task, "flow"), light = lightOf(task);
     const others = substitutionsOf(task).flatMap((s) => s.by.map((k) => k.key || k.value));
     const problem = flow.value.problems.find((p) => p.line >= task.line && p.line <= task.last);
-    const { x, y, width, height } = task;
-    const label = `${task.name}${chosen.value.has(task.name) ? ", chosen" : ""}${family ? `, a family of ${task.count}` : ""}${sub ? `, the ${task.include ? "included" : "sub-"}workflow ${sub}` : ""}${others.length ? `, tried as ${others.join(", ")}` : ""}: ${problem ? problem.text : light.text}`;
+    const { x, y, width, height } = task, when = keyOf(task, "when");
+    const label = `${task.name}${chosen.value.has(task.name) ? ", chosen" : ""}${family ? `, a family of ${task.count}` : ""}${sub ? `, the ${task.include ? "included" : "sub-"}workflow ${sub}` : ""}${when ? `, only when ${when}` : ""}${others.length ? `, tried as ${others.join(", ")}` : ""}: ${problem ? problem.text : light.text}`;
     return (
         <g class={`box ${chosen.value.has(task.name) ? "chosen" : ""} ${problem ? "wrong" : ""}`} tabindex={0} role="group"
             aria-roledescription="task" aria-label={label} data-box={task.name} onPointerDown={grab} onKeyDown={key_} onFocus={reached} onDblClick={() => sub && go(inside(task, sub))}>
@@ -127,6 +127,11 @@ function Box({ task, fill, far, grip, take, grab, key_, reached }: {
                 {shorten(task.name, 18)}
                 {family ? <tspan class="count"> ×{task.count}</tspan> : null}
             </text>
+            {when ? (
+                <text class="when" x={x + width - 9} y={y + 20} text-anchor="end">
+                    <title>{`only when ${when}`}</title>◇
+                </text>
+            ) : null}
             <text class={`light ${light.state}`} x={x + 16} y={y + height + 15}>
                 <title>{light.why}</title>
                 {problem ? "✕ mistake" : `${light.sign} ${light.text}`}
@@ -151,11 +156,21 @@ function Wires({ all }: { all: Task[] }) {
                 const made = from.ports[w.made], read = to.ports[w.read];
                 const a = made ? portAt(from, made) : { x: from.x + from.width, y: from.y + 14 };
                 const b = read ? portAt(to, read) : { x: to.x, y: to.y + 14 };
-                const near = chosen.value.has(from.name) || chosen.value.has(to.name);
+                const near = chosen.value.has(from.name) || chosen.value.has(to.name), d = wirePath(a, b), one = wire.value;
+                const its = one !== null && one.from === from.name && one.to === to.name && one.read === (read?.file ?? null) && one.made === (made?.file ?? null);
+                /* a broad one that is not seen below, for hands that do not hit two pixels */
                 return (
-                    <path class={`${made ? "wire" : "wire order"} ${near ? "near" : ""}`} d={wirePath(a, b)}>
+                    <g class={its ? "chosen" : ""} data-wire={`${from.name} ${to.name}`}
+                        onPointerDown={(event) => {
+                            if (event.button) return;
+                            event.stopPropagation();
+                            chosen.value = new Set();
+                            wire.value = { from: from.name, to: to.name, made: made?.file ?? null, read: read?.file ?? null };
+                        }}>
                         <title>{made ? made.file : "order alone"}</title>
-                    </path>
+                        <path class="grip" d={d} />
+                        <path class={`${made ? "wire" : "wire order"} ${near || its ? "near" : ""}`} d={d} />
+                    </g>
                 );
             })}
         </g>
@@ -222,9 +237,10 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
     const all = tasks.value;
     const kinds = kindsOf(all);
     const parted = useRef(false); /* somebody has moved what is seen */
+    const whole = (b = bounds(tasks.value)) => Math.min(size.value.w / b.width, size.value.h / b.height, 1.2);
     const showAll = () => {
         parted.current = false;
-        const b = bounds(tasks.value), k = Math.min(size.value.w / b.width, size.value.h / b.height, 1.2);
+        const b = bounds(tasks.value), k = whole(b);
         view.value = { k, x: b.x - (size.value.w / k - b.width) / 2, y: b.y - (size.value.h / k - b.height) / 2 };
     };
     useEffect(() => {
@@ -244,7 +260,7 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
     };
     const zoom = (factor: number, px: number, py: number) => {
         parted.current = true;
-        const { x, y, k } = view.value, next = Math.min(Math.max(k * factor, 0.15), 3);
+        const { x, y, k } = view.value, next = Math.min(Math.max(k * factor, Math.min(0.15, whole())), 3); /* as far as all is seen */
         view.value = { k: next, x: x + px / k - px / next, y: y + py / k - py / next };
     };
     /* follow the pointer until it is let go */
@@ -321,7 +337,7 @@ export function Canvas({ dropped }: { dropped: (name: string, x: number, y: numb
                 const f = frame.value;
                 frame.value = null;
                 if (f) chosen.value = new Set(tasks.value.filter((t) => t.x < Math.max(f.x, f.x2) && t.x + t.width > Math.min(f.x, f.x2) && t.y < Math.max(f.y, f.y2) && t.y + t.height > Math.min(f.y, f.y2)).map((t) => t.name));
-                else if (!far) chosen.value = new Set();
+                else if (!far) chosen.value = new Set(), wire.value = null;
             },
         );
     };

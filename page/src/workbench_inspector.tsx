@@ -4,13 +4,12 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { go } from "./address";
 import { Choose } from "./choose";
-import { Netpbm } from "./result";
+import { Behind } from "./content";
 import { ask, changes } from "./server";
-import { bytes } from "./words";
 import { FrameForm, FrameList, NoteForm } from "./workbench_around";
 import { ParameterTrials, SubstituteForm } from "./workbench_trial";
 import {
-    type Key, type LibraryTask, type Task, type TaskKey, align, chosen, copy, edit, file, flow, group, inside, keyOf, port, readOnly, removeChosen, rename, tasks, text,
+    type Key, type LibraryTask, type Task, type TaskKey, align, beside, chosen, copy, cutWire, edit, file, flow, group, inside, keyOf, port, readOnly, removeChosen, rename, tasks, text, wire,
 } from "./workbench_state";
 import { lightOf } from "./workbench_canvas";
 
@@ -216,12 +215,30 @@ function Constraints() {
     );
 }
 
+/* A wire by itself: what it carries, and its two ends. */
+function OneWire() {
+    const w = wire.value!;
+    const choose = (name: string) => (chosen.value = new Set([name]));
+    return (
+        <>
+            <p>{w.made === null ? "An order without a file" : w.read === w.made ? w.made : `${w.made}, read as ${w.read}`}</p>
+            <p class="row">
+                from <button type="button" onClick={() => choose(w.from)}>{w.from}</button> to <button type="button" onClick={() => choose(w.to)}>{w.to}</button>
+            </p>
+            <p class="row">
+                {w.made === null ? null : <button type="button" onClick={() => (port.value = { task: w.from, file: w.made! })}>Its data</button>}
+                {readOnly.value ? null : <button type="button" onClick={() => cutWire()}>Cut it</button>}
+            </p>
+        </>
+    );
+}
+
 export function Inspector({ keys, library }: { keys: TaskKey[]; library: LibraryTask[] }) {
     const one = chosen.value.size === 1 ? tasks.value.find((t) => chosen.value.has(t.name)) : null;
     return (
         <aside class="inspector card" aria-label="inspector">
-            <h2>{one ? one.name : chosen.value.size ? "Chosen" : "Workflow"}</h2>
-            {one?.include ? <OneInclude key={one.name} task={one} /> : one ? <OneTask key={one.name} task={one} keys={keys} library={library} /> : chosen.value.size ? <Several /> : (
+            <h2>{one ? one.name : chosen.value.size ? "Chosen" : wire.value ? "Wire" : "Workflow"}</h2>
+            {one?.include ? <OneInclude key={one.name} task={one} /> : one ? <OneTask key={one.name} task={one} keys={keys} library={library} /> : chosen.value.size ? <Several /> : wire.value ? <OneWire /> : (
                 <>
                     <Section title="Parameters" section="parameters" members={flow.value.parameters ?? []} hint="1.4" />
                     <ParameterTrials />
@@ -237,30 +254,6 @@ export function Inspector({ keys, library }: { keys: TaskKey[]; library: Library
 }
 
 /* ---- data behind a port ---- */
-
-type Data = { sort: string; bytes?: number; digest?: string; lines?: string[]; more?: boolean; entries?: number };
-
-const largest = 24 * 1024 * 1024; /* of a picture (DATA_PICTURE in src/ui/workbench_data.c) */
-
-function Content({ name, data, version }: { name: string; data: Data; version: number }) {
-    const src = `/api/workbench/picture?file=${encodeURIComponent(name)}&v=${version}`;
-    if (data.sort === "picture" && (data.bytes ?? 0) > largest) return <p class="soft">It is too large to be shown.</p>;
-    if (data.sort === "picture") return /\.p[bgpn]m$/i.test(name) ? <Netpbm key={src} src={src} label={name} /> : <img src={src} alt={name} />;
-    if (data.sort === "table") {
-        const cut = /\.csv$/i.test(name) ? "," : "\t";
-        const rows = (data.lines ?? []).slice(0, 30).map((l) => l.split(cut));
-        return (
-            <>
-                <table>
-                    <tbody>{rows.map((r, i) => <tr>{r.map((c) => (i ? <td>{c}</td> : <th scope="col">{c}</th>))}</tr>)}</tbody>
-                </table>
-                {data.more || (data.lines ?? []).length > 30 ? <p class="soft">There are more rows.</p> : null}
-            </>
-        );
-    }
-    if (data.lines) return <pre tabIndex={0}>{data.lines.join("\n")}{data.more ? "\n…" : ""}</pre>;
-    return null;
-}
 
 /* A port of a family has a file for each member: one is chosen. */
 function Members({ pattern, one, choose }: { pattern: string; one: string; choose: (name: string) => void }) {
@@ -289,29 +282,12 @@ function Members({ pattern, one, choose }: { pattern: string; one: string; choos
 }
 
 export function DataPanel() {
-    const at = port.value, data = useSignal<Data | null>(null), member = useSignal("");
-    const family = at !== null && at.file.includes("{"), shown = at ? (family ? member.value : at.file) : "";
-    const name = shown ? file.value.replace(/[^/]*$/, "") + shown : "";
-    const newest = changes.value;
-    useEffect(() => {
-        let current = true;
-        data.value = null;
-        if (name) ask<Data>("/api/workbench/data", { file: name }).then((found) => current && (data.value = found), () => current && (data.value = { sort: "none" }));
-        return () => void (current = false);
-    }, [name, newest]);
+    const at = port.value, member = useSignal("");
     if (!at) return null;
-    const d = data.value;
+    const family = at.file.includes("{"), shown = family ? member.value : at.file;
     return (
-        <section class="behind card" aria-label={`data of ${at.file}`}>
-            <header>
-                <h3>{at.file}</h3>
-                <span>{d?.bytes !== undefined ? bytes(d.bytes) : ""}{d?.digest ? ` · ${d.digest.slice(0, 12)}` : ""}</span>
-                <button type="button" onClick={() => (port.value = null)}>Close</button>
-            </header>
+        <Behind title={at.file} path={shown ? beside(shown) : ""} version={changes.value} close={() => (port.value = null)}>
             {family ? <Members pattern={at.file} one={member.value} choose={(one) => (member.value = one)} /> : null}
-            {d?.sort === "none" ? <p>It is not there yet.</p> : null}
-            {d?.sort === "folder" ? <p>a folder, {d.entries} {d.entries === 1 ? "entry" : "entries"}</p> : null}
-            {d ? <Content name={name} data={d} version={newest} /> : null}
-        </section>
+        </Behind>
     );
 }

@@ -3,7 +3,7 @@
  *
  *     a box is moved, wired, renamed ──▶ edit(steps) ──▶ server ──▶ new text + view ─┐
  *     somebody types in the YAML ──────▶ typed(text) ──▶ server ──▶ view ────────────┴──▶ save, then lights */
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { address } from "./address";
 import { ask, connection, tell } from "./server";
 
@@ -14,6 +14,7 @@ export type Task = {
     line: number;
     last: number;
     count: number;
+    colour?: number; /* of its kind, as in runs and plans; none: the workflow cannot be read */
     x: number;
     y: number;
     width: number;
@@ -75,6 +76,11 @@ let lookTook = 0, lookSaid = ""; /* milliseconds; what is shown, if a look said 
 
 export const tasks = computed<Task[]>(() => (flow.value.tasks ?? []).map((task) => ({ ...task, ...moved.value[task.name] })));
 export const only = computed<Task | null>(() => (chosen.value.size === 1 ? (tasks.value.find((t) => chosen.value.has(t.name)) ?? null) : null));
+
+/* The wire that is chosen, by names, which an edit elsewhere does not change: `read` is what the name is at its end; null: `after`, an order
+ * without a file. Who chooses boxes lets it go. */
+export const wire = signal<{ from: string; to: string; made: string | null; read: string | null } | null>(null);
+effect(() => void (chosen.value.size && (wire.value = null)));
 
 export function keyOf(task: Task, name: string): string {
     return task.keys.find((k) => k.key === name)?.value ?? "";
@@ -142,6 +148,7 @@ export async function open(name: string): Promise<void> {
     future.value = [];
     chosen.value = new Set();
     port.value = null;
+    wire.value = null;
     message.value = "";
     lights.value = null;
     trial.value = null;
@@ -464,7 +471,21 @@ function removal(task: Task): Step {
     return { op: "remove", place: (flow.value.include ?? []).length > 1 ? ["include", task.name] : ["include"] };
 }
 
+/* A name that is read no more, or an order that holds no more. */
+export async function cutWire(): Promise<void> {
+    const w = wire.value, to = tasks.value.find((t) => t.name === w?.to);
+    if (!w || !to) return;
+    if (to.include || tasks.value.some((t) => t.name === w.from && t.include)) {
+        message.value = "Wires of an included workflow are names: say in its form, under `as`, what its files are called here.";
+        return;
+    }
+    const after = keyOf(to, "after"), names = after.replace(/^\s*\[|\]\s*$/g, "").split(/,|\n/).map((name) => name.trim().replace(/^- */, "").replace(/^(["'])(.*)\1$/, "$2")).filter(Boolean);
+    const place = ["tasks", w.to, "after", ...(names.length > 1 ? [String(names.indexOf(w.from))] : [])];
+    if (await edit(w.read === null ? { op: "remove", place } : { op: "disconnect", task: w.to, file: w.read })) wire.value = null;
+}
+
 export async function removeChosen(): Promise<void> {
+    if (wire.value) return cutWire();
     const gone = tasks.value.filter((t) => chosen.value.has(t.name));
     if (gone.length) await edit(...gone.map(removal), ...framesFollow(gone.map((t) => t.name), null));
 }

@@ -215,7 +215,7 @@ EXPORT char *weft_edit_group(struct weft_edit *e, const char *const *tasks, cons
 
 /* ---- what stands there ---- */
 
-/* A walk: tasks that people edit by hand are few. */
+/* A walk: a task has few keys. */
 static yaml_ref member_number(const struct yaml *y, yaml_ref mapping, size_t i)
 {
     if (mapping == YAML_NONE || yaml_type(y, mapping) != YAML_MAPPING)
@@ -226,9 +226,21 @@ static yaml_ref member_number(const struct yaml *y, yaml_ref mapping, size_t i)
     return k;
 }
 
+/* From the task that was asked for last, if this one comes behind it: who goes through thousands of tasks walks once. No handle is
+ * const where it was made, and where a walk has come to is no part of what an edit says. */
 static yaml_ref task_number(const struct weft_edit *e, size_t i)
 {
-    return member_number(&e->edit.y, yaml_get(&e->edit.y, 0, "tasks"), i);
+    const struct yaml *y = &e->edit.y;
+    struct edit_walk *walk = &((struct weft_edit *)e)->walk;
+    yaml_ref tasks = yaml_get(y, 0, "tasks");
+    bool onward = walk->at && walk->reading == e->edit.readings && walk->i <= i;
+    yaml_ref k = onward ? walk->at : member_number(y, tasks, 0);
+    size_t at = onward ? walk->i : 0;
+    for (; k != YAML_NONE && at < i; at++)
+        k = yaml_next(y, tasks, k);
+    if (k != YAML_NONE)
+        *walk = (struct edit_walk){e->edit.readings, at, k};
+    return k;
 }
 
 /* The line in which a value ends; where it begins is known, so that only its own text is gone through. */
@@ -352,13 +364,12 @@ EXPORT bool weft_edit_port(struct weft_edit *e, size_t i, size_t k, struct weft_
         return false;
     API_CALL_ON(call, NULL, &e->account)
     {
-        const char *name = yaml_text(&e->edit.y, task, NULL);
         struct port_number p = {e, k, false, out};
         out->out = false;
-        edit_ports(&e->edit, name, false, port_counted, &p);
+        edit_ports_of(&e->edit, task, false, port_counted, &p);
         if (!p.found) {
             out->out = true;
-            edit_ports(&e->edit, name, true, port_counted, &p);
+            edit_ports_of(&e->edit, task, true, port_counted, &p);
         }
         call.good = p.found;
     }

@@ -13,4 +13,9 @@ struct weft_edit {
     ARRAY(uint64_t)
     pairs; /* tasks that follow each other where the text was read, from << 32 | to, in order */
     ARRAY(bool) known; /* per task: some of it is there; empty: nobody has read it */
+    struct edit_walk {
+        uint32_t reading; /* `edit.readings` then */
+        size_t i;
+        yaml_ref at; /* its key; 0: nobody has asked */
+    } walk;          /* the task that was asked for last: the next one is seldom far from it */
 };

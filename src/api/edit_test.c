@@ -1,7 +1,9 @@
+#include "base/strbuf.h"
 #include "tap.h"
 #include "weft/weft.h"
 
 #include <string.h>
+#include <time.h>
 
 static const char flow[] = "weft: 1 # a flow\n"
                            "parameters: { sigma: 2 }\n"
@@ -109,6 +111,41 @@ static void test_wires(void)
     weft_edit_free(e);
 }
 
+/* A second of work for thousands of tasks would be minutes, were a name looked for among all names. */
+static void test_many_wires(void)
+{
+    enum { MANY = 6000 };
+    struct strbuf text = {0};
+    struct weft_error error;
+    struct weft_edit_wire wire;
+    struct weft_edit_port port;
+    struct weft_edit_task task;
+    strbuf_add(&text, "weft: 1\ntasks:\n");
+    for (unsigned t = 0; t < MANY; t++)
+        strbuf_printf(&text, "  t%u: {in: [f%u, start], out: f%u, after: [t%u, nobody]}\n", t, t,
+                      t + 1, t / 2);
+    clock_t began = clock();
+    struct weft_edit *e = weft_edit_new(text.at, text.n, "f", &error);
+    size_t wires = 0, wrong = 0, ports = 0;
+    for (; e && weft_edit_wire(e, wires, &wire); wires++)
+        wrong += wires < MANY - 1 ? wire.from != wires || wire.to != wires + 1 || wire.made != 2
+                                  : wire.from != wire.to / 2 || wire.made != WEFT_NONE;
+    for (size_t t = 0; e && weft_edit_task(e, t, &task); t++)
+        for (size_t k = 0; weft_edit_port(e, t, k, &port); k++)
+            ports++;
+    double took = (double)(clock() - began) / CLOCKS_PER_SEC;
+    ok(wires == 2 * MANY - 1 && !wrong, "%zu wires of %d tasks, in the order of the text", wires,
+       MANY);
+    ok(ports == 3 * MANY && took < 20, "all of it in %.3g s", took);
+    ok(e && weft_edit_task(e, 7, &task) && strcmp(task.name, "t7") == 0,
+       "one before the last that was asked for");
+    ok(e && weft_edit_remove_task(e, "t3", &error) && weft_edit_task(e, 7, &task) &&
+           strcmp(task.name, "t8") == 0,
+       "and after a change what stands there now");
+    weft_edit_free(e);
+    strbuf_free(&text);
+}
+
 /* A variable alone could be every name: what was read says which it is. */
 static void test_known_wires(void)
 {
@@ -182,8 +219,8 @@ static void test_library(void)
 
 int main(void)
 {
-    static const struct tap_case cases[] = {TAP_CASE(test_edit), TAP_CASE(test_wires),
-                                            TAP_CASE(test_known_wires), TAP_CASE(test_keys),
-                                            TAP_CASE(test_library)};
+    static const struct tap_case cases[] = {TAP_CASE(test_edit),       TAP_CASE(test_wires),
+                                            TAP_CASE(test_many_wires), TAP_CASE(test_known_wires),
+                                            TAP_CASE(test_keys),       TAP_CASE(test_library)};
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -4,7 +4,7 @@
  *                         not    in: "{x}.txt"
  *
  * Where the workflow was read as well (weft_edit_know()), what it has decides: `in: "{file}"` of a table of files would meet all.
- * Every name that is made is compared with every name that is read: quadratic, for files that people edit. */
+ * Names without variables are put in order and find each other; one with variables is compared with all. */
 #include "api/edit_handle.h"
 #include "base/pool.h"
 #include "model/builder.h"
@@ -16,7 +16,6 @@
 /* A port with its task. */
 struct wire_end {
     uint32_t task, port;
-    bool out;
     bool varies; /* its name has variables */
     const char *file;
 };
@@ -24,7 +23,6 @@ struct wire_end {
 struct wire_ends {
     const struct yaml_edit *e;
     uint32_t task, port;
-    bool out;
     ARRAY(struct wire_end) at;
 };
 
@@ -32,7 +30,7 @@ static bool wire_end_found(void *context, const struct edit_port *port)
 {
     struct wire_ends *w = context;
     const char *file = yaml_text(&w->e->y, port->at, NULL);
-    struct wire_end end = {w->task, w->port++, w->out, strchr(file, '{') != NULL, file};
+    struct wire_end end = {w->task, w->port++, strchr(file, '{') != NULL, file};
     array_push(&w->at, end);
     return true;
 }
@@ -82,35 +80,38 @@ static bool names_meet(const char *a, const char *b)
     return good;
 }
 
-/* Names without variables, which most are, are compared and nothing else: there are as many pairs as boxes squared. */
-static bool ends_meet(const struct wire_end *a, const struct wire_end *b)
-{
-    return a->varies || b->varies ? names_meet(a->file, b->file) : strcmp(a->file, b->file) == 0;
-}
+/* Tasks by their names; of those with one name, which no workflow may have, the first. */
+struct box_names {
+    struct intern names;
+    ARRAY(uint32_t) task; /* per name */
+};
 
-static const char *wire_task_name(const struct yaml *y, uint32_t task)
+static void box_name(struct box_names *boxes, const struct yaml *y, yaml_ref key, uint32_t task)
 {
-    yaml_ref tasks = yaml_get(y, 0, "tasks"), k = yaml_first(y, tasks);
-    while (task--)
-        k = yaml_next(y, tasks, k);
-    return yaml_text(y, k, NULL);
+    size_t n;
+    const char *name = yaml_text(y, key, &n);
+    if (intern_number(&boxes->names, name, n) == boxes->task.n)
+        array_push(&boxes->task, task);
 }
 
 /* `after` of a task: a name, or a list of them. */
-static void wires_of_order(struct weft_edit *e, uint32_t task, uint32_t ntasks)
+static void wires_of_order(struct weft_edit *e, yaml_ref key, uint32_t task,
+                           const struct box_names *boxes)
 {
     const struct yaml *y = &e->edit.y;
-    struct yaml_path place = {{"tasks", wire_task_name(y, task), "after"}, 3};
-    yaml_ref v = yaml_edit_find(&e->edit, &place);
+    yaml_ref v = yaml_get(y, yaml_value(key), "after");
     if (v == YAML_NONE || yaml_type(y, v) == YAML_MAPPING)
         return;
     yaml_ref name = yaml_type(y, v) == YAML_SCALAR ? v : yaml_first(y, v);
-    for (; name != YAML_NONE; name = name == v ? YAML_NONE : yaml_next(y, v, name))
-        for (uint32_t from = 0; from < ntasks; from++)
-            if (strcmp(wire_task_name(y, from), yaml_text(y, name, NULL)) == 0) {
-                struct weft_edit_wire wire = {from, task, WEFT_NONE, WEFT_NONE};
-                array_push(&e->wires, wire);
-            }
+    for (; name != YAML_NONE; name = name == v ? YAML_NONE : yaml_next(y, v, name)) {
+        size_t n;
+        const char *text = yaml_text(y, name, &n);
+        uint32_t found = intern_find(&boxes->names, text, n);
+        if (found == UINT32_MAX)
+            continue;
+        struct weft_edit_wire wire = {boxes->task.at[found], task, WEFT_NONE, WEFT_NONE};
+        array_push(&e->wires, wire);
+    }
 }
 
 static int by_pair(const void *a, const void *b)
@@ -190,35 +191,98 @@ EXPORT bool weft_edit_know(struct weft_edit *e, const struct weft_workflow *w,
     return api_end(&call);
 }
 
+/* Those with variables first, then by name: ends of one name stand together. */
+static int by_file(const void *a, const void *b)
+{
+    const struct wire_end *x = a, *y = b;
+    return x->varies != y->varies ? y->varies - x->varies : strcmp(x->file, y->file);
+}
+
+/* As the text has them: who makes it, then who reads it. */
+static int by_ends(const void *a, const void *b)
+{
+    const struct weft_edit_wire *x = a, *y = b;
+    const uint32_t of_x[] = {x->from, x->made, x->to, x->read},
+                   of_y[] = {y->from, y->made, y->to, y->read};
+    size_t i = 0;
+    while (i < 3 && of_x[i] == of_y[i])
+        i++;
+    return (of_x[i] > of_y[i]) - (of_x[i] < of_y[i]);
+}
+
+/* The first of the ends in order, none of which varies, whose name is not before this one. */
+static size_t ends_from(const struct wire_end *ends, size_t n, const char *file)
+{
+    size_t low = 0;
+    while (low < n) {
+        size_t middle = low + (n - low) / 2;
+        if (strcmp(ends[middle].file, file) < 0)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
+static void wire_lay(struct weft_edit *e, const struct wire_end *from, const struct wire_end *to)
+{
+    struct weft_edit_wire wire = {from->task, to->task, from->port, to->port};
+    if (from->task != to->task)
+        array_push(&e->wires, wire);
+}
+
+/* Names without variables, which most are, find each other in order; one with variables is compared with all. */
+static void wires_of_files(struct weft_edit *e, const struct wire_ends *made,
+                           struct wire_ends *read)
+{
+    const struct wire_end *ends = read->at.at;
+    size_t n = read->at.n, varying = 0;
+    if (!n)
+        return;
+    qsort(read->at.at, n, sizeof *ends, by_file);
+    while (varying < n && ends[varying].varies)
+        varying++;
+    for (size_t i = 0; i < made->at.n; i++) {
+        const struct wire_end *from = &made->at.at[i];
+        for (size_t j = 0; j < (from->varies ? n : varying); j++)
+            if (names_meet(from->file, ends[j].file) && tasks_meet(e, from->task, ends[j].task))
+                wire_lay(e, from, &ends[j]);
+        if (from->varies)
+            continue;
+        size_t j = varying + ends_from(ends + varying, n - varying, from->file);
+        for (; j < n && strcmp(ends[j].file, from->file) == 0; j++)
+            wire_lay(e, from, &ends[j]);
+    }
+    if (e->wires.n)
+        qsort(e->wires.at, e->wires.n, sizeof *e->wires.at, by_ends);
+}
+
 static void wires_find(struct weft_edit *e)
 {
     const struct yaml *y = &e->edit.y;
-    struct wire_ends ends = {.e = &e->edit};
+    struct wire_ends made = {.e = &e->edit}, read = {.e = &e->edit};
+    struct box_names boxes = {0};
     yaml_ref tasks = yaml_get(y, 0, "tasks");
-    uint32_t ntasks = 0;
     e->wires.n = 0;
     if (tasks == YAML_NONE || yaml_type(y, tasks) != YAML_MAPPING)
         return;
+    intern_init(&boxes.names);
     for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k)) {
-        ends.task = ntasks++;
-        ends.port = 0;
-        for (int out = 0; out < 2; out++) {
-            ends.out = out;
-            edit_ports(&e->edit, yaml_text(y, k, NULL), out, wire_end_found, &ends);
-        }
+        read.port = 0;
+        edit_ports_of(&e->edit, k, false, wire_end_found, &read);
+        made.port = read.port; /* outputs are numbered behind inputs */
+        edit_ports_of(&e->edit, k, true, wire_end_found, &made);
+        box_name(&boxes, y, k, read.task++);
+        made.task++;
     }
-    for (size_t i = 0; i < ends.at.n; i++)
-        for (size_t j = 0; j < ends.at.n && ends.at.at[i].out; j++) {
-            const struct wire_end *from = &ends.at.at[i], *to = &ends.at.at[j];
-            if (to->out || from->task == to->task || !ends_meet(from, to) ||
-                ((from->varies || to->varies) && !tasks_meet(e, from->task, to->task)))
-                continue;
-            struct weft_edit_wire wire = {from->task, to->task, from->port, to->port};
-            array_push(&e->wires, wire);
-        }
-    for (uint32_t t = 0; t < ntasks; t++)
-        wires_of_order(e, t, ntasks);
-    array_free(&ends.at);
+    wires_of_files(e, &made, &read);
+    uint32_t task = 0;
+    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k))
+        wires_of_order(e, k, task++, &boxes);
+    array_free(&made.at);
+    array_free(&read.at);
+    array_free(&boxes.task);
+    intern_free(&boxes.names);
 }
 
 EXPORT bool weft_edit_wire(struct weft_edit *e, size_t k, struct weft_edit_wire *out)

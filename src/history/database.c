@@ -118,6 +118,9 @@ static const char *const steps[DATABASE_VERSION] = {
 
     /* 9: on whose machines a run was. */
     "ALTER TABLE runs ADD COLUMN place TEXT;",
+
+    /* 10: why each task had to run (head.c). */
+    "CREATE TABLE IF NOT EXISTS reasons(run INTEGER PRIMARY KEY, tasks BLOB NOT NULL);",
 };
 
 /* Puts SQLite's last error into words that say what to do; always false. `busy` tells the one case

@@ -4,7 +4,7 @@
 #include "history/history.h"
 #include <sqlite3.h>
 
-#define DATABASE_VERSION 9
+#define DATABASE_VERSION 10
 #define DATABASE_WAIT 5000 /* milliseconds that a locked database is waited for */
 
 struct recorder;

@@ -175,6 +175,33 @@ static bool add_predictions(struct history *h, struct head_rows *r, const struct
     return ok;
 }
 
+/* Neighbours have mostly one reason: a 32-bit word for each stretch, the number of its tasks above its reason's byte. */
+enum { REASON_BITS = 8, REASON_STRETCH = (1 << 24) - 1 };
+
+static bool add_reasons(struct history *h, struct head_rows *r, const struct run_record *head,
+                        struct error *err)
+{
+    ARRAY(uint32_t) words = {0};
+    uint32_t tasks = head->reasons && head->workflow ? head->workflow->ntasks : 0;
+    for (uint32_t t = 0, n; t < tasks; t += n) {
+        for (n = 1;
+             t + n < tasks && n < REASON_STRETCH && head->reasons[t + n] == head->reasons[t];)
+            n++;
+        array_push(&words, n << REASON_BITS | head->reasons[t]);
+    }
+    if (!words.n)
+        return true;
+    sqlite3_stmt *s = database_prepare(h, "INSERT INTO reasons(run, tasks) VALUES(?, ?)", err);
+    if (s) {
+        sqlite3_bind_int64(s, 1, r->run);
+        sqlite3_bind_blob64(s, 2, words.at, words.n * sizeof *words.at, SQLITE_STATIC);
+    }
+    bool ok = s && database_run(h, s, err);
+    sqlite3_finalize(s);
+    array_free(&words);
+    return ok;
+}
+
 /* All or nothing. `text` need not outlive the call. */
 bool head_add(struct history *h, const struct run_record *head, const char *text, size_t n,
               struct head_rows *r, struct error *err)
@@ -185,7 +212,8 @@ bool head_add(struct history *h, const struct run_record *head, const char *text
               add_folder(h, r, head->folder, err);
     int taken = ok ? head_take_up(h, head, r, err) : 0;
     ok = ok && taken >= 0 &&
-         (taken || (add_run(h, r, head, err) && add_predictions(h, r, head, err))) &&
+         (taken || (add_run(h, r, head, err) && add_predictions(h, r, head, err) &&
+                    add_reasons(h, r, head, err))) &&
          facts_add_parameters(h, r->run, head->workflow, err) && database_exec(h, "COMMIT", err);
     mem_guard_leave(&guard);
     if (!ok)

@@ -44,7 +44,7 @@ void history_close(struct history *h); /* NULL is fine; a run that was not ended
 /* A new run; its number, 0 on failure. With head->run and head->started it is one that has a record, whose process is gone or which it has
  * ended: that record begins anew, under its number, with its head, its predictions and what people said of it. Where there is no such
  * record, or somebody writes it, the run is new as well. From `head`: name, file, folder, host (NULL: this one),
- * planner, started (0: now), cores, memory, speed, tasks, predicted_*, predicted (per task, may be
+ * planner, started (0: now), cores, memory, speed, tasks, predicted_*, predicted and reasons (per task, may be
  * NULL) and workflow, which must stay unchanged until history_end(): the tasks' names and kinds are
  * read by the writing thread. `text` (n bytes, may be NULL) is the workflow as native YAML; it is
  * kept once for all equal ones, and not kept past HISTORY_TEXT_LIMIT. It is copied. */
@@ -181,6 +181,9 @@ bool history_follow(struct history *h, int64_t run, struct history_place *at, hi
 bool history_follow_head(struct history *h, int64_t run, struct run_record *out, struct error *err);
 /* r->predicted, of r->run and its tasks; it stays NULL when nothing was predicted. */
 bool history_predictions(struct history *h, struct run_record *r, struct error *err);
+/* A byte a task, as head->reasons was; the caller frees. NULL: of this run it is not known; tasks that came later have 0. */
+bool history_reasons(struct history *h, int64_t run, uint32_t tasks, uint8_t **out,
+                     struct error *err);
 /* The process that began it, if that runs here; 0: it does not, or the run is over. */
 int64_t history_process(struct history *h, int64_t run, struct error *err);
 /* Changes whenever one of the newest runs begins or ends. Costs less than a millisecond. */

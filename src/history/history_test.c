@@ -128,6 +128,12 @@ static void check_run(struct history *h, int64_t run)
     }
     ok(r.predicted && r.predicted[9].samples == 9 && r.predicted[9].low == 4.5,
        "predictions are kept");
+    uint8_t *reasons = NULL;
+    ok(history_reasons(h, run, 12, &reasons, &err) && reasons &&
+           memcmp(reasons, "\1\1\1\5\5\0\7\7\7\7\0\0", 12) == 0,
+       "and so is why each task had to run; of tasks that came later nothing is known");
+    free(reasons);
+    ok(history_reasons(h, run + 1000, 10, &reasons, &err) && !reasons, "nor of another run");
     record_free(&r);
 }
 
@@ -163,6 +169,7 @@ static void test_run(void)
     struct run_record head = testing_head(w);
     head.predicted = mem_new_zero(struct prediction, 10);
     head.predicted[9] = (struct prediction){5, 4.5, 6, NAN, 9};
+    head.reasons = (const uint8_t *)"\1\1\1\5\5\0\7\7\7\7";
     static const char text[] = "weft: 1\ntasks: {}\n";
     int64_t run = 0;
     for (int i = 0; i < 2; i++) {

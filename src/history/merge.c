@@ -50,6 +50,7 @@ static const struct merge_rule merge_rules[] = {
     {"files", "id", OWNED_BY_RUN},
     {"files", "path", "(SELECT m.new FROM temp.merge_paths m WHERE m.old = t.path)"},
     {"predictions", "run", "(SELECT m.new FROM temp.merge_runs m WHERE m.old = t.run)"},
+    {"reasons", "run", "(SELECT m.new FROM temp.merge_runs m WHERE m.old = t.run)"},
     {"facts", "run", "(SELECT m.new FROM temp.merge_runs m WHERE m.old = t.run)"},
     {"facts", "name",
      "(SELECT n.id FROM main.names n JOIN other.names o ON o.name = n.name WHERE o.id = t.name)"},
@@ -67,6 +68,7 @@ static const struct merge_table {
     {"failures", "t.id >> 32 IN (SELECT old FROM temp.merge_runs)"},
     {"files", "t.id >> 32 IN (SELECT old FROM temp.merge_runs)"},
     {"predictions", "t.run IN (SELECT old FROM temp.merge_runs)"},
+    {"reasons", "t.run IN (SELECT old FROM temp.merge_runs)"},
     /* a name (sort 5) is of one run: that of ours stays */
     {"facts",
      "t.run IN (SELECT old FROM temp.merge_runs) AND NOT (t.sort = 5 AND EXISTS (SELECT 1 FROM"

@@ -41,6 +41,7 @@ static bool prune_find(struct history *h, int64_t below, struct prune_victim *v,
 /* ?1 to ?2: rows of the run; ?3 the run; ?4 its workflow; ?5 to ?6: rows of that. */
 static const char *const prune_steps[] = {
     "DELETE FROM predictions WHERE run = ?3",
+    "DELETE FROM reasons WHERE run = ?3",
     "DELETE FROM facts WHERE run = ?3",
     "DELETE FROM runs WHERE id = ?3",
     ("DELETE FROM tasks WHERE id BETWEEN ?5 AND ?6"

@@ -421,6 +421,32 @@ bool history_predictions(struct history *h, struct run_record *r, struct error *
     return row >= 0;
 }
 
+/* Stretches, as head.c wrote them. */
+bool history_reasons(struct history *h, int64_t run, uint32_t tasks, uint8_t **out,
+                     struct error *err)
+{
+    struct mem_guard guard;
+    *out = NULL;
+    sqlite3_stmt *s = database_query(h, &guard, "SELECT tasks FROM reasons WHERE run = ?", err);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, run);
+    int row = database_step(h, s, err);
+    const char *blob = row == 1 ? sqlite3_column_blob(s, 0) : NULL;
+    if (blob) {
+        uint8_t *reason = *out = mem_new_zero(uint8_t, (size_t)tasks + 1);
+        size_t n = (size_t)sqlite3_column_bytes(s, 0) / sizeof(uint32_t);
+        uint32_t t = 0, word;
+        for (size_t i = 0; i < n; i++) {
+            memcpy(&word, blob + i * sizeof word, sizeof word);
+            for (uint32_t left = word >> 8; left && t < tasks; left--)
+                reason[t++] = (uint8_t)word;
+        }
+    }
+    database_close_query(s, &guard);
+    return row >= 0;
+}
+
 /* By the time at which it was reported; equal ones by kind, number and attempt. */
 /* Reported: tasks when they end, everything else when it begins. */
 static int reader_by_time(const void *a, const void *b)

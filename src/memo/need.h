@@ -6,6 +6,7 @@
 #include "model/workflow.h"
 #include "memo/memo.h"
 
+/* Their numbers stand in the history (table `reasons`): a new one comes last. */
 enum need {
     NEED_NOT,     /* its result is there */
     NEED_NEVER,   /* no record of this task at all */

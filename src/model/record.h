@@ -79,8 +79,9 @@ struct run_record {
     uint32_t restored; /* of the reused: from results that were kept; not on record */
     double predicted_seconds, predicted_memory, predicted_disk; /* NAN: no prediction */
     double peak_memory, peak_disk;                              /* NAN: not measured */
-    struct workflow *workflow;        /* owned; NULL when it is not known any more */
-    struct prediction *predicted;     /* per task, owned; NULL: none */
+    struct workflow *workflow;    /* owned; NULL when it is not known any more */
+    struct prediction *predicted; /* per task, owned; NULL: none */
+    const uint8_t *reasons; /* per task, why it has to run, for who begins a record; not owned */
     ARRAY(struct trace_event) events; /* TRACE_TASK, TRACE_REUSED, TRACE_COUNTER in order of time */
     ARRAY(struct record_file) files;
     ARRAY(struct record_fact) facts; /* by sort, item and name */

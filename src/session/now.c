@@ -101,8 +101,7 @@ static void now_number_kinds(struct now *n, const struct workflow *w)
 /* The file is made anew, not written over: a reader that has the last run's open goes on reading that one, and its number tells it
  * that it is old. Its pages are allocated before it is mapped, since a store into a hole on a full disk is a signal, not an error.
  * Who may not read the folder may not read this either: 0600. */
-struct now *now_begin(const char *state, int64_t run, const struct workflow *w,
-                      const uint8_t *reasons, bool away)
+struct now *now_begin(const char *state, int64_t run, const struct workflow *w, bool away)
 {
     struct strbuf path = {0};
     uint32_t tasks = w->ntasks;
@@ -112,10 +111,6 @@ struct now *now_begin(const char *state, int64_t run, const struct workflow *w,
     void *at = fd >= 0 && posix_fallocate(fd, 0, sizeof(struct now_file)) == 0
                    ? mmap(NULL, sizeof(struct now_file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
                    : MAP_FAILED;
-    if (at != MAP_FAILED && pwrite(fd, reasons, tasks, sizeof(struct now_file)) != (ssize_t)tasks) {
-        munmap(at, sizeof(struct now_file)); /* the disk is full */
-        at = MAP_FAILED;
-    }
     if (fd >= 0)
         close(fd);
     if (at == MAP_FAILED) {
@@ -304,18 +299,6 @@ static int now_open(const char *state, int flags)
 static bool now_is_of(const struct now_head *head, int64_t run)
 {
     return memcmp(head->magic, now_magic, sizeof now_magic) == 0 && head->run == run;
-}
-
-bool now_reason(const char *state, int64_t run, uint32_t task, uint8_t *reason)
-{
-    struct now_head head;
-    int fd = now_open(state, O_RDONLY);
-    bool good = fd >= 0 && read(fd, &head, sizeof head) == (ssize_t)sizeof head &&
-                now_is_of(&head, run) &&
-                pread(fd, reason, 1, (off_t)sizeof(struct now_file) + task) == 1;
-    if (fd >= 0)
-        close(fd);
-    return good;
 }
 
 /* Read, not mapped: the file may be gone the next moment, and a copy does not change under one's eyes. NULL: it tells nothing. */

@@ -7,9 +7,8 @@
  *     wishes   tasks that somebody outside wants cancelled, or whose log he wants to see: the one part that others write and the run
  *              reads; and those that it has heard of, so that everybody sees what is being cancelled
  *     slots    NOW_SLOTS of them: an open hash table by task; each an attempt that runs, or free
- *     reasons  a byte a task: why it had to run when the run began
  *
- * It stays when the run is over, until the next one: the reasons are asked for afterwards. A reader may see half of a change. It shows a moment, and looks again. */
+ * It stays when the run is over, until the next one. A reader may see half of a change. It shows a moment, and looks again. */
 #pragma once
 #include "base/array.h"
 #include "model/trace.h"
@@ -63,8 +62,7 @@ typedef ARRAY(uint32_t) now_numbers;
 
 struct now;
 /* NULL: it cannot be made, and nobody can look; the run goes on. The workflow is kept, and may grow. */
-struct now *now_begin(const char *state, int64_t run, const struct workflow *w,
-                      const uint8_t *reasons, bool away);
+struct now *now_begin(const char *state, int64_t run, const struct workflow *w, bool away);
 /* For the run's listeners; from one thread at a time. */
 struct trace_sink now_sink(struct now *n);
 void now_end(struct now *n); /* nothing runs any more; NULL is fine */
@@ -80,5 +78,3 @@ void now_read_cancelled(const char *state, int64_t run, now_numbers *out);
 /* Ask the run. A wish that stands there already is not asked twice. */
 enum now_answer { NOW_ASKED, NOW_SILENT, NOW_FULL };
 enum now_answer now_ask(const char *state, int64_t run, enum now_wish wish, uint32_t task);
-/* The reason byte of a task of that run; false: it is not known. */
-bool now_reason(const char *state, int64_t run, uint32_t task, uint8_t *reason);

@@ -38,7 +38,7 @@ static void moment(void)
     struct now_head head;
     now_tasks tasks = {0};
     struct workflow *w = tasks_of_kinds(9, 3);
-    struct now *n = now_begin(state, 17, w, (const uint8_t *)"abcdefghi", false);
+    struct now *n = now_begin(state, 17, w, false);
     struct trace_sink s = now_sink(n);
     ok(now_read(state, 17, &head, &tasks) && tasks.n == 0 && head.all.tasks == 9,
        "nothing runs yet");
@@ -55,11 +55,7 @@ static void moment(void)
     ok(now_read(state, 17, &head, &tasks) && tasks.n == 0 && head.all.failed == 1, "it failed");
     ok(!now_read(state, 18, &head, &tasks), "another run's file tells nothing");
     now_end(n);
-    uint8_t reason = 0;
     ok(now_read(state, 17, &head, &tasks) && tasks.n == 0, "of one that is over nothing runs");
-    ok(now_reason(state, 17, 2, &reason) && reason == 'c', "but why a task ran is known still");
-    ok(!now_reason(state, 18, 2, &reason) && !now_reason(state, 17, 9, &reason),
-       "of that run's tasks alone");
     workflow_free(w);
     array_free(&tasks);
 }
@@ -69,10 +65,8 @@ static void full(void)
 {
     struct now_head head;
     now_tasks tasks = {0};
-    uint8_t *reasons = calloc(100000, 1);
     struct workflow *w = tasks_of_kinds(100000, 1);
-    struct now *n = now_begin(state, 1, w, reasons, false);
-    free(reasons);
+    struct now *n = now_begin(state, 1, w, false);
     struct trace_sink s = now_sink(n);
     for (uint32_t t = 0; t < 20000; t++) {
         tell(s, TRACE_BEGIN, t, 0);
@@ -105,7 +99,7 @@ static void kinds(void)
     struct now_head head;
     now_kinds found = {0};
     struct workflow *w = tasks_of_kinds(90, 3);
-    struct now *n = now_begin(state, 2, w, (const uint8_t *)w->work, false);
+    struct now *n = now_begin(state, 2, w, false);
     struct trace_sink s = now_sink(n);
     for (uint32_t t = 0; t < 30; t++) {
         tell(s, TRACE_BEGIN, t, 0);
@@ -132,9 +126,7 @@ static void kinds(void)
     now_end(n);
     workflow_free(w);
     w = tasks_of_kinds(1000, 500);
-    uint8_t *reasons = calloc(1000, 1);
-    n = now_begin(state, 3, w, reasons, false);
-    free(reasons);
+    n = now_begin(state, 3, w, false);
     tell(now_sink(n), TRACE_BEGIN, 999, 0);
     ok(now_read_kinds(state, 3, &head, &found) && found.n == 0 && head.all.running == 1,
        "and so does one of too many kinds");
@@ -147,8 +139,7 @@ static void kinds(void)
 static void wishes(void)
 {
     struct workflow *w = tasks_of_kinds(100, 1);
-    uint8_t *reasons = calloc(100, 1);
-    struct now *n = now_begin(state, 4, w, reasons, false);
+    struct now *n = now_begin(state, 4, w, false);
     ok(now_take_wish(n, NOW_CANCEL) == NONE, "nobody wants anything");
     ok(now_ask(state, 4, NOW_CANCEL, 17) == NOW_ASKED &&
            now_ask(state, 4, NOW_CANCEL, 0) == NOW_ASKED,
@@ -175,14 +166,13 @@ static void wishes(void)
         room++;
     ok(room == NOW_WISHES, "there is room for some, and who comes later is told so");
     now_end(n);
-    n = now_begin(state, 6, w, reasons, true);
+    n = now_begin(state, 6, w, true);
     struct now_head head;
     now_tasks none = {0};
     ok(now_read(state, 6, &head, &none) && head.away, "a run on agents says that it is one");
     ok(now_ask(state, 6, NOW_SHOW, 1) == NOW_ASKED && now_take_wish(n, NOW_SHOW) == 1,
        "and hears of logs that somebody wants to see");
     now_end(n);
-    free(reasons);
     workflow_free(w);
 }
 
@@ -196,8 +186,7 @@ static void damaged(void)
     ok(f && fputs("weftnow1 and nothing else", f) >= 0 && fclose(f) == 0, "a file that is cut off");
     ok(!now_read(state, 1, &head, &tasks), "tells nothing");
     struct workflow *w = tasks_of_kinds(1, 1);
-    ok(!now_begin("/nowhere/at/all", 1, w, (const uint8_t *)"", false),
-       "a folder that is not there");
+    ok(!now_begin("/nowhere/at/all", 1, w, false), "a folder that is not there");
     workflow_free(w);
     unlink(path);
     array_free(&tasks);

@@ -121,12 +121,13 @@ void recording_begin(struct session *s)
         /* the text is what a report will read the workflow from, years later */
         struct strbuf text = {0};
         recording_text(s, &text, &err);
+        s->record.reasons = s->needs.task;
         s->record.run = history_begin(s->history, &s->record, text.at, text.n, &err);
+        s->record.reasons = NULL; /* they move when the run grows */
         strbuf_free(&text);
         if (s->record.run) {
             listeners_add(&s->listeners, history_sink(s->history));
-            s->now =
-                now_begin(s->ws.state, s->record.run, s->w, s->needs.task, s->executor != NULL);
+            s->now = now_begin(s->ws.state, s->record.run, s->w, s->executor != NULL);
             if (s->now)
                 listeners_add(&s->listeners, now_sink(s->now));
         } else {

@@ -62,7 +62,8 @@ bool watching_open(struct watching *w, int64_t run, struct error *err)
     struct history *h = recorded_require(err);
     struct mem_guard guard;
     mem_guard_enter(&guard, recorded_abandon, h);
-    bool good = h && watching_load(w, h, run, err) && history_predictions(h, &w->head, err);
+    bool good = h && watching_load(w, h, run, err) && history_predictions(h, &w->head, err) &&
+                history_reasons(h, run, w->names->ntasks, &w->reasons, err);
     mem_guard_leave(&guard);
     history_close(h);
     bool changed;
@@ -88,6 +89,7 @@ void watching_close(struct watching *w)
     free(w->last);
     free(w->reused);
     free(w->skipped);
+    free(w->reasons);
     free(w->state);
     free(w->sums);
     *w = (struct watching){0};
@@ -340,9 +342,8 @@ char *watching_log(const struct watching *w, uint32_t task)
 
 const char *watching_reason(const struct watching *w, uint32_t task)
 {
-    uint8_t reason;
-    if (!now_reason(w->state_folder, w->head.run, task, &reason) || reason >= NEED_KINDS ||
-        reason == NEED_NOT)
+    uint8_t reason = w->reasons ? w->reasons[task] : NEED_NOT;
+    if (reason == NEED_NOT || reason >= NEED_KINDS)
         return NULL;
     return need_name((enum need)reason);
 }

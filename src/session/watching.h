@@ -44,6 +44,7 @@ struct watching {
     uint32_t *last;              /* per task: its last attempt plus 1; 0: none */
     uint8_t *reused, *skipped;   /* per task */
     uint8_t *state;              /* per task: enum watch_state */
+    uint8_t *reasons;            /* per task: enum need; NULL: not known */
     struct watch_sum all, *sums; /* sums: per family */
     now_tasks running;
     bool away;       /* it runs on agents */

@@ -67,6 +67,24 @@ static void put_neighbours(const struct watching *w, const struct workflow *grap
     json_put_integer(j, "waits_for", left);
 }
 
+enum { FILES_AT_ONCE = 20 };
+
+/* The first of the files, and how many there are; what has no name was never a file. */
+static void put_files(const struct workflow *graph, const uint32_t *object, uint32_t n,
+                      const char *what, const char *how_many, struct json_writer *j)
+{
+    uint32_t named = 0;
+    json_write_key(j, what);
+    json_write_array(j);
+    for (uint32_t i = 0; i < n; i++) {
+        str_id name = graph->object_name[object[i]];
+        if (name && named++ < FILES_AT_ONCE)
+            json_write_string(j, workflow_text(graph, name));
+    }
+    json_write_end_array(j);
+    json_put_integer(j, how_many, named);
+}
+
 /* Nothing but a free core, or memory, or another of its kind holds it up: what it reads is there. */
 static bool task_is_ready(const struct watching *w, const struct workflow *graph, uint32_t task)
 {
@@ -221,6 +239,10 @@ static void task_of_watch(struct weft_watch *w, const struct request *r, struct 
         json_put_string(&j, "command", strbuf_text(&command));
         strbuf_free(&command);
         put_neighbours(&w->model, graph, task, &j);
+        put_files(graph, graph->in_object + graph->in_off[task],
+                  graph->in_off[task + 1] - graph->in_off[task], "reads", "reads_all", &j);
+        put_files(graph, graph->out_object + graph->object_off[task],
+                  graph->object_end[task] - graph->object_off[task], "makes", "makes_all", &j);
     }
     json_write_end_object(&j);
 }

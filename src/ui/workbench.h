@@ -33,6 +33,7 @@ void workbench_include_wires(struct weft_edit *e, const struct weft_workflow *w,
                              workbench_wires *wires);
 
 /* workbench_places.c: where a box stands and how large it is. */
+enum { BOX_WIDTH = 204, BOX_COLUMN = BOX_WIDTH + 76 }; /* two names of 12 letters, and a gap */
 struct box_place {
     uint32_t column;
     double y, height;

@@ -7,7 +7,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { BOX_HEAD = 48, BOX_PORT = 22, BOX_GAP = 34 };
+enum {
+    BOX_HEAD = 48,
+    BOX_PORT = 22,
+    BOX_GAP = 34,
+    STRIP_FROM = 4000, /* pixels: what is higher shows no names in any window */
+};
 
 /* As the page draws it; the layout must know before. */
 static double box_height(unsigned in, unsigned out)
@@ -90,6 +95,37 @@ static void places_apart(struct box_place *at, size_t n)
     free(free_from);
 }
 
+/* What is too high to be read is cut into strips, which stand side by side, about twice as wide as high, as the canvas is: hundreds of
+ * boxes above each other would be a line that says nothing.
+ *
+ *     ┌ 1 ┬ 2 ┐             ┌ 1 ┬ 2 ┐   ┌ 1 ┬ 2 ┐
+ *     │ a │ b │             │ a │ b │   │ e │ f │
+ *     │ c │ d │    ──▶      │ c │ d │   │ g │ h │
+ *     │ e │ f │             └───┴───┘   └───┴───┘
+ *     │ g │ h │
+ *     └───┴───┘ */
+static void places_in_strips(struct box_place *at, size_t n)
+{
+    double top = INFINITY, end = -INFINITY;
+    uint32_t columns = 0;
+    for (size_t i = 0; i < n; i++) {
+        top = fmin(top, at[i].y);
+        end = fmax(end, at[i].y + at[i].height + BOX_GAP);
+        columns = at[i].column >= columns ? at[i].column + 1 : columns;
+    }
+    columns += columns > 1; /* wires lead out of the last one */
+    double strips =
+        end - top < STRIP_FROM ? 1 : floor(sqrt(2 * (end - top) / (columns * BOX_COLUMN)));
+    double height = (end - top) / fmax(strips, 1);
+    for (size_t i = 0; i < n && strips > 1; i++) {
+        double strip = floor((at[i].y - top) / height);
+        at[i].column += (uint32_t)strip * columns;
+        at[i].y -= strip * height;
+    }
+    if (strips > 1)
+        places_apart(at, n);
+}
+
 struct box_place *workbench_places(struct weft_edit *e, const struct weft_workflow *w,
                                    const workbench_wires *wires, size_t tasks)
 {
@@ -100,8 +136,10 @@ struct box_place *workbench_places(struct weft_edit *e, const struct weft_workfl
         n++;
     struct box_place *at = mem_new_zero(struct box_place, n + 1);
     double below = places_of_tasks(e, at, tasks);
-    if (n == tasks)
+    if (n == tasks) {
+        places_in_strips(at, n);
         return at;
+    }
     for (size_t k = 0; weft_edit_at(e, include, k, &key) && tasks + k < n; k++)
         at[tasks + k] =
             (struct box_place){.y = below,
@@ -113,5 +151,6 @@ struct box_place *workbench_places(struct weft_edit *e, const struct weft_workfl
             at[k].column = (uint32_t)(k - tasks);
     }
     places_apart(at, n);
+    places_in_strips(at, n);
     return at;
 }

@@ -7,8 +7,11 @@
  *          light
  *
  * Nothing is decided here: places come from workbench_places.c, lights from a dry run. */
+#include "api/inside.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/pool.h"
+#include "report/kinds.h"
 #include "ui/handlers.h"
 #include "ui/laboratory.h"
 #include "ui/workbench.h"
@@ -18,8 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { BOX_WIDTH = 204, COLUMN_GAP = 76 }; /* two names of 12 letters, and a gap */
 
 /* ---- problems ---- */
 
@@ -42,13 +43,54 @@ static void put_problem(struct json_writer *j, const char *file, const char *tex
 
 /* ---- boxes ---- */
 
-/* Of the workflow as it is read: a family's members are counted, not guessed. */
-static uint32_t box_count(const struct weft_workflow *w, const char *name)
+/* What the workflow, as it is read, has of each box: a family's members are counted, not guessed, and colours are those of its runs and
+ * plans; a box of several kinds has that of its first. A task counts for every beginning of its name that may be a box
+ * (workbench_is_of()), so that one walk over the tasks finds all. */
+struct box_fact {
+    uint32_t count, colour;
+};
+
+struct box_facts {
+    struct intern names;
+    ARRAY(struct box_fact) of; /* per name */
+    bool known;                /* false: the workflow cannot be read */
+};
+
+static void box_fact_add(struct box_facts *f, const char *name, size_t n, uint32_t colour)
 {
-    uint32_t count = 0;
-    for (uint32_t t = 0; w && t < weft_workflow_tasks(w); t++)
-        count += workbench_is_of(weft_workflow_task_name(w, t), name);
-    return count;
+    uint32_t at = intern_number(&f->names, name, n);
+    struct box_fact first = {0, colour};
+    if (at == f->of.n)
+        array_push(&f->of, first);
+    f->of.at[at].count++;
+}
+
+static void box_facts_take(struct box_facts *f, const struct weft_workflow *w)
+{
+    struct kinds kinds;
+    *f = (struct box_facts){.known = w != NULL};
+    intern_init(&f->names);
+    if (!w)
+        return;
+    kinds_of_record(&kinds, inside_workflow(w));
+    for (uint32_t t = 0; t < weft_workflow_tasks(w); t++) {
+        const char *name = weft_workflow_task_name(w, t);
+        size_t n = 0;
+        for (; name[n]; n++)
+            if (name[n] == '@' || name[n] == '/')
+                box_fact_add(f, name, n, kinds.colour[t]);
+        box_fact_add(f, name, n, kinds.colour[t]);
+    }
+    kinds_free(&kinds);
+}
+
+static void put_facts(struct json_writer *j, const struct box_facts *f, const char *name)
+{
+    uint32_t at = intern_find(&f->names, name, strlen(name));
+    bool found = at != UINT32_MAX;
+    json_put_integer(j, "count", found ? f->of.at[at].count : !f->known);
+    if (found)
+        json_put_integer(j, "colour", f->of.at[at].colour);
 }
 
 /* In the order of the text: the form shows them as the author wrote them. */
@@ -84,20 +126,20 @@ static void put_ports(struct json_writer *j, struct weft_edit *e, size_t task)
 
 /* The members that boxes of tasks and of included workflows share. */
 static void put_box(struct json_writer *j, const char *name, uint32_t line, uint32_t last,
-                    int64_t count, struct box_place at)
+                    const struct box_facts *facts, struct box_place at)
 {
     json_put_string(j, "name", name);
     json_put_integer(j, "line", line);
     json_put_integer(j, "last", last);
-    json_put_integer(j, "count", count);
-    json_put_number(j, "x", (double)at.column * (BOX_WIDTH + COLUMN_GAP));
+    put_facts(j, facts, name);
+    json_put_number(j, "x", (double)at.column * BOX_COLUMN);
     json_put_number(j, "y", at.y);
     json_put_number(j, "width", BOX_WIDTH);
     json_put_number(j, "height", at.height);
 }
 
 static void put_includes(struct json_writer *j, struct weft_edit *e, const struct weft_workflow *w,
-                         const struct box_place *at)
+                         const struct box_facts *facts, const struct box_place *at)
 {
     static const char *const include[] = {"include", NULL};
     struct weft_edit_key key, part;
@@ -105,7 +147,7 @@ static void put_includes(struct json_writer *j, struct weft_edit *e, const struc
         char *name = mem_copy_string(key.key);
         bool alone = !key.yaml; /* the file's name, and nothing else */
         json_write_object(j);
-        put_box(j, name, key.line, key.line, w ? (int64_t)box_count(w, name) : 1, at[k]);
+        put_box(j, name, key.line, key.line, facts, at[k]);
         json_put_bool(j, "include", true);
         json_put_bool(j, "alone", alone);
         json_write_key(j, "keys");
@@ -128,19 +170,22 @@ static void put_boxes(struct json_writer *j, struct weft_edit *e, const struct w
                       const workbench_wires *wires, size_t tasks)
 {
     struct weft_edit_task task;
+    struct box_facts facts;
     struct box_place *at = workbench_places(e, w, wires, tasks);
+    box_facts_take(&facts, w);
     json_write_key(j, "tasks");
     json_write_array(j);
     for (size_t i = 0; weft_edit_task(e, i, &task); i++) {
         json_write_object(j);
-        put_box(j, task.name, task.line, task.last, w ? (int64_t)box_count(w, task.name) : 1,
-                at[i]);
+        put_box(j, task.name, task.line, task.last, &facts, at[i]);
         put_keys(j, e, i);
         put_ports(j, e, i);
         json_write_end_object(j);
     }
-    put_includes(j, e, w, at + tasks);
+    put_includes(j, e, w, &facts, at + tasks);
     json_write_end_array(j);
+    array_free(&facts.of);
+    intern_free(&facts.names);
     free(at);
 }
 

@@ -3,7 +3,7 @@
  * windows, dark and light, and in the dark on a laptop. Speaks TAP. */
 import { execFileSync } from "node:child_process";
 import path from "node:path";
-import { accessible, comes, laboratory, ok, shot, test, until, weft } from "./support.mjs";
+import { accessible, comes, laboratory, ok, settled, shot, test, until, weft } from "./support.mjs";
 
 const lab = laboratory("again");
 const box = (page, name) => page.locator(`[data-box="${name}"]`);
@@ -85,7 +85,7 @@ async function wide(page, origin) {
         for (const view of ["#workbench?file=table.yaml", "#run", "#run?run=2&task=0", "#plan?flow=table.yaml&on=2", "#experiments", "#database?run=1", "#cluster"]) {
             await page.goto(`${origin}/${view}`);
             await page.locator("main .card, main .workbench, main section").first().waitFor();
-            await page.waitForTimeout(200);
+            await settled(page);
             await accessible(page, `${view} in a window of ${width} x ${height}, ${colorScheme}`);
         }
     }

@@ -35,6 +35,11 @@ await test(lab, async ({ context }) => {
     await page.goto(url);
     await page.goto(`${origin}/#run?run=1`);
     await comes(page.getByText("2 at once, 0 of 7 tasks over"), "a run on agents is watched");
+    await page.goto(`${origin}/#cluster`);
+    await page.getByRole("link", { name: /^Agents of run \d+ of this folder$/ }).click();
+    await comes(page.getByText("2 agents up"), "its agents are one click from the Cluster view");
+    await page.goto(`${origin}/#run?run=1`);
+    await comes(page.getByText("2 at once, 0 of 7 tasks over"), "and it is looked at again");
     touch("both");
     await comes(page.getByRole("row", { name: /left\.bin|right\.bin/ }).first(), "data that went between agents is listed by name");
     await comes(page.getByRole("region", { name: "data between nodes" }).getByRole("row", { name: /node \d node \d 1 / }).first(), "and summed up by nodes");

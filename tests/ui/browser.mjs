@@ -54,6 +54,43 @@ async function run(page) {
     await comes(page.locator(".counts .state.done"), "it ends well");
 }
 
+// Names of workflows, tasks, files, nodes, parameters, experiments and notes that would be elements, were they ever taken for HTML: as they
+// stand, in every view that shows them.
+async function hostile(page) {
+    const bad = (n) => `<img src=x onerror=alert(${n})>`;
+    writeFileSync(join(work, "swept.yaml"), `weft: 1\nname: "${bad(3)}"\nparameters: { p: "${bad(4)}" }\ntasks:\n  "${bad(5)}": { run: "echo 'score 1' > {out}; echo '${bad(6)} {p}' >> {out}", out: "${bad(7)}.txt" }\n`);
+    writeFileSync(join(work, "tried.yaml"), `weft: 1\nexperiment: "${bad(8)}"\nworkflow: swept.yaml\nsubstitute:\n  "s": { parameter: p, by: ["${bad(9)}", "${bad(10)}"] }\n`);
+    writeFileSync(join(work, "nodes.yaml"), `weft: 1\nnodes:\n  - { name: "${bad(11)}", cores: 1 }\n`);
+    const views = [
+        ["#workbench?file=swept.yaml", page.locator("text.name").filter({ hasText: "<img" })],
+        ["#plan?flow=swept.yaml&on=nodes.yaml&with=heft", page.locator(".machine").getByText(bad(11))],
+        ["#experiments?file=tried.yaml", page.getByRole("heading", { name: bad(8) })],
+        ["#run?flow=swept.yaml", page.getByRole("button", { name: "▶ Run" })],
+    ];
+    for (const [view, shown] of views) {
+        await page.goto(new URL(`/${view}`, page.url()).href);
+        await comes(shown, `hostile names are text in ${view}`);
+        ok((await page.locator("img[src=x]").count()) === 0, "and no elements");
+    }
+    await page.getByRole("button", { name: "▶ Run" }).click();
+    await comes(page.locator(".counts .state.done"), "they run");
+    await comes(page.getByRole("heading", { name: bad(3) }), "a run of that name");
+    await page.getByRole("region", { name: "list of tasks" }).getByRole("button", { name: bad(5) }).click();
+    await page.getByRole("button", { name: `${bad(7)}.txt` }).click();
+    await comes(page.locator("section.behind pre").getByText(bad(6)), "and what it has written, behind a click");
+    const run = new URL(page.url()).hash.match(/run=(\d+)/)[1];
+    await page.goto(new URL(`/#database?run=${run}`, page.url()).href);
+    await page.getByLabel("its text").fill(bad(12));
+    await page.getByRole("button", { name: "Say" }).click();
+    await comes(page.getByText(bad(12)), "a note in the Database");
+    await page.locator("summary", { hasText: /file/ }).first().click();
+    await page.getByRole("link", { name: `${bad(7)}.txt` }).click();
+    await comes(page.getByRole("cell", { name: bad(5) }), "the lineage of a file");
+    await page.goto(new URL(`/#database?before=1&after=${run}`, page.url()).href);
+    await comes(page.getByText(bad(5)).first(), "and two runs beside each other");
+    ok((await page.locator("img[src=x]").count()) === 0, "all of them text");
+}
+
 // Serious and critical findings alone: the rest is taste.
 async function accessible(page, view) {
     await page.evaluate(axe).catch(() => {});
@@ -84,8 +121,9 @@ try {
     ok(!page.url().includes("token"), "the token leaves the address");
     await comes(page.getByRole("navigation", { name: "views" }), "the page opens");
     await run(page);
+    await hostile(page);
     const views = await page.locator("nav[aria-label=views] a").evaluateAll((all) => all.map((a) => a.getAttribute("href")));
-    for (const view of [...views, "#run?run=2&task=0", "#database?run=2"]) {
+    for (const view of [...views, "#run?run=2&task=0", "#database?run=2", "#plan?flow=swept.yaml&on=nodes.yaml&with=heft", "#experiments?file=tried.yaml", "#workbench?file=swept.yaml"]) {
         await page.goto(new URL(`/${view}`, page.url()).href);
         await page.locator("main").waitFor({ timeout: patience });
         await accessible(page, view);

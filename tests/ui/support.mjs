@@ -63,6 +63,10 @@ export async function browse(size = { width: 1400, height: 900 }, more = []) {
     const wrong = [];
     context.on("page", (page) => {
         page.setDefaultTimeout(patience);
+        const asked = new Set(); /* and not answered; events never are */
+        page.on("request", (request) => request.url().includes("/api/events") || asked.add(request));
+        for (const over of ["requestfinished", "requestfailed"]) page.on(over, (request) => asked.delete(request));
+        page.asked = asked;
         page.on("pageerror", (error) => wrong.push(error.stack ?? String(error)));
         page.on("dialog", (dialog) => (wrong.push(dialog.message()), dialog.dismiss()));
         page.on("request", (request) => {
@@ -71,6 +75,11 @@ export async function browse(size = { width: 1400, height: 900 }, more = []) {
         });
     });
     return { browser, context, wrong };
+}
+
+/* Until a view has all its answers and is drawn, however long that takes. */
+export async function settled(page) {
+    for (let calm = 0; calm < 3; calm = page.asked.size ? 0 : calm + 1) await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 10))));
 }
 
 const axe = () => fs.readFileSync(need.resolve("axe-core/axe.min.js"), "utf8");

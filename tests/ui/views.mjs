@@ -3,7 +3,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { accessible, comes, laboratory, ok, shot, test, until, weft } from "./support.mjs";
+import { accessible, comes, laboratory, ok, settled, shot, test, until, weft } from "./support.mjs";
 
 const lab = laboratory("views");
 const box = (page, name) => page.locator(`[data-box="${name}"]`);
@@ -215,6 +215,111 @@ tasks:
     await shot(page, "bench");
 }
 
+/* A wire is a thing of its own: pressed, told, cut. */
+async function wires(page, origin) {
+    const text = "weft: 1\ntasks:\n  a: { run: 'echo > {out}', out: a.txt }\n  b: { run: 'cp {in} {out}', in: a.txt, out: b.txt }\n  c: { run: 'true', in: b.txt, after: [a, b], when: 'size({in}) > 0' }\n  d: { run: 'true', after: c }\n";
+    lab.write("wired.yaml", text);
+    await page.goto(`${origin}/#workbench?file=wired.yaml`);
+    await box(page, "d").waitFor();
+    ok((await page.locator("[data-wire]").count()) === 5, "files and orders are wires");
+    await comes(box(page, "c").locator(".when"), "a condition has its sign");
+    ok(/only when size\({in}\) > 0/.test(await box(page, "c").getAttribute("aria-label")), "and is told to who does not see it");
+    /* a press in the middle of the curve */
+    const press = async (name, order) => {
+        const at = await page.locator(`[data-wire="${name}"]`).filter({ has: page.locator(order ? ".order" : ".wire:not(.order)") }).locator(".grip").evaluate((path) => {
+            const p = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
+            return [p.x, p.y + 2]; /* beside it, as hands do */
+        });
+        await page.mouse.click(...at);
+        await page.getByRole("heading", { name: "Wire", exact: true }).waitFor();
+    };
+    const panel = page.getByRole("complementary", { name: "inspector" });
+    await press("a b", false);
+    await comes(panel.getByText("a.txt"), "a press on a wire says what it carries");
+    await panel.getByRole("button", { name: "Its data" }).click();
+    await comes(page.getByRole("region", { name: "data of a.txt" }), "leads to its data");
+    await accessible(page, "a wire that is chosen");
+    await page.keyboard.press("Delete");
+    await until(() => !/in: a\.txt/.test(lab.read("wired.yaml")), "Delete cuts it");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await until(() => lab.read("wired.yaml") === text, "and undo lays it again");
+    await press("b c", true);
+    await comes(panel.getByText("An order without a file"), "an order is told as that");
+    await panel.getByRole("button", { name: "Cut it" }).click();
+    await until(() => /after: \[\s*a\s*\]/.test(lab.read("wired.yaml")) && /in: b\.txt/.test(lab.read("wired.yaml")), "and cut alone, with the others as they were", lab.read("wired.yaml"));
+    await press("c d", true);
+    await panel.getByRole("button", { name: "c", exact: true }).click();
+    await comes(page.getByRole("heading", { name: "c", exact: true }), "from a wire one comes to its ends");
+    await press("c d", true);
+    await page.keyboard.press("Delete");
+    await until(() => /d: { run: 'true' ?}/.test(lab.read("wired.yaml")), "the only order goes with its key", lab.read("wired.yaml"));
+}
+
+/* A kind's colour is one everywhere: at its box (that of a sub-workflow, too), beside its lines, in the run and in the plan. */
+async function colours(page, origin) {
+    lab.write("lib/two.yaml", 'weft: 1\ntasks:\n  x: { run: "echo 1 > {out}", out: x1.txt }\n  y: { run: "cat {in} > {out}", in: x1.txt, out: y1.txt }\n');
+    lab.write("kinds.yaml", `weft: 1\ntasks:\n  first: { run: "echo 1 > {out}", out: k1.txt }\n  inner: { flow: lib/two.yaml }\n${[1, 2].map((i) => `  last_${i}: { run: "cat {in} > {out}", in: k1.txt, out: l${i}.txt }\n`).join("")}  big: { kind: special, run: "cat {in} > {out}", in: k1.txt, out: l3.txt }\n`);
+    run("kinds.yaml");
+    await page.goto(`${origin}/#run`);
+    await page.getByRole("link", { name: /kinds/ }).first().click();
+    await page.locator(".bars li").nth(4).waitFor();
+    const ran = Object.fromEntries(await page.locator(".bars li").evaluateAll((all) => all.map((li) => [li.querySelector(".name").textContent, getComputedStyle(li.querySelector(".swatch")).backgroundColor])));
+    await page.goto(`${origin}/#workbench?file=kinds.yaml`);
+    await box(page, "big").waitFor();
+    const boxes = Object.fromEntries(await page.locator("[data-box]").evaluateAll((all) => all.map((g) => [g.dataset.box, getComputedStyle(g.querySelector("rect[fill]")).fill])));
+    const both = [[ran.first, boxes.first], [ran["inner/x"], boxes.inner], [ran.last, boxes.last_1], [ran.last, boxes.last_2], [ran.big, boxes.big]];
+    ok(new Set(Object.values(ran)).size === 5 && both.every(([a, b]) => a === b), "boxes have the colours of the run, with a sub-workflow among them", JSON.stringify([ran, boxes]));
+    const stripes = await page.locator(".editor pre span").evaluateAll((all) => all.map((line) => getComputedStyle(line).borderRightColor));
+    ok(stripes[2] === ran.first && stripes[4] === ran.last && stripes[6] === ran.big, "and so have their lines", String(stripes));
+    const plan = await page.evaluate(async () => (await fetch("/api/plan?flow=kinds.yaml&on=2&with=heft")).json());
+    const numbers = Object.fromEntries(plan.placements.name.map((name, i) => [name, plan.placements.colour[i]]));
+    const found = await page.evaluate(async () => (await (await fetch("/api/workbench/flow?file=kinds.yaml")).json()).tasks.map((t) => [t.name, t.colour]));
+    ok(found.every(([name, colour]) => numbers[name === "inner" ? "inner/x" : name] === colour), "and the plan", JSON.stringify([numbers, found]));
+}
+
+/* Hundreds of single boxes stand in strips, so that something is seen of them, and no button does the contrary of what it says. */
+async function strips(page, origin) {
+    lab.write("wide.yaml", `weft: 1\ntasks:\n${Array.from({ length: 300 }, (_, i) => `  a${i}: { work: 1 }\n  b${i}: { work: 1, after: a${i} }\n`).join("")}`);
+    await page.goto(`${origin}/#workbench?file=wide.yaml`);
+    await box(page, "b299").waitFor({ state: "attached" });
+    const seen = () => page.locator("[data-box] rect.card").evaluateAll((all) => {
+        const at = all.map((r) => [Number(r.getAttribute("x")), Number(r.getAttribute("y"))]), range = (i) => Math.max(...at.map((p) => p[i])) - Math.min(...at.map((p) => p[i]));
+        return { wide: range(0), high: range(1), apart: new Set(at.map(String)).size, shown: all[0].getBoundingClientRect().width };
+    });
+    const first = await seen();
+    ok(first.wide > first.high && first.wide < 4 * first.high && first.apart === 600, "600 boxes of two levels are about as wide as the canvas, and none covers another", JSON.stringify(first));
+    ok(first.shown > 5, "so that each is seen", String(first.shown));
+    const left = async (name) => Number(await box(page, name).locator("rect.card").getAttribute("x"));
+    ok((await left("b7")) > (await left("a7")) && (await left("b299")) > (await left("a299")), "what comes after stands to the right");
+    await page.getByRole("button", { name: "zoom out" }).click();
+    await settled(page);
+    ok((await seen()).shown <= first.shown, "zooming out makes nothing larger");
+    await page.getByRole("button", { name: "zoom in" }).click();
+    await until(async () => (await seen()).shown > first.shown * 1.1, "and zooming in does");
+}
+
+/* From a task of a run to its data, and to why it ran, also when another run came since. */
+async function told(page, origin) {
+    lab.write("told.yaml", 'weft: 1\ntasks:\n  make: { run: "echo name,size > {out}; echo a,17 >> {out}", out: told.csv }\n  read: { run: "cat {in} > {out}", in: told.csv, out: told.txt }\n');
+    run("told.yaml");
+    lab.write("since.yaml", 'weft: 1\ntasks:\n  since: { run: "true" }\n');
+    run("since.yaml");
+    await page.goto(`${origin}/#run`);
+    await page.getByRole("link", { name: /told/ }).first().click();
+    await page.getByRole("region", { name: "list of tasks" }).getByRole("button", { name: "read", exact: true }).click();
+    const task = page.getByRole("region", { name: "task read", exact: true });
+    await comes(task.locator(".facts div", { hasText: "why it ran" }).getByText("input will change"), "why a task ran is known when another run came since");
+    await task.getByRole("button", { name: "told.csv" }).click();
+    await comes(task.getByRole("region", { name: "data of told.csv" }).getByRole("cell", { name: "17" }), "what it read is behind a click");
+    ok(/\d+ B · [0-9a-f]{12}/.test(await task.getByRole("region", { name: "data of told.csv" }).innerText()), "with its size and digest");
+    ok(page.url().includes("data=told.csv"), "and stands in the address");
+    await accessible(page, "a task with its data");
+    await shot(page, "task-data");
+    await task.getByRole("button", { name: "told.txt" }).click();
+    await task.getByRole("region", { name: "data of told.txt" }).getByRole("link", { name: "Where it comes from" }).click();
+    await comes(page.getByRole("heading", { name: "Where told.txt comes from" }), "so is where it comes from");
+}
+
 /* Each task its own light, while a run goes on. */
 async function lights(page, origin) {
     lab.write("slow.yaml", 'weft: 1\ntasks:\n  first: { run: "echo 1 > {out}", out: one.txt }\n  wait: { run: "while [ ! -e {go} ]; do sleep 0.1; done; cp {in} {out}", in: one.txt, out: two.txt }\n  last: { run: "cp {in} {out}", in: two.txt, out: three.txt }\nparameters: { go: "' + path.join(lab.work, "go") + '" }\n');
@@ -350,6 +455,8 @@ async function experiments(page, origin) {
     await page.getByRole("button", { name: /^total/ }).click();
     await until(async () => /^3/.test((await page.locator("section[aria-label=values] tbody tr").first().textContent()) ?? ""), "Experiments: sorted by a click on a head, downwards by a second one");
     await until(async () => (await page.locator("section[aria-label=plot] svg").first().locator("path.line").count()) === 2 && (await page.locator("section[aria-label=plot] svg").first().locator("path.point").count()) === 6, "Experiments: a plot over one factor, a line for each choice of the other");
+    await comes(page.locator(".multiples pre", { hasText: /^total 1/ }).first(), "Experiments: results stand side by side");
+    ok((await page.locator(".multiples pre").first().evaluate((pre) => parseFloat(getComputedStyle(pre).fontSize))) > 11, "Experiments: a text of short lines is large enough to be read");
     await accessible(page, "the Experiments view");
 }
 
@@ -474,10 +581,14 @@ async function phone(context, origin) {
         await small.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         await small.goto(`${origin}/${view}`);
         await small.locator("main .card, main .workbench, main section").first().waitFor();
-        await small.waitForTimeout(300);
+        await settled(small);
         if (colorScheme === "dark") ok(await small.evaluate(() => document.documentElement.scrollWidth <= 360), `on a phone ${view} is not wider than it`);
         await accessible(small, `${view} on a phone, ${colorScheme}`);
     }
+    await small.goto(`${origin}/#database?before=1&after=2`);
+    const names = small.locator("td.names:first-child, td.names:nth-child(2)");
+    await names.first().waitFor();
+    ok((await names.evaluateAll((all) => all.filter((td) => td.getBoundingClientRect().width < 90).length)) === 0, "on a phone names in tables are not broken letter by letter");
     await small.close();
 }
 
@@ -513,6 +624,10 @@ await test(lab, async ({ context }) => {
     await around(page, origin);
     await again(page, origin);
     await bench(page, context, origin);
+    await wires(page, origin);
+    await colours(page, origin);
+    await strips(page, origin);
+    await told(page, origin);
     await lights(page, origin);
     await plan(page, origin);
     await plans(page, origin);

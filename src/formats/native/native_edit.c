@@ -62,12 +62,11 @@ static bool ports_of_list(const struct yaml_edit *e, yaml_ref v, struct yaml_pat
     return true;
 }
 
-bool edit_ports(const struct yaml_edit *e, const char *task, bool out, edit_port_found found,
-                void *context)
+/* `v`: what stands at the place. */
+static bool ports_at(const struct yaml_edit *e, yaml_ref v, struct yaml_path place,
+                     edit_port_found found, void *context)
 {
     const struct yaml *y = &e->y;
-    struct yaml_path place = path_below(task_path(task), out ? "out" : "in");
-    yaml_ref v = yaml_edit_find(e, &place);
     if (v == YAML_NONE || yaml_is_null(y, v))
         return true;
     if (yaml_type(y, v) != YAML_MAPPING || yaml_get(y, v, "name") != YAML_NONE)
@@ -77,6 +76,21 @@ bool edit_ports(const struct yaml_edit *e, const char *task, bool out, edit_port
                            context))
             return false;
     return true;
+}
+
+bool edit_ports(const struct yaml_edit *e, const char *task, bool out, edit_port_found found,
+                void *context)
+{
+    struct yaml_path place = path_below(task_path(task), out ? "out" : "in");
+    return ports_at(e, yaml_edit_find(e, &place), place, found, context);
+}
+
+bool edit_ports_of(const struct yaml_edit *e, yaml_ref task, bool out, edit_port_found found,
+                   void *context)
+{
+    const char *key = out ? "out" : "in";
+    struct yaml_path place = path_below(task_path(yaml_text(&e->y, task, NULL)), key);
+    return ports_at(e, yaml_get(&e->y, yaml_value(task), key), place, found, context);
 }
 
 /* The place of a file in a task's `in` or `out`. */

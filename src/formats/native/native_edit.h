@@ -14,6 +14,9 @@ struct edit_port {
 typedef bool (*edit_port_found)(void *context, const struct edit_port *port);
 bool edit_ports(const struct yaml_edit *e, const char *task, bool out, edit_port_found found,
                 void *context);
+/* The same for who has the task's key (a node below `tasks`), and need not look for it. */
+bool edit_ports_of(const struct yaml_edit *e, yaml_ref task, bool out, edit_port_found found,
+                   void *context);
 
 /* Tasks of another text, with the parameters and lists that they name. Names that are taken get a number:
  * tasks, files that are made, and parameters whose value differs (`own`: parameters in any case). `names`

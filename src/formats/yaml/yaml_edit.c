@@ -152,6 +152,7 @@ static void text_reread(struct yaml_edit *e)
     struct error ignored = {0};
     yaml_free(&e->y);
     yaml_load_marked(&e->y, e->file, strbuf_text(&e->text), e->text.n, &ignored);
+    e->readings++;
 }
 
 /* The patch holds: it can be undone, and what was undone before is forgotten. */
@@ -204,6 +205,7 @@ bool edit_patch(struct yaml_edit *e, size_t at, size_t removed, const struct str
     patch_keep(e, at, removed, strbuf_text(text), text->n);
     yaml_free(&e->y);
     e->y = y;
+    e->readings++;
     return true;
 }
 

@@ -18,8 +18,9 @@ struct yaml_patch {
 
 struct yaml_edit {
     struct strbuf text;
-    struct yaml y; /* what it says, marked */
-    char *file;    /* for messages */
+    struct yaml y;     /* what it says, marked */
+    uint32_t readings; /* of the text: what was found in `y` holds as long as this does */
+    char *file;        /* for messages */
     ARRAY(struct yaml_patch) patches;
     size_t done;   /* patches that hold; those behind were undone */
     uint32_t step; /* of the next patch */
