@@ -37,6 +37,13 @@ ends_weft() { # function, status, what is said, what that means
     ok $? "the next run goes on"
 }
 ends_weft leaves 1 "called exit()" "a function that calls exit() does not make a run that is done"
+ends_weft leaves_at_once 1 "called _exit()" "nor does one that calls _exit()"
+ends_weft leaves_its_thread 1 "called pthread_exit()" "one that ends its thread does not let the run wait for ever"
+flow ""
+sed -i "s/:leaves/:forks/" flow.yaml
+rm -rf .weft
+run && [ ! -s err ]
+ok $? "children of a function may end as they like"
 
 # ---- a crash ----
 ends_weft crashes 134 "crashed (SIGABRT)" "one that crashes is named before weft dies of it"

@@ -4,8 +4,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int nothing(const struct weft_task *task);
@@ -26,6 +28,9 @@ int asks_again(const struct weft_task *task);
 int writes_to_input(const struct weft_task *task);
 int asks_twice(const struct weft_task *task);
 int leaves(const struct weft_task *task);
+int leaves_at_once(const struct weft_task *task);
+int leaves_its_thread(const struct weft_task *task);
+int forks(const struct weft_task *task);
 int crashes(const struct weft_task *task);
 int reads_or_not(const struct weft_task *task);
 
@@ -226,6 +231,36 @@ int leaves(const struct weft_task *task)
 {
     if (task->number != UINT32_MAX)
         exit(0);
+    return 0;
+}
+
+int leaves_at_once(const struct weft_task *task)
+{
+    (void)task;
+    _exit(0);
+}
+
+int leaves_its_thread(const struct weft_task *task)
+{
+    (void)task;
+    pthread_exit(NULL);
+}
+
+/* Its children end as they like. */
+int forks(const struct weft_task *task)
+{
+    (void)task;
+    for (int how = 0; how < 2; how++) {
+        int status = 0;
+        pid_t child = fork();
+        if (child == 0 && how)
+            exit(5);
+        if (child == 0)
+            _exit(5);
+        if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
+            WEXITSTATUS(status) != 5)
+            return 1;
+    }
     return 0;
 }
 
