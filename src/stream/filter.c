@@ -259,8 +259,39 @@ static void filter_names(struct filter *f, const struct workflow *w, uint32_t ta
 /* ---- opening ---- */
 
 /* Keys of a task that mean something to `weft run` and nothing here. */
-static const char *filter_foreign_key(const struct workflow *w, uint32_t task, bool command)
+static bool filter_can_do_without(const struct workflow *w, uint32_t task)
 {
+    bool any = false;
+    for (uint32_t i = w->in_optional ? w->in_off[task] : 0;
+         w->in_optional && i < w->in_off[task + 1]; i++)
+        any |= w->in_optional[i];
+    return any;
+}
+
+/* What rounds end with has a kind of its own (formats/native). */
+static bool filter_is_repeated(const struct workflow *w, uint32_t task)
+{
+    const char *part = w->kind[task] ? strrchr(workflow_text(w, w->kind[task]), '/') : NULL;
+    return part && strcmp(part, "/last") == 0;
+}
+
+static const char *filter_foreign_key(const struct workflow *w, uint32_t task, bool command,
+                                      bool waits)
+{
+    if (filter_is_repeated(w, task))
+        return "repeat";
+    if (filter_can_do_without(w, task))
+        return "optional";
+    if (!waits && w->needs && w->needs[task])
+        return "needs";
+    if (!waits && w->asks && w->asks[task])
+        return "resources";
+    if (command && w->flags[task] & TASK_IN_PLACE)
+        return "sandbox";
+    if (command && w->flags[task] & TASK_KEEP)
+        return "keep";
+    if (!waits && w->flags[task] & TASK_KEEPS_RESULTS)
+        return "results";
     if (w->when && w->when[task])
         return "when";
     if (w->nodes && w->nodes[task] > 1)
@@ -292,7 +323,8 @@ static bool filter_check(const struct filter *f, const struct workflow *w, uint3
 {
     const char *file = w->file ? workflow_text(w, w->file) : NULL;
     size_t line = w->line ? w->line[task] : 0;
-    const char *key = filter_foreign_key(w, task, f->kind == DUTY_STAYS || f->kind == DUTY_PROGRAM);
+    const char *key = filter_foreign_key(w, task, f->kind == DUTY_STAYS || f->kind == DUTY_PROGRAM,
+                                         f->kind == DUTY_WAITS);
     if (key)
         return error_at(err, file, line,
                         "task '%s': `%s` is for runs; a stream does not do it: leave it out",
@@ -341,11 +373,28 @@ static bool filter_open(struct filters *all, struct filter *f, const struct work
     return filter_command_words(f, w, task, err);
 }
 
+/* What belongs to no task. */
+static bool filters_check(const struct workflow *w, struct error *err)
+{
+    const char *file = w->file ? workflow_text(w, w->file) : NULL;
+    for (int i = 0; i < WORKFLOW_HOOKS; i++)
+        if (w->hook[i])
+            return error_at(err, file, 0,
+                            "`hooks` are for runs; a stream does not run them: leave them out");
+    if (w->future)
+        return error_at(err, file, 0,
+                        "some of its tasks become known when others are done, which is for runs: a "
+                        "stream has the same tasks for every item");
+    return true;
+}
+
 bool filters_open(struct filters *f, const struct workflow *w, const char *folder, uint32_t tries,
                   struct error *err)
 {
     *f = (struct filters){.n = w->ntasks, .folder = mem_copy_string(folder)};
     f->at = mem_new_zero(struct filter, w->ntasks + 1);
+    if (!filters_check(w, err))
+        return false;
     for (uint32_t t = 0; t < w->ntasks; t++)
         if (!filter_open(f, &f->at[t], w, t, tries, err))
             return false;

@@ -31,6 +31,9 @@ struct filters {
     uint32_t n;
     char *folder; /* where commands run and libraries are looked for */
     ARRAY(void *) libraries;
+    /* A line for people, from any thread; NULL: nobody listens. */
+    void (*say)(void *context, const char *text);
+    void *context;
 };
 /* Loads functions and makes commands ready; starts nothing. Tasks that say what a stream cannot do
  * are refused. */
@@ -51,6 +54,7 @@ struct station_port {
 struct station {
     pid_t pid; /* 0: none runs */
     uint32_t starts;
+    bool answered, reminded; /* it has ever answered; somebody was told that it does not */
     struct station_port *in, *out;
     char *folder; /* of a program: where its files stand */
 };

@@ -32,6 +32,7 @@
 
 enum { HEAD = 16, FIRST_OURS = 1000 };
 static const double look_again = 0.1; /* seconds between looks at `halt` */
+static const double long_silence = 5; /* until somebody is told; programs may be long in starting */
 
 /* ---- pipes ---- */
 
@@ -206,9 +207,27 @@ static uint32_t stays_watch(const struct filter *f, struct station *s, const str
     return n;
 }
 
+/* A program that knows nothing of frames may read on for ever. */
+static void stays_remind(const struct filters *all, const struct filter *f, struct station *s,
+                         const struct handling *h, double waited)
+{
+    char text[400];
+    if (!all->say || s->answered || s->reminded || waited < long_silence)
+        return;
+    s->reminded = true;
+    snprintf(
+        text, sizeof text,
+        "task '%s' has not answered its first item (%llu) for %g s: a command that stays answers "
+        "each item with a frame before it gets the next; `per_item: true` starts a program for "
+        "each item, with files",
+        f->name, (unsigned long long)h->item.number, long_silence);
+    all->say(all->context, text);
+}
+
 /* Tries first and waits then: an answer is often there by the time that all is written. */
-static enum filter_verdict stays_exchange(const struct filter *f, struct station *s,
-                                          struct handling *h, struct pollfd *polls)
+static enum filter_verdict stays_exchange(const struct filters *all, const struct filter *f,
+                                          struct station *s, struct handling *h,
+                                          struct pollfd *polls)
 {
     double began = clock_seconds();
     for (;;) {
@@ -230,6 +249,7 @@ static enum filter_verdict stays_exchange(const struct filter *f, struct station
         poll(polls, n, (int)ceil((left < look_again ? left : look_again) * 1000));
         if (atomic_load_explicit(h->halt, memory_order_relaxed) > 1)
             return FILTER_HALTED;
+        stays_remind(all, f, s, h, clock_seconds() - began);
     }
 }
 
@@ -259,9 +279,10 @@ enum filter_verdict filter_stays_run(const struct filters *all, const struct fil
     if (!polls)
         return FILTER_FAILED;
     stays_reset(f, s, h);
-    enum filter_verdict verdict = stays_exchange(f, s, h, polls);
+    enum filter_verdict verdict = stays_exchange(all, f, s, h, polls);
     (free)(polls);
     if (verdict == FILTER_DONE) {
+        s->answered = true;
         for (uint32_t i = 0; i < f->nout; i++) {
             h->out[i] = s->out[i].chunk;
             s->out[i].chunk = NULL;

@@ -454,6 +454,8 @@ static bool flow_fill(struct flow *f, struct error *err)
         !filters_open(&f->filters, o->workflow, o->folder ? o->folder : ".",
                       o->tries ? o->tries : USUAL_TRIES, err))
         return false;
+    f->filters.say = flow_say_line;
+    f->filters.context = f;
     if (o->plan)
         f->costs = costs_lenient(o->workflow, o->platform);
     if (!flow_open_ends(f, err))

@@ -97,6 +97,7 @@ static void phase_move_ends(struct flow *old, struct flow *f)
     f->result = old->result;
     f->result_names = old->result_names;
     f->filters = old->filters;
+    f->filters.context = f;
     f->good = old->good;
     f->bad = old->bad;
     old->wake = -1;

@@ -203,6 +203,28 @@ static bool posts_has_its_turn(const struct worker *w, const struct duty *d, uin
     return true;
 }
 
+static bool posts_is_ready(const struct worker *w, const struct duty *d, const struct record *r)
+{
+    const uint32_t *ports = w->flow->lineup.ports.at;
+    return posts_are_given(r, ports + d->in.first, d->in.n) &&
+           posts_are_given(r, ports + d->after.first, d->after.n);
+}
+
+/* Of what can be done, that of the oldest item; NULL: nothing can. Who waited for the oldest itself would have
+ * one item in work where clusters send to and fro. */
+static struct opened *posts_oldest(const struct worker *w)
+{
+    const struct flow *f = w->flow;
+    const struct post *p = &f->lineup.posts.at[w->post];
+    for (uint32_t i = 0; i < w->nopen; i++) {
+        const struct duty *d = &f->lineup.duties.at[p->duties.first + w->open[i].duty];
+        if (posts_has_its_turn(w, d, i) &&
+            posts_is_ready(w, d, &f->ring[w->open[i].item % f->window]))
+            return &w->open[i];
+    }
+    return NULL;
+}
+
 /* What a worker may do next by the schedule. */
 struct posts_choice {
     struct opened *best; /* of what could be done, what begins first; NULL: nothing can */
@@ -217,7 +239,6 @@ static struct posts_choice posts_first(const struct worker *w)
 {
     const struct flow *f = w->flow;
     const struct post *p = &f->lineup.posts.at[w->post];
-    const uint32_t *ports = f->lineup.ports.at;
     struct posts_choice choice = {NULL, INFINITY, INFINITY};
     for (uint32_t i = 0; i < w->nopen; i++) {
         const struct duty *d = &f->lineup.duties.at[p->duties.first + w->open[i].duty];
@@ -225,8 +246,7 @@ static struct posts_choice posts_first(const struct worker *w)
         double begins = r->origin + d->start;
         if (begins >= choice.begins || !posts_has_its_turn(w, d, i))
             continue;
-        if (posts_are_given(r, ports + d->in.first, d->in.n) &&
-            posts_are_given(r, ports + d->after.first, d->after.n)) {
+        if (posts_is_ready(w, d, r)) {
             choice.best = &w->open[i];
             choice.begins = begins;
         } else if (d->kind == DUTY_WAITS) {
@@ -254,8 +274,8 @@ static void posts_await_news(struct worker *w, double until)
         pthread_cond_wait(&w->news, &w->lock);
 }
 
-/* What the worker does next: by the schedule, what can be done and begins first there; else items one after the
- * other. An item or an input that comes meanwhile may bring something that begins earlier. NULL: nothing is left.
+/* What the worker does next: by the schedule, what can be done and begins first there; else what can be done of the
+ * oldest item. An item or an input that comes meanwhile may bring something that begins earlier. NULL: nothing is left.
  *
  * In a rehearsal, a thread that the system holds up elsewhere must not turn the order of the schedule round here:
  * a node that is never idle would be late from then on. So what should have begun is waited for a moment, which
@@ -267,11 +287,11 @@ static struct opened *posts_choose(struct worker *w)
     pthread_mutex_lock(&w->lock);
     while (!flow_halted(f)) {
         posts_open_items(w);
-        if (!flow_is_scheduled(f) && w->nopen) {
-            best = &w->open[0];
+        if (!flow_is_scheduled(f) && (best = posts_oldest(w)))
             break;
-        }
-        struct posts_choice choice = posts_first(w);
+        struct posts_choice choice = {NULL, INFINITY, INFINITY};
+        if (flow_is_scheduled(f))
+            choice = posts_first(w);
         double until =
             fmax(choice.begins, isfinite(choice.sooner) ? choice.sooner + posts_grace : 0);
         if (choice.best && until <= clock_seconds()) {

@@ -6,6 +6,8 @@
  * MOS's advantage is larger than the report's. "-": the small version leaves the setting out. */
 #include "study/mos_claims.h"
 
+#include "base/plural.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -279,8 +281,8 @@ static void claim_shortest(struct mos_study *s, int kind, const struct mos_avera
                     }
                 }
         }
-    strbuf_printf(out, "%s: but for %u of %u means, the least %.3f (%u graphs)",
-                  claim_yes(!shorter), shorter, means, least, graphs);
+    strbuf_printf(out, "%s: shorter in %u of %u means, the least %.3f (%u graph%s)",
+                  claim_yes(!shorter), shorter, means, least, graphs, plural(graphs));
 }
 
 /* Against CCR 0.1 at the same k. */
@@ -528,8 +530,10 @@ static void why_section(struct mos_study *s)
         &s->md,
         "\n**Where duplication gains most (Figure 7).** Its gain at each T stands in the tables "
         "above. "
-        "Where it is largest moves with k and with the kind of graph. Why the report's are all at "
-        "0.5 Tmax is not known.\n\n**CCR 10 and k.** Schemes other than MOS meet the throughput on "
+        "Where it is largest moves with the graphs that are drawn (`--seed`), with k and with the "
+        "kind of "
+        "graph. Why the report's maxima are all near 0.5 Tmax is not known.\n\n**CCR 10 and k.** "
+        "Schemes other than MOS meet the throughput on "
         "all graphs at ~0 only, "
         "and there MOS's advantage does not follow k. Why is not known.\n\n**Figure 5(a), and "
         "FCP shorter than MOS.** FCP is "

@@ -195,6 +195,33 @@ ok $? "a stream that ended before it was planned says so"
 [ $? = 1 ] && grep -q "nowhere/result: cannot write: No such file or directory" err
 ok $? "a result whose folder is not there"
 
+# --- what streams do not do ---
+foreign() { # text, what the task says besides, what stands before the tasks
+    printf 'weft: 1\n%s\ntasks: { t: { run: "cp {in} {out}", per_item: true, out: y, %s } }\n' "${3-}" "$2" >foreign.yaml
+    timeout -k 1 60 "$weft" stream foreign.yaml --from lines --to result >out 2>err
+    [ $? = 2 ] && grep -q "foreign.yaml:.*\`$1\` .* for runs" err
+    ok $? "$1 is refused"
+}
+foreign sandbox "in: x, sandbox: false"
+foreign keep "in: x, keep: true"
+foreign results "in: x, results: keep"
+foreign needs "in: x, needs: avx512"
+foreign resources "in: x, resources: { gpu: 1 }"
+foreign optional "in: [x, { name: more, optional: true }]"
+foreign repeat "in: x, repeat: { most: 3 }"
+foreign hooks "in: x" "hooks: { done: 'touch hooked' }"
+cat >silent.yaml <<'YAML'
+weft: 1
+tasks: { t: { run: "cat > /dev/null", in: x, out: y } }
+YAML
+"$weft" stream silent.yaml --from lines --to result -j 1 >out 2>err &
+pid=$!
+for _ in $(seq 400); do grep -q "has not answered its first item (0) for 5 s: .*per_item" err && break; sleep 0.05; done
+kill -INT "$pid" && sleep 0.1 && kill -INT "$pid"
+grep -q "has not answered its first item (0) for 5 s: .*per_item" err
+ok $? "a command that stays and does not answer: somebody is told"
+wait "$pid"
+
 # --- figures of what was short, or long ---
 cat >slow.yaml <<'YAML'
 weft: 1

@@ -48,5 +48,20 @@ for planner in mos stream; do
     is "$(of within.json 'd["objectives"].get("steady_latency", d["objectives"]["latency"])') < 1.05 * 1000"
     ok $? "$planner comes near in any case"
 done
+# --- a flood: an item that waits elsewhere is no reason to do nothing here ---
+cat >fro.yaml <<'YAML'
+weft: 1
+tasks:
+  a: { work: 0.010, out: [{ name: x, size: 0 }] }
+  b: { work: 0.020, in: [x], out: [{ name: y, size: 0 }] }
+  c: { work: 0.010, in: [y] }
+YAML
+cat >fro.json <<'JSON'
+{"schema": "weft-plan/1", "kind": "stream", "pipelined": true, "clusters": [
+ {"tasks": ["a", "c"], "duplicates": [], "replicas": 1, "nodes": ["n1"]}, {"tasks": ["b"], "duplicates": [], "replicas": 1, "nodes": ["n2"]}]}
+JSON
+"$weft" stream fro.yaml --plan fro.json --on homogeneous:n=2,bandwidth=1000,latency=0 --items 60 --flood --json >out 2>err &&
+    python3 -c 'import json; d = json.load(open("out")); assert d["items"] == 60 and d["throughput"] > 40, d["throughput"]' 2>>err
+ok $? "data goes to another node and comes back: nearly 50 items a second, and not one item after the other (25)"
 echo "1..$count"
 exit $failed
