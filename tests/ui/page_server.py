@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import urllib.parse
+import xml.etree.ElementTree
 
 weft = os.path.abspath(os.environ["WEFT"])
 # every address that changes something, as the server's own tables have them; run 1 stands for any
@@ -174,6 +175,17 @@ lineage = json.loads(server.ask("/api/lineage?path=" + os.path.realpath("b.txt")
 ok([t["task"] for t in lineage["tasks"]] == ["a", "<script>alert(1)</script>"], "where a file comes from")
 status, headers, text = server.ask("/api/lineage?picture=1&path=" + os.path.realpath("b.txt"))
 ok(status == 200 and headers["Content-Type"] == "image/svg+xml" and "<script" not in text and "sandbox" in headers["Content-Security-Policy"], "as a picture")
+# pictures of the command line have the same names, and are opened by browsers as well
+for number, words in enumerate((("show", "flow.yaml", "--svg"), ("show", "flow.yaml", "--by", "kind", "--svg"), ("plan", "flow.yaml", "--on", "2", "--gantt"), ("sim", "flow.yaml", "--on", "2", "--gantt"), ("history", "--lineage", "b.txt", "--svg"))):
+    drawn = run(*words, f"picture{number}.svg", "-q") if words[0] != "history" else run(*words, f"picture{number}.svg")
+    try:
+        parts = list(xml.etree.ElementTree.parse(f"picture{number}.svg").iter())
+    except (OSError, xml.etree.ElementTree.ParseError) as error:
+        parts = []
+        print(f"# {error} {drawn.stderr}")
+    texts = "".join(part.text or "" for part in parts)
+    active = [part for part in parts if part.tag.endswith("}script") or part.tag.endswith("}foreignObject") or any(key.startswith("on") or (key.endswith("href") and not value.startswith("#")) for key, value in part.attrib.items())]
+    ok(len(parts) > 5 and "<script>alert(1)</script>" in texts and not active, f"a hostile name is text in the picture of weft {' '.join(words)}")
 ok(server.ask("/api/lineage?path=/nothing")[0] == 404, "of a file that no run knows nothing is told")
 ok("task" in server.ask("/api/run/1/export?format=csv")[2].splitlines()[0], "a run as CSV")
 ok("execution" in json.loads(server.ask("/api/run/1/export?format=wfformat")[2])["workflow"], "as WfFormat with its execution")
