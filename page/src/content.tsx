@@ -7,7 +7,7 @@ import { Netpbm } from "./result";
 import { ask } from "./server";
 import { bytes } from "./words";
 
-type Data = { sort: string; bytes?: number; digest?: string; lines?: string[]; more?: boolean; entries?: number };
+type Data = { sort: string; why?: string; bytes?: number; digest?: string; lines?: string[]; more?: boolean; entries?: number };
 
 const largest = 24 * 1024 * 1024; /* of a picture (DATA_PICTURE in src/ui/workbench_data.c) */
 
@@ -37,7 +37,7 @@ export function Behind({ title, path, version, close, children }: { title: strin
     useEffect(() => {
         let current = true;
         data.value = null;
-        if (path) ask<Data>("/api/workbench/data", { file: path }).then((found) => current && (data.value = found), () => current && (data.value = { sort: "none" }));
+        if (path) ask<Data>("/api/workbench/data", { file: path }).then((found) => current && (data.value = found), (error: Error) => current && (data.value = { sort: "none", why: error.message }));
         return () => void (current = false);
     }, [path, version]);
     return (
@@ -48,7 +48,7 @@ export function Behind({ title, path, version, close, children }: { title: strin
                 <button type="button" onClick={close}>Close</button>
             </header>
             {children}
-            {d?.sort === "none" ? <p>It is not there.</p> : null}
+            {d?.sort === "none" ? <p>{d.why ?? "It is not there."}</p> : null}
             {d?.sort === "folder" ? <p>a folder, {d.entries} {d.entries === 1 ? "entry" : "entries"}</p> : null}
             {d ? <Content name={path} data={d} version={version} /> : null}
         </section>

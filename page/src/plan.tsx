@@ -6,7 +6,7 @@ import { address, go } from "./address";
 import { Chart, number, type Series } from "./chart";
 import { kindFill } from "./colours";
 import { type Part, Parts, type Placements, type PlanNode, Schedule, type Transfer } from "./schedule";
-import { type About, type FolderFile, ask } from "./server";
+import { type FolderFile, ask } from "./server";
 import { bytes, plural, seconds, tick } from "./words";
 
 type Planner = { name: string; family: string; summary: string; paper: string | null; guarantee: string | null; stream: boolean };
@@ -73,7 +73,7 @@ function Question({ planners, files }: { planners: Planner[]; files: FolderFile[
     return (
         <form class="search card" onSubmit={submit}>
             <label>
-                Workflow <input name="flow" required list="flows" key={flow} defaultValue={flow} placeholder="a file of the folder" />
+                Workflow <input name="flow" required list="flows" size={28} key={flow} defaultValue={flow} placeholder="a file of the folder" />
             </label>
             <datalist id="flows">{files.filter((file) => file.sort === "workflow").map((file) => <option value={file.path} />)}</datalist>
             <label>
@@ -160,7 +160,7 @@ function Constraints({ plan }: { plan: Plan }) {
                             {one.held ? "● kept" : one.requirement ? "✕ broken" : one.wish ? "○ open" : "◐ measured"}
                         </span>{" "}
                         <small class="soft">{one.requirement ? "requirement" : "preference"}{one.measure === null ? "" : one.requirement || one.wish ? `, ${number(one.measure)} tests fail` : `, ${number(one.measure)}`}</small>
-                        <code>{one.text}</code>
+                        <code>{one.text.replace(/^\/\S*\//, "") /* the file by its name alone */}</code>
                     </li>
                 ))}
             </ul>
@@ -387,8 +387,7 @@ function FrontOf({ flow, on, planner }: { flow: string; on: string; planner: str
     );
 }
 
-export function Plans({ about }: { about: About }) {
-    void about;
+export function Plans() {
     const { flow = "", on = "", with: chosen = "", simulate = "" } = address.value.values;
     const planners = useAnswer<Planner[]>("/api/plan/planners", {}, true), files = useAnswer<FolderFile[]>("/api/files", {}, true);
     const names = chosen.split(",").filter(Boolean), at = useSignal(0);

@@ -593,7 +593,7 @@ function Details({ run, version, live, about }: { run: string; version: number; 
                     {live.now.length ? (
                         <ul class="now">{live.now.slice(0, 50).map((t) => <OneNow key={t.task} task={t} seconds={live.seconds} />)}</ul>
                     ) : (
-                        <p class="note">{live.outcome === "running" ? "Nothing at this moment." : "Choose one in the table or in the Gantt: its command, its log and why it ran stand here."}</p>
+                        <p class="note">{live.outcome === "running" ? "Nothing at this moment." : "Choose one in the table or in the Gantt: its command, its log, its data and why it ran stand here."}</p>
                     )}
                     {live.outcome === "running" && !about.kept ? <Next run={run} version={version} waiting={live.waiting} /> : null}
                 </section>

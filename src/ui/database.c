@@ -204,9 +204,9 @@ const struct ui_route database_routes[] = {
     {false, "/api/about", answer_about},
     {false, "/api/runs", answer_runs},
     {false, "/api/run/#", answer_run},
-    {false, "/api/run/#/page", answer_run_page},
-    {false, "/api/run/#/facts", answer_run_facts},
-    {false, "/api/compare", answer_compare},
+    {false, "~/api/run/#/page", answer_run_page},
+    {false, "~/api/run/#/facts", answer_run_facts},
+    {false, "~/api/compare", answer_compare},
     {true, "/api/run/#/say", answer_say},
     {0},
 };

@@ -143,7 +143,7 @@ static void answer_experiment_open(const struct laboratory *lab, const struct re
 }
 
 const struct ui_route experiment_routes[] = {
-    {false, "/api/experiment", answer_experiment},
+    {false, "~/api/experiment", answer_experiment},
     {true, "/api/experiment/run", answer_experiment_run},
     {true, "/api/experiment/open", answer_experiment_open},
     {0},

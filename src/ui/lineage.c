@@ -194,8 +194,8 @@ static void answer_run_export(const struct laboratory *lab, const struct request
 }
 
 const struct ui_route lineage_routes[] = {
-    {false, "/api/run/#/files", answer_run_files},
-    {false, "/api/lineage", answer_lineage},
+    {false, "~/api/run/#/files", answer_run_files},
+    {false, "~/api/lineage", answer_lineage},
     {true, "/api/run/#/open", answer_run_open},
     {false, "~/api/run/#/export", answer_run_export},
     {0},

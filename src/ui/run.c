@@ -487,6 +487,6 @@ const struct ui_route run_routes[] = {
     {false, "/api/run/#/live", answer_live},   {false, "/api/run/#/gantt", answer_gantt},
     {false, "/api/run/#/tasks", answer_tasks}, {false, "/api/run/#/log", answer_log},
     {true, "/api/run/#/stop", answer_stop},    {true, "/api/run/#/cancel", answer_cancel},
-    {false, "/api/dry", answer_dry},           {false, "/api/started", answer_started},
+    {false, "~/api/dry", answer_dry},          {false, "/api/started", answer_started},
     {true, "/api/start", answer_start},        {0},
 };

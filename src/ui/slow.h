@@ -1,6 +1,6 @@
-/* Questions whose answers take seconds (plans, comparisons) are answered on threads of their own, so that the server goes on
- * meanwhile: others ask, runs are followed, events are told. Only handlers that touch nothing but their request, the library
- * and their reply may be so (struct ui_route).
+/* Questions whose answers may take seconds (plans, whole records of large runs, what would run, for which files are read) are answered on
+ * threads of their own, so that the server goes on meanwhile: others ask, runs are followed, events are told. Only handlers that touch
+ * nothing but their request, the library and their reply may be so (struct ui_route).
  *
  *     server                          thread
  *     slow_begin ── copy of it ─────▶ handler

@@ -470,7 +470,7 @@ const struct ui_route workbench_routes[] = {
     {false, "/api/workbench/flow", answer_flow},
     {false, "/api/workbench/library", answer_library},
     {false, "/api/workbench/keys", answer_keys},
-    {false, "/api/workbench/lights", answer_lights},
+    {false, "~/api/workbench/lights", answer_lights},
     {false, "/api/workbench/trial", answer_trial},
     {false, "/api/workbench/members", answer_members},
     {false, "/api/workbench/data", answer_data},

@@ -260,7 +260,8 @@ void workbench_view(struct json_writer *j, const char *file, const char *text, s
 /* The newest run of this workflow, as it goes on or as it ended: what a dry run cannot know (runs, failed, skipped). */
 struct last_run {
     struct weft_watch *watch; /* NULL: there is none */
-    uint32_t next;            /* where the search for a name begins */
+    struct intern names;      /* of its tasks, once they were needed */
+    uint32_t next;            /* behind the task that was asked for last */
     bool going;
 };
 
@@ -281,6 +282,7 @@ static void last_run_find(struct last_run *l, const char *path, const char *name
     filter.workflow = name;
     filter.limit = 500;
     *l = (struct last_run){0};
+    intern_init(&l->names);
     char *above = file_beside(path, ".");
     bool there = realpath(above, folder) != NULL;
     free(above);
@@ -303,23 +305,29 @@ static void last_run_find(struct last_run *l, const char *path, const char *name
     weft_history_close(history);
 }
 
-/* What became of a task there; "": it was not in that run. Tasks are asked in the order that they had, so that a search
- * seldom goes far. */
-static const char *last_run_state(struct last_run *l, const char *task)
+/* The number of a task there; UINT32_MAX: it was not in that run. Tasks are asked in the order that they had: names are put in a table only
+ * when one is not where it was. */
+static uint32_t last_run_number(struct last_run *l, const char *task)
 {
     struct weft_watch_task t = WEFT_WATCH_TASK_INIT;
     struct weft_watch_state s = WEFT_WATCH_STATE_INIT;
-    if (!l->watch)
-        return "";
+    if (weft_watch_task(l->watch, l->next, &t) && strcmp(t.name, task) == 0)
+        return l->next;
     weft_watch_state(l->watch, &s);
-    for (uint32_t i = 0; i < s.tasks; i++) {
-        uint32_t at = (l->next + i) % s.tasks;
-        if (!weft_watch_task(l->watch, at, &t) || strcmp(t.name, task) != 0)
-            continue;
-        l->next = at + 1;
-        return t.state;
-    }
-    return "";
+    for (uint32_t i = l->names.n; i < s.tasks && weft_watch_task(l->watch, i, &t); i++)
+        intern_number(&l->names, t.name, strlen(t.name)); /* no two tasks have one name */
+    return intern_find(&l->names, task, strlen(task));
+}
+
+/* What became of a task there; "": it was not in that run. */
+static const char *last_run_state(struct last_run *l, const char *task)
+{
+    struct weft_watch_task t = WEFT_WATCH_TASK_INIT;
+    uint32_t at = l->watch ? last_run_number(l, task) : UINT32_MAX;
+    if (at == UINT32_MAX || !weft_watch_task(l->watch, at, &t))
+        return "";
+    l->next = at + 1;
+    return t.state;
 }
 
 /* Its `when` does not hold, in words; NULL: it does, or it has none. A dry run knows; asked only where the last run left it
@@ -376,6 +384,7 @@ static void put_lights(struct json_writer *j, const char *path, struct weft_run 
         put_light(j, run, t, &last);
     json_write_end_array(j);
     json_write_end_object(j);
+    intern_free(&last.names);
     weft_watch_close(last.watch);
 }
 

@@ -4,12 +4,14 @@ import http.client
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.parse
+import xml.etree.ElementTree
 
 weft = os.path.abspath(os.environ["WEFT"])
 # every address that changes something, as the server's own tables have them; run 1 stands for any
@@ -151,6 +153,21 @@ ok(server.ask("/api/about")[0] == 200, "the server answers while plans are made"
 for one in lost[:2]:
     one.close()
 ok([json.loads(one.getresponse().read())[0]["makespan"] for one in lost[2:]] == [5, 5], "and each of them gets its own")
+# what would run is found by reading a large input that was touched: for as long as that takes everybody else is answered
+with open("large.bin", "wb") as f:
+    f.truncate(1 << 28)
+with open("heavy.yaml", "w") as f:
+    f.write('weft: 1\ntasks:\n  heavy: {run: "true > {out}", in: large.bin, out: heavy.txt}\n')
+run("run", "heavy.yaml", "-q")
+os.utime("large.bin", (1, 1))
+for path in ("/api/workbench/lights?file=heavy.yaml", "/api/dry?flow=heavy.yaml"):
+    reading = http.client.HTTPConnection(server.host, timeout=120)
+    reading.request("GET", path, headers={"Cookie": server.cookie})
+    answered = server.ask("/api/about")[0] == 200 and server.ask("/api/runs")[0] == 200
+    ok(answered and not select.select([reading.sock], [], [], 0)[0], f"the server answers others before {path}, which reads 256 MiB")
+    said = json.loads(reading.getresponse().read())
+    ok(said["tasks"] == 1 and said.get("run", said.get("to_run")) == 0, "which is told then: the content is the same, and nothing would run")
+os.remove("large.bin")
 e = json.loads(server.ask("/api/experiment?file=sub/exp.yaml")[2])
 ok([r["there"] for r in e["rows"]] == [0, 0] and e["tasks_remaining"] == 2, "an experiment that was not run")
 ok(server.ask("/api/experiment/run", "POST", '{"file": "sub/exp.yaml"}', Origin=server.address)[0] == 200, "is started")
@@ -174,6 +191,17 @@ lineage = json.loads(server.ask("/api/lineage?path=" + os.path.realpath("b.txt")
 ok([t["task"] for t in lineage["tasks"]] == ["a", "<script>alert(1)</script>"], "where a file comes from")
 status, headers, text = server.ask("/api/lineage?picture=1&path=" + os.path.realpath("b.txt"))
 ok(status == 200 and headers["Content-Type"] == "image/svg+xml" and "<script" not in text and "sandbox" in headers["Content-Security-Policy"], "as a picture")
+# pictures of the command line have the same names, and are opened by browsers as well
+for number, words in enumerate((("show", "flow.yaml", "--svg"), ("show", "flow.yaml", "--by", "kind", "--svg"), ("plan", "flow.yaml", "--on", "2", "--gantt"), ("sim", "flow.yaml", "--on", "2", "--gantt"), ("history", "--lineage", "b.txt", "--svg"))):
+    drawn = run(*words, f"picture{number}.svg", "-q") if words[0] != "history" else run(*words, f"picture{number}.svg")
+    try:
+        parts = list(xml.etree.ElementTree.parse(f"picture{number}.svg").iter())
+    except (OSError, xml.etree.ElementTree.ParseError) as error:
+        parts = []
+        print(f"# {error} {drawn.stderr}")
+    texts = "".join(part.text or "" for part in parts)
+    active = [part for part in parts if part.tag.endswith("}script") or part.tag.endswith("}foreignObject") or any(key.startswith("on") or (key.endswith("href") and not value.startswith("#")) for key, value in part.attrib.items())]
+    ok(len(parts) > 5 and "<script>alert(1)</script>" in texts and not active, f"a hostile name is text in the picture of weft {' '.join(words)}")
 ok(server.ask("/api/lineage?path=/nothing")[0] == 404, "of a file that no run knows nothing is told")
 ok("task" in server.ask("/api/run/1/export?format=csv")[2].splitlines()[0], "a run as CSV")
 ok("execution" in json.loads(server.ask("/api/run/1/export?format=wfformat")[2])["workflow"], "as WfFormat with its execution")
