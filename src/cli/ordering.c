@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/plural.h"
 #include "base/tree.h"
 
 #include <errno.h>
@@ -260,6 +261,22 @@ static void repeat_configfiles(struct strbuf *out, const char *snakefile, const 
     }
 }
 
+/* Rules that state a priority of their own: `priority: 7`, indented. */
+static size_t count_priorities(const struct text *text)
+{
+    size_t count = 0;
+    for (const char *p = text->at; *p;) {
+        const char *eol = strchrnul(p, '\n');
+        size_t blank = strspn(p, " \t");
+        if (blank && strncmp(p + blank, "priority", strlen("priority")) == 0) {
+            const char *colon = p + blank + strlen("priority");
+            count += colon[strspn(colon, " \t")] == ':';
+        }
+        p = *eol ? eol + 1 : eol;
+    }
+    return count;
+}
+
 /* Snakemake takes the name from the folder of the file that it stands in. */
 static char *snakefile_from(const char *out, const char *snakefile)
 {
@@ -308,6 +325,12 @@ bool ordering_snakemake(const struct weft_workflow *w, const char *snakefile, co
     if (good && !quiet)
         fprintf(stderr, "weft: wrote %s with the priorities of %zu rules; run `snakemake -s %s`\n",
                 out, rules.n, out);
+    size_t own = count_priorities(&users);
+    if (good && !quiet && own)
+        fprintf(stderr,
+                "weft: %zu rule%s of %s state%s a priority, which no longer counts where %s gives "
+                "one\n",
+                own, plural(own), snakefile, plural_word(own, "s", ""), out);
     strbuf_free(&text);
     array_free(&rules);
     text_free(&users);

@@ -166,6 +166,9 @@ printf 'configfile: "config.yaml"\nconfigfile:\n    "more.yaml" # and this\nconf
 "$weft" order dag.dot --snakemake Snakefile -o Snakefile >out 2>err
 [ $? = 2 ] && grep -q "another file" err
 ok $? "nor is the user's own replaced"
+printf 'rule a:\n    output: "x"\n    priority: 7\nrule b:\n    params: "priority: 3"\n\tpriority : 2\n# priority: 9\n' >own.smk
+"$weft" order dag.dot --snakemake own.smk -o ordered.smk >out 2>err && grep -q "2 rules of own.smk state a priority, which no longer counts where ordered.smk gives one" err
+ok $? "priorities that rules have already are counted"
 "$weft" order dag.dot --snakemake Snakefile -o ordered.smk >out 2>err && grep -qx 'configfile: "config.yaml"' ordered.smk && grep -qx 'configfile: "more.yaml" # and this' ordered.smk && grep -q 'Snakefile:4: .*--configfile' err
 ok $? "its configfiles are repeated, as a module's own do not count"
 mkdir sub && "$weft" order dag.dot --snakemake Snakefile -o sub/ordered.smk >out 2>err && grep -q "snakefile: \"$(pwd -P)/Snakefile\"" sub/ordered.smk

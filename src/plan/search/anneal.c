@@ -18,9 +18,13 @@
 #include <math.h>
 #include <string.h>
 
+/* Of graphs that are larger than small a move of a budget pays for so many tasks that are computed. */
+enum { ANNEAL_SMALL = 2000, ANNEAL_TASKS_A_MOVE = 256 };
+
 struct anneal_search {
     const struct problem *problem;
     struct decoder *decoder;
+    uint64_t paid; /* of decoder->computed */
     struct rng rng;
     uint32_t *critical,
         ncritical; /* a longest chain of the current encoding; stale after a kept trial */
@@ -249,7 +253,8 @@ struct round {
 /* How fast we go, and when to ask the clock: asking costs as much as a small move. */
 struct pace {
     const struct anneal_limits *limits;
-    uint64_t made;
+    uint64_t made;  /* moves, as the budget counts them */
+    uint64_t steps; /* moves as such */
     double started, told;
     uint32_t check; /* look at the clock every so many moves */
 };
@@ -261,7 +266,7 @@ static bool stop_now(struct pace *pace, double fraction)
     const struct anneal_limits *limits = pace->limits;
     if (limits->moves && pace->made >= limits->moves)
         return true;
-    if (pace->made % pace->check)
+    if (pace->steps % pace->check)
         return false;
     if (limits->stop && atomic_load_explicit(limits->stop, memory_order_relaxed))
         return true;
@@ -293,22 +298,36 @@ static double part_done(const struct pace *pace)
     return all > 0 ? fmin(1, (clock_seconds() - pace->started) / all) : 1;
 }
 
+/* What a budget in moves pays for the next move: of a large graph one can change the times of all that
+ * follows, and what those before it have cost is paid now. A clock sees that by itself. */
+static uint64_t cost_of_move(struct anneal_search *s, const struct anneal_limits *limits)
+{
+    if (!limits->moves || s->problem->n <= ANNEAL_SMALL)
+        return 1;
+    uint64_t paid = (s->decoder->computed - s->paid) / ANNEAL_TASKS_A_MOVE;
+    s->paid += paid * ANNEAL_TASKS_A_MOVE;
+    return 1 + paid;
+}
+
 /* One cooling. True: the whole search is over. */
 static bool run_round(struct anneal_search *s, const struct round *round, struct pace *pace,
                       struct encoding *best)
 {
     struct decoder *d = s->decoder;
     double heat = round->hot, ratio = round->cold / round->hot;
-    for (uint64_t i = 0; i < round->moves; i++) {
-        if (i % pace->check == 0) {
+    for (uint64_t i = 0, step = 0; i < round->moves; step++) {
+        if (step % pace->check == 0) {
             double done = (double)i / (double)round->moves;
             if (isfinite(round->end))
                 done = fmin(1, (clock_seconds() - round->begin) / (round->end - round->begin));
             heat = round->hot * pow(ratio, done);
         }
-        if (stop_now(pace, pace->made % pace->check ? 0 : part_done(pace)))
+        if (stop_now(pace, pace->steps % pace->check ? 0 : part_done(pace)))
             return true;
-        pace->made++;
+        uint64_t cost = cost_of_move(s, pace->limits);
+        i += cost;
+        pace->made += cost;
+        pace->steps++;
         /* the threshold is drawn first, so that decoding may stop at it */
         anneal_make_move(s);
         double limit = d->makespan - heat * log(1 - rng_unit(&s->rng));

@@ -11,7 +11,8 @@
 #include <stdatomic.h>
 
 struct anneal_limits {
-    uint64_t moves;  /* 0: until `deadline` only */
+    uint64_t moves;  /* 0: until `deadline` only. Of more than 2,000 tasks a move that computes
+                        many of them anew counts as several */
     double deadline; /* on clock_seconds(); INFINITY: none, and then `moves` alone decide */
     double target;   /* stop at this makespan: it cannot be improved */
     const struct progress *progress;
@@ -21,7 +22,7 @@ struct anneal_limits {
 };
 
 /* Improve `best`, which must hold a solution with its makespan. `starts` are others to begin rounds
- * from, good ones first. Returns the moves made. */
+ * from, good ones first. Returns the moves made, as the limit counts them. */
 uint64_t anneal(const struct problem *p, struct encoding *best, const struct encoding *starts,
                 uint32_t nstarts, uint64_t seed, uint64_t stream,
                 const struct anneal_limits *limits);

@@ -1,5 +1,6 @@
 /* `auto`: valid, never longer than any other planner of static plans, and reproducible when its budget
  * is in moves. The planners are those of the table, so that a new one is compared, too. */
+#include "plan/search/anneal.h"
 #include "plan/search/fixture.h"
 #include "plan/search/portfolio.h"
 
@@ -227,6 +228,52 @@ static void corners(void)
         }
 }
 
+/* What annealing says it has made with 200 moves on two nodes, for a chain of so many tasks. */
+static uint64_t moves_on_chain(uint32_t tasks)
+{
+    struct builder *b = builder_new("<chain>", "chain");
+    for (uint32_t t = 0; t < tasks; t++) {
+        char name[16];
+        snprintf(name, sizeof name, "t%u", t);
+        builder_work(b, builder_task(b, name, strlen(name), 0), 1 + t % 3, 0);
+        if (t)
+            builder_data_edge(b, t - 1, t, 1, 0);
+    }
+    struct platform_builder *pb = platform_builder_new("<two>");
+    platform_builder_network(pb, 1, 0, NAN, 0);
+    platform_builder_node(pb, "a", 1, 0);
+    platform_builder_node(pb, "b", 1, 0);
+    struct error err = {0};
+    struct workflow *w = builder_finish(b, &err);
+    struct platform *two = platform_builder_finish(pb, &err);
+    struct costs *costs = costs_new(w, two, &err);
+    struct problem *p = problem_new(costs);
+    struct encoding best = encoding_new(tasks);
+    for (uint32_t t = 0; t < tasks; t++) {
+        best.order[t] = p->topo[t];
+        best.node[t] = t % 2; /* every edge is sent: each move changes all that follows */
+    }
+    struct decoder *d = decoder_new(p);
+    best.makespan = decoder_load(d, &best);
+    decoder_free(d);
+    uint64_t made = anneal(p, &best, NULL, 0, 1, 0,
+                           &(struct anneal_limits){.moves = 200, .deadline = INFINITY});
+    encoding_free(&best);
+    problem_free(p);
+    costs_free(costs);
+    workflow_free(w);
+    platform_free(two);
+    return made;
+}
+
+/* A move of a small graph is one; where thousands of tasks are computed anew it is several, so that a
+ * budget in moves is no longer for a large graph than its size says. */
+static void large_moves_cost_more(void)
+{
+    is_int(moves_on_chain(2000), 200, "200 moves of 2,000 tasks are 200");
+    ok(moves_on_chain(60000) > 210, "one of 60,000 tasks is many");
+}
+
 int main(void)
 {
     try_shape("plain", &(struct fixture_shape){.tasks = 40, .nodes = 4, .cores = 1}, 6,
@@ -259,6 +306,7 @@ int main(void)
     TAP_DO(copies_are_taken());
     TAP_DO(budgets());
     TAP_DO(stopped());
+    TAP_DO(large_moves_cost_more());
     TAP_DO(corners());
     return tap_done();
 }

@@ -251,8 +251,10 @@ double decoder_run(struct decoder *d, double limit)
 {
     if (d->links)
         return links_run(d, limit);
-    if (d->schedule)
+    if (d->schedule) {
+        d->computed += d->n;
         return run_schedule(d, limit);
+    }
     const struct problem *p = d->problem;
     uint32_t snapshot = d->first / d->stride;
     if (d->ncores)
@@ -267,6 +269,7 @@ double decoder_run(struct decoder *d, double limit)
     double makespan = d->longest[d->first];
     for (uint32_t i = d->first; i < d->n; i++) {
         uint32_t t = d->order[i];
+        d->computed++;
         decode_next(d, t, d->node[t]);
         double finish = d->trial_finish[t];
         if (!(finish + p->tail[t] <= limit)) {
@@ -299,6 +302,7 @@ void decoder_keep(struct decoder *d, double makespan)
         return;
     }
     uint32_t begin = d->first;
+    d->computed += d->n - begin;
     double *available = d->available;
     if (d->snapshots) { /* recompute the snapshots behind the change */
         uint32_t snapshot = begin / d->stride;
@@ -421,8 +425,9 @@ double decoder_load(struct decoder *d, const struct encoding *s)
     return makespan;
 }
 
-void decoder_save(const struct decoder *d, struct encoding *s)
+void decoder_save(struct decoder *d, struct encoding *s)
 {
+    d->computed += d->n / 16; /* copied, which is quicker */
     if (d->n) {
         memcpy(s->order, d->order, d->n * sizeof *d->order);
         memcpy(s->node, d->node, d->n * sizeof *d->node);

@@ -33,7 +33,8 @@ struct decoder {
     uint32_t n;
     /* the current encoding, with a trial's changes while one is open */
     uint32_t *order, *position, *node;
-    double makespan; /* of the current encoding */
+    double makespan;   /* of the current encoding */
+    uint64_t computed; /* tasks computed or copied by runs, keeps and saves so far */
     double *start, *finish;
     uint32_t *core; /* first core, in the list of all cores */
 
@@ -62,7 +63,7 @@ struct decoder *decoder_new(const struct problem *p);
 void decoder_free(struct decoder *d);
 /* Make `s` the current encoding; returns its makespan. */
 double decoder_load(struct decoder *d, const struct encoding *s);
-void decoder_save(const struct decoder *d, struct encoding *s);
+void decoder_save(struct decoder *d, struct encoding *s);
 
 /* ---- one trial at a time: change, run, keep or drop ---- */
 void decoder_reassign(struct decoder *d, uint32_t task, uint32_t node);

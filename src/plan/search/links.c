@@ -230,6 +230,7 @@ double links_run(struct decoder *d, double limit)
             uint32_t position = word * 64 + (uint32_t)__builtin_ctzll(l->marks[word]);
             l->marks[word] &= l->marks[word] - 1;
             uint32_t t = d->order[position];
+            d->computed++;
             double start = ready_time(d, t), finish = start + problem_time(p, t, d->node[t]);
             if (start == d->trial_start[t] && finish == d->trial_finish[t])
                 continue;
@@ -274,6 +275,7 @@ void links_keep(struct decoder *d)
                 uint32_t bit = 63 - (uint32_t)__builtin_clzll(l->marks[word]);
                 l->marks[word] ^= (uint64_t)1 << bit;
                 uint32_t t = d->order[word * 64 + bit];
+                d->computed++;
                 double rest = rest_of(d, t);
                 if (rest == l->rest[t])
                     continue;
