@@ -349,14 +349,7 @@ static void tabu_sort(struct tabu_search *s, struct tabu_place *place, struct en
     s->looks += 8 * (uint64_t)d->n;
 }
 
-/* How much of the budget is used, by moves or by the clock. */
-struct tabu_pace {
-    const struct anneal_limits *limits;
-    double started, told, done;
-};
-
-/* By moves, by the user, by the clock; tells how far it is. */
-static bool tabu_is_over(struct tabu_pace *pace, uint64_t moves)
+bool tabu_is_over(struct tabu_pace *pace, uint64_t moves)
 {
     const struct anneal_limits *limits = pace->limits;
     if (limits->moves && moves >= limits->moves)
