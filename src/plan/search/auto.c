@@ -63,9 +63,9 @@ enum { AUTO_TABU_STREAM = 4096 };
  * result; and the same without, in the way of twins. */
 #define AUTO_TWINS_AFTER 0.4
 enum { AUTO_TWINS_STREAM = 8192 };
-/* Plans with copies that are built one after the other, each with the priorities that the last suggests,
- * for every number of generations from 1 to AUTO_BUILD_DEPTH. */
-enum { AUTO_BUILD_PASSES = 3, AUTO_BUILD_DEPTH = 2 };
+/* Plans with copies that are built one after the other, with copies of so many generations, each with the
+ * priorities that the last suggests; and searches for them side by side. */
+enum { AUTO_BUILD_PASSES = 4, AUTO_BUILD_DEPTH = 2, AUTO_BUILD_STREAMS = 2 };
 /* Annealing rarely shortens a large plan by more than a tenth: it need not try to catch up with more. */
 #define AUTO_SINGLE_SHARE_FAR 0.1
 #define AUTO_FAR_BEHIND 0.87
@@ -336,8 +336,17 @@ static double *auto_mean_ranks(const struct problem *p)
     return rank;
 }
 
-/* Plans with copies of up to i + 1 generations. Who ended late in the last plan, for how little follows
- * it, is less urgent in the next. */
+/* From a task's end to the end of all, in the plan. */
+static double auto_rest(const struct twins *w, uint32_t task)
+{
+    double rest = 0;
+    for (uint32_t c = w->first[task]; c != NONE; c = w->all.at[c].more)
+        rest = fmax(rest, w->all.at[c].rest);
+    return rest;
+}
+
+/* Who ended late in the last plan, for how little follows it, is less urgent in the next. What follows is
+ * the mean of its rank and of what did follow in the last plan; every stream weighs them otherwise. */
 static void auto_build_stream(void *context, size_t i)
 {
     struct auto_run *run = context;
@@ -346,10 +355,11 @@ static void auto_build_stream(void *context, size_t i)
     struct twin_builder *b = twin_builder_new(p);
     struct twins *w = twins_new(p);
     double *rank = auto_mean_ranks(p), *priority = mem_new(double, p->n);
+    double weight = 0.5 / (double)(i + 1);
     memcpy(priority, rank, p->n * sizeof *rank);
     *best = (struct twin_list){.makespan = INFINITY};
     for (uint32_t pass = 0; pass < AUTO_BUILD_PASSES; pass++) {
-        list.makespan = twin_build(b, priority, (unsigned)i + 1, run->limits.deadline);
+        list.makespan = twin_build(b, priority, AUTO_BUILD_DEPTH, run->limits.deadline);
         if (!isfinite(list.makespan) || atomic_load_explicit(&run->stop, memory_order_relaxed))
             break;
         twin_builder_list(b, &list);
@@ -357,7 +367,8 @@ static void auto_build_stream(void *context, size_t i)
         if (w->makespan < best->makespan)
             twins_save(w, best);
         for (uint32_t t = 0; t < p->n; t++)
-            priority[t] = rank[t] - twin_builder_end(b, t);
+            priority[t] =
+                weight * auto_rest(w, t) + (1 - weight) * rank[t] - twin_builder_end(b, t);
     }
     array_free(&list.places);
     free(rank);
@@ -396,8 +407,8 @@ static void build_twins(struct auto_run *run)
     run->limits = (struct anneal_limits){.deadline = INFINITY};
     if (!run->budget.moves)
         run->limits.deadline = run->begun + run->budget.seconds * AUTO_LARGE_COPY_TIME;
-    parallel_for(AUTO_BUILD_DEPTH, 0, auto_build_stream, run);
-    auto_collect_twins(run, AUTO_BUILD_DEPTH);
+    parallel_for(AUTO_BUILD_STREAMS, 0, auto_build_stream, run);
+    auto_collect_twins(run, AUTO_BUILD_STREAMS);
 }
 
 /* Twins are for plans that are far from their bound. */

@@ -124,47 +124,52 @@ static void build_take_back(struct twin_builder *b, uint32_t node, size_t notes)
     }
 }
 
-/* When the task's data are on the node, and whose are the last. */
-static double build_ready(const struct twin_builder *b, uint32_t task, uint32_t node,
-                          uint32_t *last)
+/* When the task's data are on the node. */
+struct build_inputs {
+    double ready, second; /* second: when all others are there than the last producer's */
+    uint32_t last;        /* NONE: there are none */
+};
+
+static struct build_inputs build_ready(const struct twin_builder *b, uint32_t task, uint32_t node)
 {
     const struct problem *p = b->p;
-    double ready = 0;
-    *last = NONE;
+    struct build_inputs in = {.last = NONE};
     for (uint32_t e = p->pred_off[task]; e < p->pred_off[task + 1]; e++) {
         uint32_t q = p->pred[e];
         double here = b->end[(size_t)q * p->m + node], sent = b->soonest[q] + p->pred_comm[e];
         double arrival = here < sent ? here : sent;
-        if (arrival > ready) {
-            ready = arrival;
-            *last = q;
+        if (arrival > in.ready) {
+            in.second = in.ready;
+            in.ready = arrival;
+            in.last = q;
+        } else if (arrival > in.second) {
+            in.second = arrival;
         }
     }
-    return ready;
+    return in;
 }
 
 /* The start of the task on the node with copies of `depth` generations, which stay there, noted. A copy
- * stays if the task starts sooner by it. */
+ * stays if the task starts sooner by it; there are no more of them than it takes to end by `early`. */
 static double build_slot(struct twin_builder *b, uint32_t task, uint32_t node, unsigned depth,
-                         size_t *where)
+                         double early, size_t *where)
 {
     const struct problem *p = b->p;
     double seconds = problem_time(p, task, node);
-    uint32_t last;
-    double ready = build_ready(b, task, node, &last);
-    double start = build_gap(b, node, ready, seconds, where);
-    while (depth > 0 && last != NONE && b->twins->may_copy[last] &&
-           !isfinite(b->end[(size_t)last * p->m + node])) {
+    struct build_inputs in = build_ready(b, task, node);
+    double start = build_gap(b, node, in.ready, seconds, where);
+    while (depth > 0 && in.last != NONE && start + seconds > early &&
+           b->twins->may_copy[in.last] && !isfinite(b->end[(size_t)in.last * p->m + node])) {
         size_t notes = b->undo.n, place;
-        double copy = build_slot(b, last, node, depth - 1, &place), sooner = INFINITY;
-        if (copy + problem_time(p, last, node) < start) {
-            build_place(b, last, node, copy, place);
-            ready = build_ready(b, task, node, &last);
-            sooner = build_gap(b, node, ready, seconds, where);
+        double copy = build_slot(b, in.last, node, depth - 1, in.second, &place), sooner = INFINITY;
+        if (copy + problem_time(p, in.last, node) < start) {
+            build_place(b, in.last, node, copy, place);
+            in = build_ready(b, task, node);
+            sooner = build_gap(b, node, in.ready, seconds, where);
         }
         if (!(sooner < start)) {
             build_take_back(b, node, notes);
-            build_gap(b, node, build_ready(b, task, node, &last), seconds, where);
+            build_gap(b, node, build_ready(b, task, node).ready, seconds, where);
             break;
         }
         start = sooner;
@@ -220,7 +225,7 @@ static void build_ask(struct twin_builder *b, uint32_t task, uint32_t node, unsi
     if (!(best->least + seconds < best->finish) ||
         !(build_gap(b, node, best->least, seconds, &where) + seconds < best->finish))
         return;
-    double finish = build_slot(b, task, node, depth, &where) + seconds;
+    double finish = build_slot(b, task, node, depth, 0, &where) + seconds;
     build_take_back(b, node, 0);
     if (finish < best->finish) {
         best->finish = finish;
@@ -246,7 +251,7 @@ static double build_task(struct twin_builder *b, uint32_t task, unsigned depth)
     if (best.node == NONE)
         return INFINITY;
     size_t where;
-    double start = build_slot(b, task, best.node, depth, &where);
+    double start = build_slot(b, task, best.node, depth, 0, &where);
     build_place(b, task, best.node, start, where);
     b->undo.n = 0;
     return best.finish;

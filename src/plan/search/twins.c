@@ -347,6 +347,18 @@ static void twin_choose_suppliers(struct twins *w, uint32_t twin, double before)
     }
 }
 
+/* Until it is computed it has no end, so that nobody waits for where it was, and a start that puts it in
+ * its turn: behind those that it waits for. */
+static void twin_take_turn(struct twins *w, uint32_t twin)
+{
+    struct twin *x = &w->all.at[twin];
+    uint32_t edges = w->problem->pred_off[x->task + 1] - w->problem->pred_off[x->task];
+    x->start = x->before == NONE ? 0 : w->all.at[x->before].start;
+    for (uint32_t k = 0; k < edges; k++)
+        x->start = fmax(x->start, w->all.at[w->supply.at[x->supply + k]].start);
+    x->finish = 0;
+}
+
 /* It is linked to its new place first: who supplied it before, and is dropped, may stand beside it. */
 void twins_move(struct twins *w, uint32_t twin, uint32_t node, uint32_t after)
 {
@@ -354,6 +366,7 @@ void twins_move(struct twins *w, uint32_t twin, uint32_t node, uint32_t after)
     twin_link(w, twin, node, after);
     twin_disturbs(w, twin);
     twin_choose_suppliers(w, twin, w->all.at[twin].start);
+    twin_take_turn(w, twin);
 }
 
 uint32_t twins_add(struct twins *w, uint32_t consumer, uint32_t edge, uint32_t after)
@@ -363,6 +376,7 @@ uint32_t twins_add(struct twins *w, uint32_t consumer, uint32_t edge, uint32_t a
     twin_link(w, twin, w->all.at[consumer].node, after);
     twin_choose_suppliers(w, twin, before);
     twins_resupply(w, consumer, edge, twin);
+    twin_take_turn(w, twin);
     return twin;
 }
 
