@@ -36,6 +36,10 @@ enum {
 #define TABU_TRIAL 0.125
 #define TABU_WORTH 0.999
 
+/* What is forbidden may be done for a plan that is shorter, but for one that seems so by rounding: a way is
+ * summed in another order than a start. */
+#define TABU_TRULY (1 - 1e-9)
+
 struct tabu_search {
     const struct problem *problem;
     struct decoder *decoder;
@@ -395,7 +399,7 @@ static void tabu_run(struct tabu_search *s, struct encoding *best,
         }
         if (s->step % (TABU_SORT + p->n / 32) == 0)
             tabu_sort(s, place, &sorted);
-        s->best = best->makespan;
+        s->best = best->makespan * TABU_TRULY;
         if (tabu_step(s) && d->makespan < best->makespan) {
             decoder_save(d, best);
             last = s->step;

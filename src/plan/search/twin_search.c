@@ -15,14 +15,19 @@
 #include <string.h>
 
 enum {
-    TWIN_TENURE = 24,
-    TWIN_CHAIN = 32,
-    TWIN_NODES = 16,
-    TWIN_MARKS = 1 << 16,
-    TWIN_PATIENCE = 20000,
-    TWIN_LOOKS_A_MOVE = 200,
-    TWIN_LOOKS_A_TIME = 6
+    TWIN_TENURE = 8,      /* steps for which a change is not undone: so many, */
+    TWIN_TENURE_MOST = 24, /* and one more for 64 tasks each, to so many; to twice as many */
+    TWIN_CHAIN = 32,       /* of a longer chain so many are drawn, on average */
+    TWIN_NODES = 16,       /* of more nodes so many are drawn, beside those of neighbours */
+    TWIN_MARKS = 1 << 16,  /* what is forbidden; two that share a mark do no harm */
+    TWIN_PATIENCE = 20000, /* steps without a new best before it goes on from the best */
+    TWIN_LOOKS_A_MOVE = 200, /* gaps that are judged in the time of a move of annealing, */
+    TWIN_LOOKS_A_TIME = 6    /* and in that of a twin whose times are computed */
 };
+
+/* What is forbidden may be done for a plan that is shorter, but for one that seems so by rounding: a way is
+ * summed in another order than a start. */
+#define TWIN_TRULY (1 - 1e-9)
 
 enum twin_change { TWIN_MOVE, TWIN_ADD, TWIN_REMOVE };
 
@@ -41,7 +46,8 @@ struct twin_searcher {
     uint64_t *until; /* by mark: the step from which it may be done again */
     ARRAY(uint32_t) chain;
     uint32_t *cursor; /* by node: the last that starts no later than who is looked at */
-    uint32_t *nodes, nnodes;
+    uint32_t *beside, stamp; /* by node: the stamp of who has a neighbour there */
+    uint32_t *nodes, nnodes; /* to look at */
     double best;
     struct twin_choice choice;
 };
@@ -54,7 +60,10 @@ static uint64_t *twin_mark(const struct twin_searcher *s, uint32_t task, uint32_
 
 static void twin_forbid(struct twin_searcher *s, uint32_t task, uint32_t node, bool leave)
 {
-    *twin_mark(s, task, node, leave) = s->step + TWIN_TENURE + rng_below(&s->rng, TWIN_TENURE + 1);
+    uint32_t tenure = TWIN_TENURE + s->problem->n / 64;
+    if (tenure > TWIN_TENURE_MOST)
+        tenure = TWIN_TENURE_MOST;
+    *twin_mark(s, task, node, leave) = s->step + tenure + rng_below(&s->rng, tenure + 1);
 }
 
 static bool twin_draw(struct twin_searcher *s, uint32_t *ties)
@@ -237,20 +246,42 @@ static void twin_advance(struct twin_searcher *s, uint32_t node, double start)
         *at = all[*at].before;
 }
 
-static void twin_look_at_node(struct twin_searcher *s, struct twin_view *v, uint32_t node)
+/* `far`: what holds on a node where no neighbour is. */
+static void twin_look_at_node(struct twin_searcher *s, const struct twin_view *far, uint32_t node)
 {
-    const struct twin *x = &s->w->all.at[v->twin];
+    const struct twin *x = &s->w->all.at[far->twin];
+    struct twin_view v = *far;
     twin_advance(s, node, x->start);
-    v->node = node;
-    v->own = problem_time(s->problem, v->task, node);
-    if (!(v->own < INFINITY) || twin_has_other(s, v->task, node, v->twin))
+    v.node = node;
+    v.own = problem_time(s->problem, v.task, node);
+    if (s->beside[node] == s->stamp) {
+        twin_view_inputs(s, &v, x->start);
+        twin_view_outputs(s, &v);
+    }
+    if (!(v.ready + v.own + v.rest <= s->choice.way) || !(v.own < INFINITY) ||
+        twin_has_other(s, v.task, node, v.twin))
         return;
-    twin_view_inputs(s, v, x->start);
-    if (!(v->ready + v->own <= s->choice.way))
-        return;
-    twin_view_outputs(s, v);
-    struct twin_choice offer = {.change = TWIN_MOVE, .twin = v->twin, .node = node};
-    twin_look(s, v, offer, *twin_mark(s, v->task, node, false) > s->step);
+    struct twin_choice offer = {.change = TWIN_MOVE, .twin = v.twin, .node = node};
+    twin_look(s, &v, offer, *twin_mark(s, v.task, node, false) > s->step);
+}
+
+/* A view from a node that is none, and a stamp for the nodes where it is another. */
+static struct twin_view twin_view_far(struct twin_searcher *s, uint32_t t)
+{
+    const struct problem *p = s->problem;
+    const struct twins *w = s->w;
+    const struct twin *x = &w->all.at[t];
+    struct twin_view v = {.twin = t, .task = x->task, .node = NONE};
+    twin_view_inputs(s, &v, x->start);
+    twin_view_outputs(s, &v);
+    s->stamp++;
+    for (uint32_t e = p->pred_off[x->task]; e < p->pred_off[x->task + 1]; e++)
+        for (uint32_t q = w->first[p->pred[e]]; q != NONE; q = w->all.at[q].more)
+            s->beside[w->all.at[q].node] = s->stamp;
+    for (uint32_t e = p->succ_off[x->task]; e < p->succ_off[x->task + 1]; e++)
+        for (uint32_t c = w->first[p->succ[e]]; c != NONE; c = w->all.at[c].more)
+            s->beside[w->all.at[c].node] = s->stamp;
+    return v;
 }
 
 /* A new twin of a producer, for a consumer that waits for its data. */
@@ -313,9 +344,9 @@ static void twin_look_at(struct twin_searcher *s, uint32_t t)
     const struct problem *p = s->problem;
     const struct twins *w = s->w;
     const struct twin *x = &w->all.at[t];
-    struct twin_view v = {.twin = t, .task = x->task};
     twin_look_at_removal(s, t);
     twin_look_at_copies(s, t);
+    struct twin_view v = twin_view_far(s, t);
     for (uint32_t i = 0; i < s->nnodes; i++)
         twin_look_at_node(s, &v, s->nodes[i]);
     if (s->nnodes == p->m)
@@ -382,7 +413,7 @@ static void twin_run(struct twin_searcher *s, struct twin_list *best,
     pace.told = pace.started;
     uint64_t last = 0;
     while (!tabu_is_over(&pace, twin_moves(s)) && best->makespan > limits->target) {
-        s->best = best->makespan;
+        s->best = best->makespan * TWIN_TRULY;
         bool moved = twin_step(s);
         if (moved && s->w->makespan < best->makespan) {
             twins_save(s->w, best);
@@ -402,6 +433,7 @@ uint64_t twin_search(const struct problem *p, struct twin_list *best, uint64_t s
     struct twin_searcher s = {.problem = p, .w = twins_new(p)};
     s.until = mem_new_zero(uint64_t, TWIN_MARKS);
     s.cursor = mem_new(uint32_t, p->m);
+    s.beside = mem_new_zero(uint32_t, p->m);
     s.nnodes = p->m <= TWIN_NODES ? p->m : TWIN_NODES;
     s.nodes = mem_new(uint32_t, s.nnodes);
     for (uint32_t i = 0; i < s.nnodes; i++)
@@ -416,6 +448,7 @@ uint64_t twin_search(const struct problem *p, struct twin_list *best, uint64_t s
     array_free(&s.chain);
     free(s.until);
     free(s.cursor);
+    free(s.beside);
     free(s.nodes);
     return moves;
 }
