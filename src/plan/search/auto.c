@@ -8,7 +8,8 @@
  *         v        at most 64 tasks, no ports                    otherwise
  *    exact 5 %, anneal to 50 %, exact to 70 %, anneal to 100 %   anneal 100 %     of the share
  *         |
- *      copying: the rest of the budget; half of it where a member's copies are the shortest plan
+ *      twins (twin_search.h), where the plan is far from its bound; nearer to it, or where they do not
+ *      suit, copying: the rest of the budget; more of it where a plan with copies is the shortest
  *         |
  *         v
  *    the shortest: the best encoding, decoded; the best plan of a member; that of the exact
@@ -32,6 +33,8 @@
 #include "plan/search/exact.h"
 #include "plan/search/portfolio.h"
 #include "plan/search/tabu.h"
+#include "plan/search/twin_build.h"
+#include "plan/search/twin_search.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -41,8 +44,8 @@
 enum { AUTO_STREAMS = 4, AUTO_MOST_STREAMS = 16 };
 
 /* Steps of the bounds (5 ns each): a fifth of a budget in seconds or moves, and 5 ms in any case; twice
- * as many beside a first plan with copies, which is made on one core and takes longer. They depend on what is asked alone; by time they are over at half of the budget, whatever a busy machine
- * has done by then. */
+ * as many beside a first plan with copies, which takes longer. They depend on what is asked alone; by
+ * time they are over at half of the budget, whatever a busy machine has done by then. */
 #define AUTO_BOUND_SHARE 0.5
 enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 40 };
 
@@ -56,6 +59,13 @@ enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 
 #define AUTO_TABU_FAR 1.1
 #define AUTO_TABU_NEAR 1.06
 enum { AUTO_TABU_STREAM = 4096 };
+/* Of the budget, for one copy of each task where the search over twins follows, which begins with the
+ * result; and the same without, in the way of twins. */
+#define AUTO_TWINS_AFTER 0.4
+enum { AUTO_TWINS_STREAM = 8192 };
+/* Plans with copies that are built one after the other, with copies of so many generations, each with the
+ * priorities that the last suggests; and searches for them side by side. */
+enum { AUTO_BUILD_PASSES = 4, AUTO_BUILD_DEPTH = 2, AUTO_BUILD_STREAMS = 2 };
 /* Annealing rarely shortens a large plan by more than a tenth: it need not try to catch up with more. */
 #define AUTO_SINGLE_SHARE_FAR 0.1
 #define AUTO_FAR_BEHIND 0.87
@@ -119,7 +129,10 @@ struct auto_run {
         *plan; /* the shortest so far with one copy of each task that is not `best` decoded: a
                           member's, or of the exact search; NULL: none */
     struct plan *copied; /* the shortest so far that copies; NULL: none, or copies are not wanted */
-    bool proven, allow_copies, began_with_copies;
+    bool proven, allow_copies;
+    bool began_with_copies, began_with_twins; /* no member could try to copy: this was first */
+    bool twins;                               /* plans with copies are searched for as twins */
+    struct twin_list built, twin_best[AUTO_MOST_STREAMS]; /* built: the shortest of them so far */
     uint64_t moves, states, candidates;
 
     /* one local search a stream */
@@ -143,13 +156,13 @@ static bool auto_tabu_limits(const struct auto_run *run, struct anneal_limits *l
 {
     if (!tabu_suits(run->problem) || run->best.makespan < AUTO_TABU_FAR * run->bounds.single.value)
         return false;
-    double now = clock_seconds();
-    limits->moves = (uint64_t)((double)limits->moves * AUTO_TABU_SHARE);
+    double now = clock_seconds(), share = run->twins ? 1 : AUTO_TABU_SHARE;
+    limits->moves = (uint64_t)((double)limits->moves * share);
     if (isfinite(limits->deadline))
-        limits->deadline = now + AUTO_TABU_SHARE * (limits->deadline - now);
+        limits->deadline = now + share * (limits->deadline - now);
     limits->target = fmax(limits->target, AUTO_TABU_NEAR * run->bounds.single.value);
     limits->progress_to =
-        limits->progress_from + AUTO_TABU_SHARE * (limits->progress_to - limits->progress_from);
+        limits->progress_from + share * (limits->progress_to - limits->progress_from);
     return limits->moves || isfinite(limits->deadline);
 }
 
@@ -303,6 +316,159 @@ static void search_with_copies(struct auto_run *run, double from, double share, 
     }
 }
 
+/* ---- twins ---- */
+
+/* From a task's start to the end of all, everything at its mean time and nothing sent. */
+static double *auto_mean_ranks(const struct problem *p)
+{
+    double *rank = mem_new_zero(double, p->n);
+    for (uint32_t i = p->n; i-- > 0;) {
+        uint32_t t = p->topo[i], nodes = 0;
+        double sum = 0;
+        for (uint32_t v = 0; v < p->m; v++)
+            if (isfinite(problem_time(p, t, v))) {
+                sum += problem_time(p, t, v);
+                nodes++;
+            }
+        for (uint32_t e = p->succ_off[t]; e < p->succ_off[t + 1]; e++)
+            rank[t] = fmax(rank[t], rank[p->succ[e]]);
+        rank[t] += nodes ? sum / nodes : 0;
+    }
+    return rank;
+}
+
+/* From a task's end to the end of all, in the plan. */
+static double auto_rest(const struct twins *w, uint32_t task)
+{
+    double rest = 0;
+    for (uint32_t c = w->first[task]; c != NONE; c = w->all.at[c].more)
+        rest = fmax(rest, w->all.at[c].rest);
+    return rest;
+}
+
+/* Who ended late in the last plan, for how little follows it, is less urgent in the next. What follows is
+ * the mean of its rank and of what did follow in the last plan; every stream weighs them otherwise. */
+static void auto_build_stream(void *context, size_t i)
+{
+    struct auto_run *run = context;
+    const struct problem *p = run->problem;
+    struct twin_list *best = &run->twin_best[i], list = {0};
+    struct twin_builder *b = twin_builder_new(p);
+    struct twins *w = twins_new(p);
+    double *rank = auto_mean_ranks(p), *priority = mem_new(double, p->n);
+    double weight = 0.5 / (double)(i + 1);
+    memcpy(priority, rank, p->n * sizeof *rank);
+    *best = (struct twin_list){.makespan = INFINITY};
+    for (uint32_t pass = 0; pass < AUTO_BUILD_PASSES; pass++) {
+        list.makespan = twin_build(b, priority, AUTO_BUILD_DEPTH, run->limits.deadline);
+        if (!isfinite(list.makespan) || atomic_load_explicit(&run->stop, memory_order_relaxed))
+            break;
+        twin_builder_list(b, &list);
+        twins_load(w, &list);
+        if (w->makespan < best->makespan)
+            twins_save(w, best);
+        for (uint32_t t = 0; t < p->n; t++)
+            priority[t] =
+                weight * auto_rest(w, t) + (1 - weight) * rank[t] - twin_builder_end(b, t);
+    }
+    array_free(&list.places);
+    free(rank);
+    free(priority);
+    twins_free(w);
+    twin_builder_free(b);
+}
+
+static void auto_run_twins(void *context, size_t i)
+{
+    struct auto_run *run = context;
+    struct anneal_limits limits = run->limits;
+    if (i != 0)
+        limits.progress = NULL;
+    run->made[i] = twin_search(run->problem, &run->twin_best[i], run->request->seed,
+                               AUTO_TWINS_STREAM + i, &limits);
+}
+
+/* The shortest of all streams into `built`; of equal ones the first. */
+static void auto_collect_twins(struct auto_run *run, unsigned streams)
+{
+    for (unsigned i = 0; i < streams; i++) {
+        struct twin_list *found = &run->twin_best[i];
+        if (found->places.n && found->makespan < run->built.makespan) {
+            struct twin_list old = run->built;
+            run->built = *found;
+            *found = old;
+        }
+        array_free(&found->places);
+        *found = (struct twin_list){0};
+    }
+}
+
+static void build_twins(struct auto_run *run)
+{
+    run->limits = (struct anneal_limits){.deadline = INFINITY};
+    if (!run->budget.moves)
+        run->limits.deadline = run->begun + run->budget.seconds * AUTO_LARGE_COPY_TIME;
+    parallel_for(AUTO_BUILD_STREAMS, 0, auto_build_stream, run);
+    auto_collect_twins(run, AUTO_BUILD_STREAMS);
+}
+
+/* Twins are for plans that are far from their bound. */
+static void begin_with_twins(struct auto_run *run)
+{
+    const struct problem *p = run->problem;
+    double copied = run->copied ? plan_makespan(run->copied) : INFINITY;
+    double shortest = fmin(run->best.makespan, fmin(copied, run->built.makespan));
+    run->twins = shortest >= AUTO_TABU_FAR * run->bounds.copies.value;
+    if (!run->twins)
+        return;
+    if (!run->built.places.n && p->n <= PORTFOLIO_SMALL_TASKS)
+        build_twins(run);
+    if (copied < run->built.makespan)
+        twin_list_from_plan(&run->built, run->copied);
+}
+
+/* From the best so far, with copies or without, until `share` of the budget is used. */
+static void search_with_twins(struct auto_run *run, double from, double share)
+{
+    const struct problem *p = run->problem;
+    if (atomic_load(&run->stop))
+        return;
+    if (run->best.makespan < run->built.makespan)
+        twin_list_from_encoding(&run->built, p, &run->best);
+    double near = AUTO_TABU_NEAR * run->bounds.copies.value;
+    unsigned streams = AUTO_STREAMS;
+    run->limits = (struct anneal_limits){.deadline = INFINITY,
+                                         .target = near,
+                                         .progress = run->request->progress,
+                                         .stop = &run->stop,
+                                         .progress_from = from,
+                                         .progress_to = share};
+    if (run->budget.moves) {
+        run->limits.moves = (uint64_t)((double)run->budget.moves * (share - from) / AUTO_STREAMS);
+        if (run->limits.moves == 0)
+            return;
+    } else {
+        streams = parallel_cores() < AUTO_MOST_STREAMS ? parallel_cores() : AUTO_MOST_STREAMS;
+        run->limits.deadline = run->begun + run->budget.seconds * share;
+    }
+    for (unsigned i = 0; i < streams; i++)
+        twin_list_copy(&run->twin_best[i], &run->built);
+    parallel_for(streams, 0, auto_run_twins, run);
+    for (unsigned i = 0; i < streams; i++)
+        run->moves += run->made[i];
+    auto_collect_twins(run, streams);
+}
+
+/* What twins have found, as a plan among the others. */
+static void auto_keep_twins(struct auto_run *run)
+{
+    if (!isfinite(run->built.makespan) ||
+        (run->copied && plan_makespan(run->copied) <= run->built.makespan))
+        return;
+    plan_free(run->copied);
+    run->copied = twin_list_plan(&run->built, run->problem);
+}
+
 /* Is it worth the while to copy, though no member could try? */
 static bool copies_are_promising(const struct problem *p)
 {
@@ -321,9 +487,14 @@ static void auto_search(struct auto_run *run, bool copies)
     const struct problem *p = run->problem;
     double begin = run->began_with_copies && run->budget.moves ? AUTO_LARGE_COPY_SHARE : 0;
     double share = copies ? AUTO_SINGLE_SHARE : 1;
-    if (run->copied && plan_makespan(run->copied) < run->best.makespan) {
-        bool hopeless = plan_makespan(run->copied) < AUTO_FAR_BEHIND * run->best.makespan;
-        share = hopeless && p->n > EXACT_TASKS ? AUTO_SINGLE_SHARE_FAR : AUTO_SINGLE_SHARE_BEHIND;
+    if (run->twins)
+        share = AUTO_TWINS_AFTER;
+    double copied = fmin(run->built.makespan, run->copied ? plan_makespan(run->copied) : INFINITY);
+    if (copied < run->best.makespan) {
+        bool hopeless = copied < AUTO_FAR_BEHIND * run->best.makespan;
+        share = run->twins ? AUTO_TWINS_AFTER : AUTO_SINGLE_SHARE_BEHIND;
+        if (hopeless && p->n > EXACT_TASKS)
+            share = run->twins ? 0 : AUTO_SINGLE_SHARE_FAR;
         share = fmax(share, begin);
     }
     if (p->n <= EXACT_TASKS && !p->ports) {
@@ -333,11 +504,14 @@ static void auto_search(struct auto_run *run, bool copies)
         search_locally(run, 0.05 * share, 0.5 * share);
         search_exactly(run, 0.5 * share, 0.7 * share);
         search_locally(run, 0.7 * share, share);
-    } else {
+    } else if (share > begin) {
         search_locally(run, begin, share);
     }
-    if (copies)
+    if (run->twins)
+        search_with_twins(run, share, 1);
+    else if (copies)
         search_with_copies(run, share, 1, UINT64_MAX);
+    auto_keep_twins(run);
 }
 
 /* Which members the size left out: "never longer than any of them" does not speak of these. */
@@ -419,7 +593,8 @@ static uint64_t bound_steps(const struct auto_run *run)
     const struct auto_budget *budget = &run->budget;
     double more = budget->moves ? (double)budget->moves * BOUND_STEPS_MOVE
                                 : budget->seconds * BOUND_STEPS_SECOND;
-    return BOUND_STEPS + (uint64_t)fmin(run->began_with_copies ? 2 * more : more, 1e15);
+    bool beside = run->began_with_copies || run->began_with_twins;
+    return BOUND_STEPS + (uint64_t)fmin(beside ? 2 * more : more, 1e15);
 }
 
 struct auto_beginning {
@@ -433,12 +608,17 @@ static void auto_begin(void *context, size_t i)
 {
     const struct auto_beginning *b = context;
     struct auto_run *run = b->run;
-    if (i == 0 && run->began_with_copies) {
+    bool beside = run->began_with_copies || run->began_with_twins;
+    if (i == 0 && run->began_with_twins) {
+        build_twins(run);
+        return;
+    }
+    if (i == 0 && beside) {
         search_with_copies(run, 0, run->budget.moves ? AUTO_LARGE_COPY_SHARE : AUTO_LARGE_COPY_TIME,
                            1);
         return;
     }
-    double share = run->began_with_copies ? AUTO_LARGE_COPY_TIME : AUTO_BOUND_SHARE;
+    double share = beside ? AUTO_LARGE_COPY_TIME : AUTO_BOUND_SHARE;
     double deadline = run->begun + share * run->budget.seconds;
     *b->bounds =
         bounds_find(run->problem, bound_steps(run), run->budget.seconds > 0 ? deadline : INFINITY,
@@ -461,14 +641,20 @@ static struct plan *auto_improve(struct auto_run *run, struct portfolio *portfol
         encoding_copy(&run->best, &portfolio->solutions[0], p->n);
     else
         encoding_from_plan(&run->best, p, run->plan ? run->plan : run->copied);
-    run->began_with_copies = run->allow_copies && !run->copied && copies_are_promising(p);
+    run->built.makespan = INFINITY;
+    bool suits = run->allow_copies && twins_suit(p);
+    bool promising = run->allow_copies && !run->copied && copies_are_promising(p);
+    run->began_with_copies = promising && !suits;
+    run->began_with_twins = promising && suits;
     struct bounds bounds = run->bounds;
-    parallel_for(run->began_with_copies ? 2 : 1, 0, auto_begin,
-                 &(struct auto_beginning){run, &bounds});
+    parallel_for(promising ? 2 : 1, 0, auto_begin, &(struct auto_beginning){run, &bounds});
     run->bounds = bounds;
+    if (suits)
+        begin_with_twins(run);
     auto_search(run, run->allow_copies);
     struct plan *plan = auto_finish(run);
     encoding_free(&run->best);
+    array_free(&run->built.places);
     return plan;
 }
 

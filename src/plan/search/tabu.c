@@ -36,6 +36,10 @@ enum {
 #define TABU_TRIAL 0.125
 #define TABU_WORTH 0.999
 
+/* What is forbidden may be done for a plan that is shorter, but for one that seems so by rounding: a way is
+ * summed in another order than a start. */
+#define TABU_TRULY (1 - 1e-9)
+
 struct tabu_search {
     const struct problem *problem;
     struct decoder *decoder;
@@ -349,14 +353,7 @@ static void tabu_sort(struct tabu_search *s, struct tabu_place *place, struct en
     s->looks += 8 * (uint64_t)d->n;
 }
 
-/* How much of the budget is used, by moves or by the clock. */
-struct tabu_pace {
-    const struct anneal_limits *limits;
-    double started, told, done;
-};
-
-/* By moves, by the user, by the clock; tells how far it is. */
-static bool tabu_is_over(struct tabu_pace *pace, uint64_t moves)
+bool tabu_is_over(struct tabu_pace *pace, uint64_t moves)
 {
     const struct anneal_limits *limits = pace->limits;
     if (limits->moves && moves >= limits->moves)
@@ -402,7 +399,7 @@ static void tabu_run(struct tabu_search *s, struct encoding *best,
         }
         if (s->step % (TABU_SORT + p->n / 32) == 0)
             tabu_sort(s, place, &sorted);
-        s->best = best->makespan;
+        s->best = best->makespan * TABU_TRULY;
         if (tabu_step(s) && d->makespan < best->makespan) {
             decoder_save(d, best);
             last = s->step;

@@ -20,3 +20,12 @@ bool tabu_suits(const struct problem *p);
  * solution. It ends before its limits where it does not help. Returns the moves made. */
 uint64_t tabu_search(const struct problem *p, struct encoding *best, const struct encoding *start,
                      uint64_t seed, uint64_t stream, const struct anneal_limits *limits);
+
+/* How much of the budget is used, by moves or by the clock: twin_search.h's searches ask it too. */
+struct tabu_pace {
+    const struct anneal_limits *limits;
+    double started, told, done; /* told: when the user was; done: 0 to 1 */
+};
+
+/* By moves, by the user, by the clock. */
+bool tabu_is_over(struct tabu_pace *pace, uint64_t moves);

@@ -1,0 +1,454 @@
+/* Tabu search over twins; twin_search.h says what, tabu.c explains ways, gaps and what is forbidden.
+ *
+ * Of a critical chain each step looks at
+ *    moves     a twin to another place: its way there, supplied by those that are best for that node
+ *    copies    a consumer that waits for data from elsewhere: the way through a new twin of the producer
+ *              on its node, in every gap from the consumer back
+ *    removals  a twin that stands in the way of the next: the way through its consumers, supplied by others
+ * and takes the shortest way. */
+#include "plan/search/twin_search.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "plan/search/tabu.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TWIN_TENURE = 8,      /* steps for which a change is not undone: so many, */
+    TWIN_TENURE_MOST = 24, /* and one more for 64 tasks each, to so many; to twice as many */
+    TWIN_CHAIN = 32,       /* of a longer chain so many are drawn, on average */
+    TWIN_NODES = 16,       /* of more nodes so many are drawn, beside those of neighbours */
+    TWIN_MARKS = 1 << 16,  /* what is forbidden; two that share a mark do no harm */
+    TWIN_PATIENCE = 20000, /* steps without a new best before it goes on from the best */
+    TWIN_LOOKS_A_MOVE = 200, /* gaps that are judged in the time of a move of annealing, */
+    TWIN_LOOKS_A_TIME = 6    /* and in that of a twin whose times are computed */
+};
+
+/* What is forbidden may be done for a plan that is shorter, but for one that seems so by rounding: a way is
+ * summed in another order than a start. */
+#define TWIN_TRULY (1 - 1e-9)
+
+enum twin_change { TWIN_MOVE, TWIN_ADD, TWIN_REMOVE };
+
+struct twin_choice {
+    enum twin_change change;
+    uint32_t twin, node, after, edge; /* TWIN_ADD: the consumer and its edge */
+    double way;
+    uint32_t ties;
+};
+
+struct twin_searcher {
+    const struct problem *problem;
+    struct twins *w;
+    struct rng rng;
+    uint64_t step, looks;
+    uint64_t *until; /* by mark: the step from which it may be done again */
+    ARRAY(uint32_t) chain;
+    uint32_t *cursor; /* by node: the last that starts no later than who is looked at */
+    uint32_t *beside, stamp; /* by node: the stamp of who has a neighbour there */
+    uint32_t *nodes, nnodes; /* to look at */
+    double best;
+    struct twin_choice choice;
+};
+
+/* What must not be undone: a task's return to a node (by moving or copying), or its leaving. */
+static uint64_t *twin_mark(const struct twin_searcher *s, uint32_t task, uint32_t node, bool leave)
+{
+    return &s->until[(task * 2654435761U + node * 40503U + leave * 97U) % TWIN_MARKS];
+}
+
+static void twin_forbid(struct twin_searcher *s, uint32_t task, uint32_t node, bool leave)
+{
+    uint32_t tenure = TWIN_TENURE + s->problem->n / 64;
+    if (tenure > TWIN_TENURE_MOST)
+        tenure = TWIN_TENURE_MOST;
+    *twin_mark(s, task, node, leave) = s->step + tenure + rng_below(&s->rng, tenure + 1);
+}
+
+static bool twin_draw(struct twin_searcher *s, uint32_t *ties)
+{
+    return rng_below(&s->rng, ++*ties) == 0;
+}
+
+/* ---- the critical chain ---- */
+
+/* Who ends when `t` begins, or whose data come then; any of several. A supplier that could be better is
+ * exchanged: then the chain is another. */
+static uint32_t twin_waited_for(struct twin_searcher *s, uint32_t t, bool *changed)
+{
+    const struct problem *p = s->problem;
+    const struct twin *all = s->w->all.at, *x = &all[t];
+    uint32_t found = NONE, ties = 0;
+    if (x->start <= 0)
+        return NONE;
+    if (x->before != NONE && all[x->before].finish >= x->start && twin_draw(s, &ties))
+        found = x->before;
+    for (uint32_t e = p->pred_off[x->task]; e < p->pred_off[x->task + 1]; e++) {
+        uint32_t q = twins_supplied_by(s->w, t, e);
+        if (all[q].finish + (all[q].node == x->node ? 0 : p->pred_comm[e]) < x->start)
+            continue;
+        double sooner;
+        uint32_t other = twins_supplier(s->w, e, x->node, q, x->start, &sooner);
+        if (other != q) {
+            twins_resupply(s->w, t, e, other);
+            *changed = true;
+            return NONE;
+        }
+        if (twin_draw(s, &ties))
+            found = q;
+    }
+    return found;
+}
+
+static void twin_find_chain(struct twin_searcher *s)
+{
+    struct twins *w = s->w;
+    for (bool changed = true; changed;) {
+        changed = false;
+        uint32_t t = NONE, ties = 0;
+        for (uint32_t v = 0; v < s->problem->m; v++) {
+            uint32_t last = w->last[v];
+            s->cursor[v] = last;
+            if (last != NONE && w->all.at[last].finish >= w->makespan && twin_draw(s, &ties))
+                t = last;
+        }
+        s->chain.n = 0;
+        while (t != NONE && s->chain.n < w->all.n) {
+            array_push(&s->chain, t);
+            t = twin_waited_for(s, t, &changed);
+        }
+        if (changed)
+            twins_settle(w);
+    }
+}
+
+/* ---- places ---- */
+
+/* Around a twin that is looked at, on one node. */
+struct twin_view {
+    uint32_t twin, task, node;
+    double low, high;         /* when its last supplier ends and its first consumer starts */
+    double ready, rest, own;
+    double latest; /* it must end before; INFINITY: whenever */
+};
+
+static void twin_offer(struct twin_searcher *s, const struct twin_choice *offer, bool forbidden)
+{
+    struct twin_choice *c = &s->choice;
+    if (offer->way > c->way || (forbidden && !(offer->way < s->best)))
+        return;
+    uint32_t ties = offer->way < c->way ? 0 : c->ties;
+    bool taken = twin_draw(s, &ties);
+    if (taken)
+        *c = *offer;
+    c->ties = ties;
+}
+
+/* When what it needs is on the node. */
+static void twin_view_inputs(const struct twin_searcher *s, struct twin_view *v, double before)
+{
+    const struct problem *p = s->problem;
+    const struct twins *w = s->w;
+    v->low = v->ready = 0;
+    for (uint32_t e = p->pred_off[v->task]; e < p->pred_off[v->task + 1]; e++) {
+        double arrival;
+        uint32_t now = v->twin == NONE ? NONE : twins_supplied_by(w, v->twin, e);
+        uint32_t q = twins_supplier(w, e, v->node, now, before, &arrival);
+        if (w->all.at[q].finish > v->low)
+            v->low = w->all.at[q].finish;
+        if (arrival > v->ready)
+            v->ready = arrival;
+    }
+}
+
+/* From its end on the node to the end of all, by its consumers. */
+static void twin_view_outputs(const struct twin_searcher *s, struct twin_view *v)
+{
+    const struct problem *p = s->problem;
+    const struct twins *w = s->w;
+    v->rest = 0;
+    v->high = INFINITY;
+    for (uint32_t e = p->succ_off[v->task]; e < p->succ_off[v->task + 1]; e++)
+        for (uint32_t c = w->first[p->succ[e]]; c != NONE; c = w->all.at[c].more) {
+            const struct twin *x = &w->all.at[c];
+            if (w->supply.at[x->supply + w->slot[e]] != v->twin)
+                continue;
+            double way = problem_time(p, x->task, x->node) + x->rest;
+            if (x->node != v->node)
+                way += p->succ_comm[e];
+            if (way > v->rest)
+                v->rest = way;
+            if (x->start < v->high)
+                v->high = x->start;
+        }
+}
+
+/* The gaps of the node between suppliers and consumers, from the last to the first. */
+static void twin_look(struct twin_searcher *s, const struct twin_view *v, struct twin_choice offer,
+                      bool forbidden)
+{
+    const struct problem *p = s->problem;
+    const struct twin *all = s->w->all.at;
+    uint32_t x = v->twin;
+    s->looks++;
+    if (!(v->ready + v->own + v->rest <= s->choice.way))
+        return;
+#define BEFORE(i) (all[i].before == x && x != NONE ? all[x].before : all[i].before)
+#define AFTER(i) (all[i].after == x && x != NONE ? all[x].after : all[i].after)
+    uint32_t a = s->cursor[v->node];
+    if (a == x && x != NONE)
+        a = all[x].before;
+    while (a != NONE && all[a].start >= v->high)
+        a = BEFORE(a);
+    uint32_t head = s->w->head[v->node], b = a != NONE ? AFTER(a) : head == x && x != NONE ? all[x].after : head;
+    for (; b != NONE && all[b].start < v->high; b = AFTER(a))
+        a = b;
+    for (;; b = a, a = BEFORE(a)) {
+        if (b != NONE && !(all[b].finish > v->low))
+            return; /* b may come before a supplier */
+        double begin = v->ready, end = v->rest;
+        if (a != NONE && all[a].finish > begin)
+            begin = all[a].finish;
+        if (b != NONE) {
+            double way = problem_time(p, all[b].task, v->node) + all[b].rest;
+            end = way > end ? way : end;
+        }
+        s->looks++;
+        offer.after = a;
+        offer.way = begin + v->own + end;
+        if (offer.change == TWIN_ADD ? begin + v->own < v->latest
+                                     : all[x].node != v->node || all[x].before != a)
+            twin_offer(s, &offer, forbidden);
+        if (a == NONE ||
+            v->ready + v->own + problem_time(p, all[a].task, v->node) + all[a].rest > s->choice.way)
+            return;
+    }
+#undef BEFORE
+#undef AFTER
+}
+
+static bool twin_has_other(const struct twin_searcher *s, uint32_t task, uint32_t node,
+                           uint32_t except)
+{
+    for (uint32_t c = s->w->first[task]; c != NONE; c = s->w->all.at[c].more)
+        if (c != except && s->w->all.at[c].node == node)
+            return true;
+    return false;
+}
+
+/* Chains are looked at from their end: cursors go one way. */
+static void twin_advance(struct twin_searcher *s, uint32_t node, double start)
+{
+    const struct twin *all = s->w->all.at;
+    uint32_t *at = &s->cursor[node];
+    for (; *at != NONE && all[*at].start > start; s->looks++)
+        *at = all[*at].before;
+}
+
+/* `far`: what holds on a node where no neighbour is. */
+static void twin_look_at_node(struct twin_searcher *s, const struct twin_view *far, uint32_t node)
+{
+    const struct twin *x = &s->w->all.at[far->twin];
+    struct twin_view v = *far;
+    twin_advance(s, node, x->start);
+    v.node = node;
+    v.own = problem_time(s->problem, v.task, node);
+    if (s->beside[node] == s->stamp) {
+        twin_view_inputs(s, &v, x->start);
+        twin_view_outputs(s, &v);
+    }
+    if (!(v.ready + v.own + v.rest <= s->choice.way) || !(v.own < INFINITY) ||
+        twin_has_other(s, v.task, node, v.twin))
+        return;
+    struct twin_choice offer = {.change = TWIN_MOVE, .twin = v.twin, .node = node};
+    twin_look(s, &v, offer, *twin_mark(s, v.task, node, false) > s->step);
+}
+
+/* A view from a node that is none, and a stamp for the nodes where it is another. */
+static struct twin_view twin_view_far(struct twin_searcher *s, uint32_t t)
+{
+    const struct problem *p = s->problem;
+    const struct twins *w = s->w;
+    const struct twin *x = &w->all.at[t];
+    struct twin_view v = {.twin = t, .task = x->task, .node = NONE};
+    twin_view_inputs(s, &v, x->start);
+    twin_view_outputs(s, &v);
+    s->stamp++;
+    for (uint32_t e = p->pred_off[x->task]; e < p->pred_off[x->task + 1]; e++)
+        for (uint32_t q = w->first[p->pred[e]]; q != NONE; q = w->all.at[q].more)
+            s->beside[w->all.at[q].node] = s->stamp;
+    for (uint32_t e = p->succ_off[x->task]; e < p->succ_off[x->task + 1]; e++)
+        for (uint32_t c = w->first[p->succ[e]]; c != NONE; c = w->all.at[c].more)
+            s->beside[w->all.at[c].node] = s->stamp;
+    return v;
+}
+
+/* A new twin of a producer, for a consumer that waits for its data. */
+static void twin_look_at_copies(struct twin_searcher *s, uint32_t t)
+{
+    const struct problem *p = s->problem;
+    const struct twins *w = s->w;
+    const struct twin *x = &w->all.at[t];
+    for (uint32_t e = p->pred_off[x->task]; e < p->pred_off[x->task + 1]; e++) {
+        const struct twin *q = &w->all.at[twins_supplied_by(w, t, e)];
+        if (q->node == x->node || q->finish + p->pred_comm[e] < x->start ||
+            !w->may_copy[q->task] || twin_has_other(s, q->task, x->node, NONE))
+            continue;
+        struct twin_view v = {.twin = NONE, .task = q->task, .node = x->node};
+        v.own = problem_time(p, q->task, x->node);
+        if (!(v.own < INFINITY))
+            continue;
+        twin_advance(s, x->node, x->start);
+        twin_view_inputs(s, &v, x->start);
+        v.high = v.latest = x->start;
+        v.rest = problem_time(p, x->task, x->node) + x->rest;
+        struct twin_choice offer = {.change = TWIN_ADD, .twin = t, .node = x->node, .edge = e};
+        twin_look(s, &v, offer, *twin_mark(s, q->task, x->node, false) > s->step);
+    }
+}
+
+/* It goes, and its consumers are supplied by other twins. */
+static void twin_look_at_removal(struct twin_searcher *s, uint32_t t)
+{
+    const struct problem *p = s->problem;
+    const struct twins *w = s->w;
+    const struct twin *x = &w->all.at[t];
+    double longest = 0;
+    if (w->first[x->task] == t && x->more == NONE)
+        return;
+    for (uint32_t e = p->succ_off[x->task]; e < p->succ_off[x->task + 1]; e++)
+        for (uint32_t c = w->first[p->succ[e]]; c != NONE; c = w->all.at[c].more) {
+            const struct twin *y = &w->all.at[c];
+            if (w->supply.at[y->supply + w->slot[e]] != t)
+                continue;
+            double soonest = INFINITY;
+            for (uint32_t o = w->first[x->task]; o != NONE; o = w->all.at[o].more) {
+                const struct twin *z = &w->all.at[o];
+                double there = z->finish + (z->node == y->node ? 0 : p->succ_comm[e]);
+                if (o != t && z->start < y->start && there < soonest)
+                    soonest = there;
+            }
+            double way = soonest + problem_time(p, y->task, y->node) + y->rest;
+            if (way > longest)
+                longest = way;
+        }
+    s->looks++;
+    struct twin_choice offer = {.change = TWIN_REMOVE, .twin = t, .way = longest};
+    if (longest < INFINITY)
+        twin_offer(s, &offer, *twin_mark(s, x->task, x->node, true) > s->step);
+}
+
+static void twin_look_at(struct twin_searcher *s, uint32_t t)
+{
+    const struct problem *p = s->problem;
+    const struct twins *w = s->w;
+    const struct twin *x = &w->all.at[t];
+    twin_look_at_removal(s, t);
+    twin_look_at_copies(s, t);
+    struct twin_view v = twin_view_far(s, t);
+    for (uint32_t i = 0; i < s->nnodes; i++)
+        twin_look_at_node(s, &v, s->nodes[i]);
+    if (s->nnodes == p->m)
+        return;
+    for (uint32_t e = p->pred_off[x->task]; e < p->pred_off[x->task + 1]; e++)
+        twin_look_at_node(s, &v, w->all.at[twins_supplied_by(w, t, e)].node);
+    for (uint32_t e = p->succ_off[x->task]; e < p->succ_off[x->task + 1]; e++)
+        twin_look_at_node(s, &v, w->all.at[w->first[p->succ[e]]].node);
+    twin_look_at_node(s, &v, x->node);
+}
+
+/* ---- steps ---- */
+
+static void twin_carry_out(struct twin_searcher *s)
+{
+    struct twins *w = s->w;
+    const struct twin_choice *c = &s->choice;
+    const struct twin *x = &w->all.at[c->twin];
+    uint32_t task = x->task;
+    switch (c->change) {
+    case TWIN_MOVE:
+        twin_forbid(s, task, x->node, false);
+        twins_move(w, c->twin, c->node, c->after);
+        return;
+    case TWIN_ADD:
+        twin_forbid(s, s->problem->pred[c->edge], c->node, true);
+        twin_forbid(s, s->problem->pred[c->edge], c->node, false);
+        twins_add(w, c->twin, c->edge, c->after);
+        return;
+    case TWIN_REMOVE:
+        twin_forbid(s, task, x->node, false);
+        twins_remove(w, c->twin);
+        return;
+    }
+}
+
+static bool twin_step(struct twin_searcher *s)
+{
+    s->step++;
+    twin_find_chain(s);
+    s->choice = (struct twin_choice){.way = INFINITY};
+    for (uint32_t i = 0; i < s->nnodes && s->nnodes < s->problem->m; i++)
+        s->nodes[i] = (uint32_t)rng_below(&s->rng, s->problem->m);
+    for (size_t i = 0; i < s->chain.n; i++)
+        if (s->chain.n <= TWIN_CHAIN || rng_below(&s->rng, s->chain.n) < TWIN_CHAIN)
+            twin_look_at(s, s->chain.at[i]);
+    s->looks += s->chain.n;
+    if (!isfinite(s->choice.way))
+        return false;
+    twin_carry_out(s);
+    twins_settle(s->w);
+    return true;
+}
+
+static uint64_t twin_moves(const struct twin_searcher *s)
+{
+    return s->step + (s->looks + TWIN_LOOKS_A_TIME * s->w->timed) / TWIN_LOOKS_A_MOVE;
+}
+
+static void twin_run(struct twin_searcher *s, struct twin_list *best,
+                     const struct anneal_limits *limits)
+{
+    struct tabu_pace pace = {.limits = limits, .started = clock_seconds()};
+    pace.told = pace.started;
+    uint64_t last = 0;
+    while (!tabu_is_over(&pace, twin_moves(s)) && best->makespan > limits->target) {
+        s->best = best->makespan * TWIN_TRULY;
+        bool moved = twin_step(s);
+        if (moved && s->w->makespan < best->makespan) {
+            twins_save(s->w, best);
+            last = s->step;
+        }
+        if (s->step - last > TWIN_PATIENCE) {
+            memset(s->until, 0, TWIN_MARKS * sizeof *s->until);
+            twins_load(s->w, best);
+            last = s->step;
+        }
+    }
+}
+
+uint64_t twin_search(const struct problem *p, struct twin_list *best, uint64_t seed,
+                     uint64_t stream, const struct anneal_limits *limits)
+{
+    struct twin_searcher s = {.problem = p, .w = twins_new(p)};
+    s.until = mem_new_zero(uint64_t, TWIN_MARKS);
+    s.cursor = mem_new(uint32_t, p->m);
+    s.beside = mem_new_zero(uint32_t, p->m);
+    s.nnodes = p->m <= TWIN_NODES ? p->m : TWIN_NODES;
+    s.nodes = mem_new(uint32_t, s.nnodes);
+    for (uint32_t i = 0; i < s.nnodes; i++)
+        s.nodes[i] = i;
+    rng_seed_stream(&s.rng, seed, stream);
+    twins_load(s.w, best);
+    if (s.w->makespan < best->makespan)
+        twins_save(s.w, best);
+    twin_run(&s, best, limits);
+    uint64_t moves = twin_moves(&s);
+    twins_free(s.w);
+    array_free(&s.chain);
+    free(s.until);
+    free(s.cursor);
+    free(s.beside);
+    free(s.nodes);
+    return moves;
+}
