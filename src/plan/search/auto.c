@@ -45,7 +45,8 @@ enum { AUTO_STREAMS = 4, AUTO_MOST_STREAMS = 16 };
 
 /* Steps of the bounds (5 ns each): a fifth of a budget in seconds or moves, and 5 ms in any case; twice
  * as many beside a first plan with copies, which takes longer. They depend on what is asked alone; by
- * time they are over at half of the budget, whatever a busy machine has done by then. */
+ * time they are over at half of the budget, or when the time for that plan is, whatever a busy machine has
+ * done by then. */
 #define AUTO_BOUND_SHARE 0.5
 enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 40 };
 

@@ -209,7 +209,7 @@ static double run_together(struct early_pass *s)
         for (; i < s->nneeds && s->need[i].head <= now; i++)
             heap_push(&s->running, -s->need[i].near, i);
         double next = i < s->nneeds ? s->need[i].head : INFINITY;
-        struct early_need *top = &s->need[heap_peek(&s->running)->value];
+        struct early_need *top = &s->need[s->running.at->value]; /* one runs, or has just begun */
         if (now + top->time <= next) {
             now += top->time;
             heap_pop(&s->running);

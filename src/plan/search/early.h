@@ -53,7 +53,6 @@ enum early_answer { EARLY_DONE, EARLY_NONE, EARLY_LATE };
 
 /* Into early (n x classes): the least start on a node of each class, INFINITY where it cannot run or
  * would break the limit; incomplete unless EARLY_DONE. *cut is set when some task had more ancestors
- * than `reach`. O(n x classes x reach x
- * log reach) for each T that is tried, six or so. */
+ * than `reach`. O(n x classes x reach x log reach) for each T that is tried, six or so. */
 enum early_answer early_starts(const struct problem *p, const struct early_options *o,
                                double *early, bool *cut);
