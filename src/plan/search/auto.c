@@ -8,8 +8,9 @@
  *         v        at most 64 tasks, no ports                    otherwise
  *    exact 5 %, anneal to 50 %, exact to 70 %, anneal to 100 %   anneal 100 %     of the share
  *         |
- *      twins (twin_search.h), where the plan is far from its bound; nearer to it, or where they do not
- *      suit, copying: the rest of the budget; more of it where a plan with copies is the shortest
+ *      twins (twin_search.h), where the plan is far from its bound: to the end, or as long as they help
+ *         |
+ *      copying: the rest of the budget; half of it where a member's copies are the shortest plan
  *         |
  *         v
  *    the shortest: the best encoding, decoded; the best plan of a member; that of the exact
@@ -426,12 +427,13 @@ static void begin_with_twins(struct auto_run *run)
         twin_list_from_plan(&run->built, run->copied);
 }
 
-/* From the best so far, with copies or without, until `share` of the budget is used. */
-static void search_with_twins(struct auto_run *run, double from, double share)
+/* From the best so far, with copies or without, until `share` of the budget is used, or to less where it does
+ * not help: returns to which. */
+static double search_with_twins(struct auto_run *run, double from, double share)
 {
     const struct problem *p = run->problem;
     if (atomic_load(&run->stop))
-        return;
+        return share;
     if (run->best.makespan < run->built.makespan)
         twin_list_from_encoding(&run->built, p, &run->best);
     double near = AUTO_TABU_NEAR * run->bounds.copies.value;
@@ -445,7 +447,7 @@ static void search_with_twins(struct auto_run *run, double from, double share)
     if (run->budget.moves) {
         run->limits.moves = (uint64_t)((double)run->budget.moves * (share - from) / AUTO_STREAMS);
         if (run->limits.moves == 0)
-            return;
+            return share;
     } else {
         streams = parallel_cores() < AUTO_MOST_STREAMS ? parallel_cores() : AUTO_MOST_STREAMS;
         run->limits.deadline = run->begun + run->budget.seconds * share;
@@ -453,9 +455,16 @@ static void search_with_twins(struct auto_run *run, double from, double share)
     for (unsigned i = 0; i < streams; i++)
         twin_list_copy(&run->twin_best[i], &run->built);
     parallel_for(streams, 0, auto_run_twins, run);
-    for (unsigned i = 0; i < streams; i++)
+    uint64_t most = 0;
+    for (unsigned i = 0; i < streams; i++) {
         run->moves += run->made[i];
+        most = run->made[i] > most ? run->made[i] : most;
+    }
     auto_collect_twins(run, streams);
+    double part = run->limits.moves
+                      ? from + (share - from) * (double)most / (double)run->limits.moves
+                      : (clock_seconds() - run->begun) / run->budget.seconds;
+    return fmin(part, share);
 }
 
 /* What twins have found, as a plan among the others. */
@@ -506,11 +515,18 @@ static void auto_search(struct auto_run *run, bool copies)
     } else if (share > begin) {
         search_locally(run, begin, share);
     }
-    if (run->twins)
-        search_with_twins(run, share, 1);
-    else if (copies)
+    if (run->twins) {
+        share = search_with_twins(run, share, 1);
+        auto_keep_twins(run);
+        run->twins = false; /* what is left is for the others, as if there were none */
+        if (share < AUTO_SINGLE_SHARE &&
+            AUTO_FAR_BEHIND * run->best.makespan < run->built.makespan) {
+            search_locally(run, share, AUTO_SINGLE_SHARE);
+            share = AUTO_SINGLE_SHARE;
+        }
+    }
+    if (copies && share < 1)
         search_with_copies(run, share, 1, UINT64_MAX);
-    auto_keep_twins(run);
 }
 
 /* Which members the size left out: "never longer than any of them" does not speak of these. */

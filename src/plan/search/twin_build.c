@@ -25,13 +25,13 @@ struct twin_builder {
     struct twins *twins; /* for may_copy */
     struct build_line {
         ARRAY(struct build_slot) slots; /* by start */
-    } *line;                            /* by node */
-    double *end;     /* by task and node; INFINITY: no copy there */
-    double *soonest; /* by task: the first end */
+    } * line;                           /* by node */
+    double *end;                        /* by task and node; INFINITY: no copy there */
+    double *soonest;                    /* by task: the first end */
     struct build_rank {
         double priority;
         uint32_t rank;
-    } *order;
+    } * order;
     ARRAY(struct build_undo) undo;
 };
 
@@ -158,8 +158,8 @@ static double build_slot(struct twin_builder *b, uint32_t task, uint32_t node, u
     double seconds = problem_time(p, task, node);
     struct build_inputs in = build_ready(b, task, node);
     double start = build_gap(b, node, in.ready, seconds, where);
-    while (depth > 0 && in.last != NONE && start + seconds > early &&
-           b->twins->may_copy[in.last] && !isfinite(b->end[(size_t)in.last * p->m + node])) {
+    while (depth > 0 && in.last != NONE && start + seconds > early && b->twins->may_copy[in.last] &&
+           !isfinite(b->end[(size_t)in.last * p->m + node])) {
         size_t notes = b->undo.n, place;
         double copy = build_slot(b, in.last, node, depth - 1, in.second, &place), sooner = INFINITY;
         if (copy + problem_time(p, in.last, node) < start) {
