@@ -60,13 +60,10 @@ enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 
 #define AUTO_TABU_FAR 1.1
 #define AUTO_TABU_NEAR 1.06
 enum { AUTO_TABU_STREAM = 4096 };
-/* Of the budget, for one copy of each task where the search over twins follows, which begins with the
- * result; and the same without, in the way of twins. */
+/* Of the budget, for one copy of each task where the search over twins follows, which begins with what that
+ * finds. Its streams of random numbers; and how many streams build it plans to begin with. */
 #define AUTO_TWINS_AFTER 0.4
-enum { AUTO_TWINS_STREAM = 8192 };
-/* Plans with copies that are built one after the other, with copies of so many generations, each with the
- * priorities that the last suggests; and searches for them side by side. */
-enum { AUTO_BUILD_PASSES = 4, AUTO_BUILD_DEPTH = 2, AUTO_BUILD_STREAMS = 2 };
+enum { AUTO_TWINS_STREAM = 8192, AUTO_BUILD_STREAMS = 2 };
 /* Annealing rarely shortens a large plan by more than a tenth: it need not try to catch up with more. */
 #define AUTO_SINGLE_SHARE_FAR 0.1
 #define AUTO_FAR_BEHIND 0.87
@@ -318,64 +315,12 @@ static void search_with_copies(struct auto_run *run, double from, double share, 
 
 /* ---- twins ---- */
 
-/* From a task's start to the end of all, everything at its mean time and nothing sent. */
-static double *auto_mean_ranks(const struct problem *p)
-{
-    double *rank = mem_new_zero(double, p->n);
-    for (uint32_t i = p->n; i-- > 0;) {
-        uint32_t t = p->topo[i], nodes = 0;
-        double sum = 0;
-        for (uint32_t v = 0; v < p->m; v++)
-            if (isfinite(problem_time(p, t, v))) {
-                sum += problem_time(p, t, v);
-                nodes++;
-            }
-        for (uint32_t e = p->succ_off[t]; e < p->succ_off[t + 1]; e++)
-            rank[t] = fmax(rank[t], rank[p->succ[e]]);
-        rank[t] += nodes ? sum / nodes : 0;
-    }
-    return rank;
-}
-
-/* From a task's end to the end of all, in the plan. */
-static double auto_rest(const struct twins *w, uint32_t task)
-{
-    double rest = 0;
-    for (uint32_t c = w->first[task]; c != NONE; c = w->all.at[c].more)
-        rest = fmax(rest, w->all.at[c].rest);
-    return rest;
-}
-
-/* Who ended late in the last plan, for how little follows it, is less urgent in the next. What follows is
- * the mean of its rank and of what did follow in the last plan; every stream weighs them otherwise. */
 static void auto_build_stream(void *context, size_t i)
 {
     struct auto_run *run = context;
-    const struct problem *p = run->problem;
-    struct twin_list *best = &run->twin_best[i], list = {0};
-    struct twin_builder *b = twin_builder_new(p);
-    struct twins *w = twins_new(p);
-    double *rank = auto_mean_ranks(p), *priority = mem_new(double, p->n);
-    double weight = 0.5 / (double)(i + 1);
-    memcpy(priority, rank, p->n * sizeof *rank);
-    *best = (struct twin_list){.makespan = INFINITY};
-    for (uint32_t pass = 0; pass < AUTO_BUILD_PASSES; pass++) {
-        list.makespan = twin_build(b, priority, AUTO_BUILD_DEPTH, run->limits.deadline);
-        if (!isfinite(list.makespan) || atomic_load_explicit(&run->stop, memory_order_relaxed))
-            break;
-        twin_builder_list(b, &list);
-        twins_load(w, &list);
-        if (w->makespan < best->makespan)
-            twins_save(w, best);
-        for (uint32_t t = 0; t < p->n; t++)
-            priority[t] =
-                weight * auto_rest(w, t) + (1 - weight) * rank[t] - twin_builder_end(b, t);
-    }
-    array_free(&list.places);
-    free(rank);
-    free(priority);
-    twins_free(w);
-    twin_builder_free(b);
+    run->twin_best[i] = (struct twin_list){.makespan = INFINITY};
+    twin_build_several(run->problem, (unsigned)i, run->limits.deadline, &run->stop,
+                       &run->twin_best[i]);
 }
 
 static void auto_run_twins(void *context, size_t i)
