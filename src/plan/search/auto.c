@@ -8,8 +8,9 @@
  *         v        at most 64 tasks, no ports                    otherwise
  *    exact 5 %, anneal to 50 %, exact to 70 %, anneal to 100 %   anneal 100 %     of the share
  *         |
- *      twins (twin_search.h), where the plan is far from its bound; nearer to it, or where they do not
- *      suit, copying: the rest of the budget; more of it where a plan with copies is the shortest
+ *      twins (twin_search.h), where the plan is far from its bound: to the end, or as long as they help
+ *         |
+ *      copying: the rest of the budget; half of it where a member's copies are the shortest plan
  *         |
  *         v
  *    the shortest: the best encoding, decoded; the best plan of a member; that of the exact
@@ -60,13 +61,10 @@ enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 
 #define AUTO_TABU_FAR 1.1
 #define AUTO_TABU_NEAR 1.06
 enum { AUTO_TABU_STREAM = 4096 };
-/* Of the budget, for one copy of each task where the search over twins follows, which begins with the
- * result; and the same without, in the way of twins. */
+/* Of the budget, for one copy of each task where the search over twins follows, which begins with what that
+ * finds. Its streams of random numbers; and how many streams build it plans to begin with. */
 #define AUTO_TWINS_AFTER 0.4
-enum { AUTO_TWINS_STREAM = 8192 };
-/* Plans with copies that are built one after the other, with copies of so many generations, each with the
- * priorities that the last suggests; and searches for them side by side. */
-enum { AUTO_BUILD_PASSES = 4, AUTO_BUILD_DEPTH = 2, AUTO_BUILD_STREAMS = 2 };
+enum { AUTO_TWINS_STREAM = 8192, AUTO_BUILD_STREAMS = 2 };
 /* Annealing rarely shortens a large plan by more than a tenth: it need not try to catch up with more. */
 #define AUTO_SINGLE_SHARE_FAR 0.1
 #define AUTO_FAR_BEHIND 0.87
@@ -319,64 +317,12 @@ static void search_with_copies(struct auto_run *run, double from, double share, 
 
 /* ---- twins ---- */
 
-/* From a task's start to the end of all, everything at its mean time and nothing sent. */
-static double *auto_mean_ranks(const struct problem *p)
-{
-    double *rank = mem_new_zero(double, p->n);
-    for (uint32_t i = p->n; i-- > 0;) {
-        uint32_t t = p->topo[i], nodes = 0;
-        double sum = 0;
-        for (uint32_t v = 0; v < p->m; v++)
-            if (isfinite(problem_time(p, t, v))) {
-                sum += problem_time(p, t, v);
-                nodes++;
-            }
-        for (uint32_t e = p->succ_off[t]; e < p->succ_off[t + 1]; e++)
-            rank[t] = fmax(rank[t], rank[p->succ[e]]);
-        rank[t] += nodes ? sum / nodes : 0;
-    }
-    return rank;
-}
-
-/* From a task's end to the end of all, in the plan. */
-static double auto_rest(const struct twins *w, uint32_t task)
-{
-    double rest = 0;
-    for (uint32_t c = w->first[task]; c != NONE; c = w->all.at[c].more)
-        rest = fmax(rest, w->all.at[c].rest);
-    return rest;
-}
-
-/* Who ended late in the last plan, for how little follows it, is less urgent in the next. What follows is
- * the mean of its rank and of what did follow in the last plan; every stream weighs them otherwise. */
 static void auto_build_stream(void *context, size_t i)
 {
     struct auto_run *run = context;
-    const struct problem *p = run->problem;
-    struct twin_list *best = &run->twin_best[i], list = {0};
-    struct twin_builder *b = twin_builder_new(p);
-    struct twins *w = twins_new(p);
-    double *rank = auto_mean_ranks(p), *priority = mem_new(double, p->n);
-    double weight = 0.5 / (double)(i + 1);
-    memcpy(priority, rank, p->n * sizeof *rank);
-    *best = (struct twin_list){.makespan = INFINITY};
-    for (uint32_t pass = 0; pass < AUTO_BUILD_PASSES; pass++) {
-        list.makespan = twin_build(b, priority, AUTO_BUILD_DEPTH, run->limits.deadline);
-        if (!isfinite(list.makespan) || atomic_load_explicit(&run->stop, memory_order_relaxed))
-            break;
-        twin_builder_list(b, &list);
-        twins_load(w, &list);
-        if (w->makespan < best->makespan)
-            twins_save(w, best);
-        for (uint32_t t = 0; t < p->n; t++)
-            priority[t] =
-                weight * auto_rest(w, t) + (1 - weight) * rank[t] - twin_builder_end(b, t);
-    }
-    array_free(&list.places);
-    free(rank);
-    free(priority);
-    twins_free(w);
-    twin_builder_free(b);
+    run->twin_best[i] = (struct twin_list){.makespan = INFINITY};
+    twin_build_several(run->problem, (unsigned)i, run->limits.deadline, &run->stop,
+                       &run->twin_best[i]);
 }
 
 static void auto_run_twins(void *context, size_t i)
@@ -428,12 +374,13 @@ static void begin_with_twins(struct auto_run *run)
         twin_list_from_plan(&run->built, run->copied);
 }
 
-/* From the best so far, with copies or without, until `share` of the budget is used. */
-static void search_with_twins(struct auto_run *run, double from, double share)
+/* From the best so far, with copies or without, until `share` of the budget is used, or to less where it does
+ * not help: returns to which. */
+static double search_with_twins(struct auto_run *run, double from, double share)
 {
     const struct problem *p = run->problem;
     if (atomic_load(&run->stop))
-        return;
+        return share;
     if (run->best.makespan < run->built.makespan)
         twin_list_from_encoding(&run->built, p, &run->best);
     double near = AUTO_TABU_NEAR * run->bounds.copies.value;
@@ -447,7 +394,7 @@ static void search_with_twins(struct auto_run *run, double from, double share)
     if (run->budget.moves) {
         run->limits.moves = (uint64_t)((double)run->budget.moves * (share - from) / AUTO_STREAMS);
         if (run->limits.moves == 0)
-            return;
+            return share;
     } else {
         streams = parallel_cores() < AUTO_MOST_STREAMS ? parallel_cores() : AUTO_MOST_STREAMS;
         run->limits.deadline = run->begun + run->budget.seconds * share;
@@ -455,9 +402,16 @@ static void search_with_twins(struct auto_run *run, double from, double share)
     for (unsigned i = 0; i < streams; i++)
         twin_list_copy(&run->twin_best[i], &run->built);
     parallel_for(streams, 0, auto_run_twins, run);
-    for (unsigned i = 0; i < streams; i++)
+    uint64_t most = 0;
+    for (unsigned i = 0; i < streams; i++) {
         run->moves += run->made[i];
+        most = run->made[i] > most ? run->made[i] : most;
+    }
     auto_collect_twins(run, streams);
+    double part = run->limits.moves
+                      ? from + (share - from) * (double)most / (double)run->limits.moves
+                      : (clock_seconds() - run->begun) / run->budget.seconds;
+    return fmin(part, share);
 }
 
 /* What twins have found, as a plan among the others. */
@@ -508,11 +462,18 @@ static void auto_search(struct auto_run *run, bool copies)
     } else if (share > begin) {
         search_locally(run, begin, share);
     }
-    if (run->twins)
-        search_with_twins(run, share, 1);
-    else if (copies)
+    if (run->twins) {
+        share = search_with_twins(run, share, 1);
+        auto_keep_twins(run);
+        run->twins = false; /* what is left is for the others, as if there were none */
+        if (share < AUTO_SINGLE_SHARE &&
+            AUTO_FAR_BEHIND * run->best.makespan < run->built.makespan) {
+            search_locally(run, share, AUTO_SINGLE_SHARE);
+            share = AUTO_SINGLE_SHARE;
+        }
+    }
+    if (copies && share < 1)
         search_with_copies(run, share, 1, UINT64_MAX);
-    auto_keep_twins(run);
 }
 
 /* Which members the size left out: "never longer than any of them" does not speak of these. */

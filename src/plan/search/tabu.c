@@ -31,11 +31,6 @@ enum {
     TABU_LOOKS_A_TIME = 6    /* and in that of a task whose times have changed */
 };
 
-/* After this part of its budget it must have made the plan so much shorter: there are graphs with so many
- * critical chains that changing one of them helps nothing, and annealing does. */
-#define TABU_TRIAL 0.125
-#define TABU_WORTH 0.999
-
 /* What is forbidden may be done for a plan that is shorter, but for one that seems so by rounding: a way is
  * summed in another order than a start. */
 #define TABU_TRULY (1 - 1e-9)

@@ -12,6 +12,11 @@
 #pragma once
 #include "plan/search/anneal.h"
 
+/* After this part of its budget it must have made the plan so much shorter: there are graphs with so many
+ * critical chains that changing one of them helps nothing, and annealing does. */
+#define TABU_TRIAL 0.125
+#define TABU_WORTH 0.999
+
 /* Can it be asked? Otherwise only decoding tells how long a change makes the schedule. */
 bool tabu_suits(const struct problem *p);
 

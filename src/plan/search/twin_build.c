@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of how many generations copies are, and how many plans are built. More generations take the place of what
+ * would help more (measured), and later plans are rarely the best. */
+enum { BUILD_DEPTH = 2, BUILD_PASSES = 4 };
+
 struct build_slot {
     double start, finish;
     uint32_t task;
@@ -22,16 +26,16 @@ struct build_undo {
 
 struct twin_builder {
     const struct problem *p;
-    struct twins *twins; /* for may_copy */
+    struct twins *twins; /* for may_copy, and to tidy plans up */
     struct build_line {
         ARRAY(struct build_slot) slots; /* by start */
-    } *line;                            /* by node */
-    double *end;     /* by task and node; INFINITY: no copy there */
-    double *soonest; /* by task: the first end */
+    } * line;                           /* by node */
+    double *end;                        /* by task and node; INFINITY: no copy there */
+    double *soonest;                    /* by task: the first end */
     struct build_rank {
         double priority;
         uint32_t rank;
-    } *order;
+    } * order;
     ARRAY(struct build_undo) undo;
 };
 
@@ -158,8 +162,8 @@ static double build_slot(struct twin_builder *b, uint32_t task, uint32_t node, u
     double seconds = problem_time(p, task, node);
     struct build_inputs in = build_ready(b, task, node);
     double start = build_gap(b, node, in.ready, seconds, where);
-    while (depth > 0 && in.last != NONE && start + seconds > early &&
-           b->twins->may_copy[in.last] && !isfinite(b->end[(size_t)in.last * p->m + node])) {
+    while (depth > 0 && in.last != NONE && start + seconds > early && b->twins->may_copy[in.last] &&
+           !isfinite(b->end[(size_t)in.last * p->m + node])) {
         size_t notes = b->undo.n, place;
         double copy = build_slot(b, in.last, node, depth - 1, in.second, &place), sooner = INFINITY;
         if (copy + problem_time(p, in.last, node) < start) {
@@ -280,7 +284,60 @@ void twin_builder_list(const struct twin_builder *b, struct twin_list *list)
                                                           b->line[v].slots.at[i].task, v});
 }
 
-double twin_builder_end(const struct twin_builder *b, uint32_t task)
+/* ---- one after the other ---- */
+
+/* From a task's start to the end of all, everything at its mean time and nothing sent. */
+static double *build_mean_ranks(const struct problem *p)
 {
-    return b->soonest[task];
+    double *rank = mem_new_zero(double, p->n);
+    for (uint32_t i = p->n; i-- > 0;) {
+        uint32_t t = p->topo[i], nodes = 0;
+        double sum = 0;
+        for (uint32_t v = 0; v < p->m; v++)
+            if (isfinite(problem_time(p, t, v))) {
+                sum += problem_time(p, t, v);
+                nodes++;
+            }
+        for (uint32_t e = p->succ_off[t]; e < p->succ_off[t + 1]; e++)
+            rank[t] = fmax(rank[t], rank[p->succ[e]]);
+        rank[t] += nodes ? sum / nodes : 0;
+    }
+    return rank;
+}
+
+/* From a task's end to the end of all, in the plan. */
+static double build_rest(const struct twins *w, uint32_t task)
+{
+    double rest = 0;
+    for (uint32_t c = w->first[task]; c != NONE; c = w->all.at[c].more)
+        rest = fmax(rest, w->all.at[c].rest);
+    return rest;
+}
+
+/* Who ended late in the last plan, for how little follows it, is less urgent in the next. What follows is
+ * the mean of its rank and of what did follow in the last plan; every stream weighs them otherwise. */
+void twin_build_several(const struct problem *p, unsigned stream, double deadline,
+                        const atomic_bool *stop, struct twin_list *best)
+{
+    struct twin_list list = {0};
+    struct twin_builder *b = twin_builder_new(p);
+    struct twins *w = b->twins;
+    double *rank = build_mean_ranks(p), *priority = mem_new(double, p->n);
+    double weight = 0.5 / (stream + 1);
+    memcpy(priority, rank, p->n * sizeof *rank);
+    for (uint32_t pass = 0; pass < BUILD_PASSES; pass++) {
+        list.makespan = twin_build(b, priority, BUILD_DEPTH, deadline);
+        if (!isfinite(list.makespan) || atomic_load_explicit(stop, memory_order_relaxed))
+            break;
+        twin_builder_list(b, &list);
+        twins_load(w, &list);
+        if (w->makespan < best->makespan)
+            twins_save(w, best);
+        for (uint32_t t = 0; t < p->n; t++)
+            priority[t] = weight * build_rest(w, t) + (1 - weight) * rank[t] - b->soonest[t];
+    }
+    array_free(&list.places);
+    free(rank);
+    free(priority);
+    twin_builder_free(b);
 }

@@ -5,6 +5,7 @@
  * ports, memory and several cores, takes ten times as long. */
 #pragma once
 #include "plan/search/twins.h"
+#include <stdatomic.h>
 
 struct twin_builder;
 
@@ -14,5 +15,7 @@ void twin_builder_free(struct twin_builder *b);
  * generations a task may bring copies. The makespan; INFINITY, and nothing to list, past the deadline. */
 double twin_build(struct twin_builder *b, const double *priority, unsigned depth, double deadline);
 void twin_builder_list(const struct twin_builder *b, struct twin_list *list);
-/* When the first of a task's copies ends in the last plan that was built. */
-double twin_builder_end(const struct twin_builder *b, uint32_t task);
+/* Several plans, each with priorities that the last suggests; streams weigh them otherwise. The shortest that
+ * is shorter than `best` takes its place, without the copies that serve nobody. */
+void twin_build_several(const struct problem *p, unsigned stream, double deadline,
+                        const atomic_bool *stop, struct twin_list *best);

@@ -15,12 +15,12 @@
 #include <string.h>
 
 enum {
-    TWIN_TENURE = 8,      /* steps for which a change is not undone: so many, */
-    TWIN_TENURE_MOST = 24, /* and one more for 64 tasks each, to so many; to twice as many */
-    TWIN_CHAIN = 32,       /* of a longer chain so many are drawn, on average */
-    TWIN_NODES = 16,       /* of more nodes so many are drawn, beside those of neighbours */
-    TWIN_MARKS = 1 << 16,  /* what is forbidden; two that share a mark do no harm */
-    TWIN_PATIENCE = 20000, /* steps without a new best before it goes on from the best */
+    TWIN_TENURE = 8,         /* steps for which a change is not undone: so many, */
+    TWIN_TENURE_MOST = 24,   /* and one more for 64 tasks each, to so many; to twice as many */
+    TWIN_CHAIN = 32,         /* of a longer chain so many are drawn, on average */
+    TWIN_NODES = 16,         /* of more nodes so many are drawn, beside those of neighbours */
+    TWIN_MARKS = 1 << 16,    /* what is forbidden; two that share a mark do no harm */
+    TWIN_PATIENCE = 20000,   /* steps without a new best before it goes on from the best */
     TWIN_LOOKS_A_MOVE = 200, /* gaps that are judged in the time of a move of annealing, */
     TWIN_LOOKS_A_TIME = 6    /* and in that of a twin whose times are computed */
 };
@@ -45,7 +45,7 @@ struct twin_searcher {
     uint64_t step, looks;
     uint64_t *until; /* by mark: the step from which it may be done again */
     ARRAY(uint32_t) chain;
-    uint32_t *cursor; /* by node: the last that starts no later than who is looked at */
+    uint32_t *cursor;        /* by node: the last that starts no later than who is looked at */
     uint32_t *beside, stamp; /* by node: the stamp of who has a neighbour there */
     uint32_t *nodes, nnodes; /* to look at */
     double best;
@@ -128,7 +128,7 @@ static void twin_find_chain(struct twin_searcher *s)
 /* Around a twin that is looked at, on one node. */
 struct twin_view {
     uint32_t twin, task, node;
-    double low, high;         /* when its last supplier ends and its first consumer starts */
+    double low, high; /* when its last supplier ends and its first consumer starts */
     double ready, rest, own;
     double latest; /* it must end before; INFINITY: whenever */
 };
@@ -201,7 +201,9 @@ static void twin_look(struct twin_searcher *s, const struct twin_view *v, struct
         a = all[x].before;
     while (a != NONE && all[a].start >= v->high)
         a = BEFORE(a);
-    uint32_t head = s->w->head[v->node], b = a != NONE ? AFTER(a) : head == x && x != NONE ? all[x].after : head;
+    uint32_t head = s->w->head[v->node], b = a != NONE                ? AFTER(a)
+                                             : head == x && x != NONE ? all[x].after
+                                                                      : head;
     for (; b != NONE && all[b].start < v->high; b = AFTER(a))
         a = b;
     for (;; b = a, a = BEFORE(a)) {
@@ -292,8 +294,8 @@ static void twin_look_at_copies(struct twin_searcher *s, uint32_t t)
     const struct twin *x = &w->all.at[t];
     for (uint32_t e = p->pred_off[x->task]; e < p->pred_off[x->task + 1]; e++) {
         const struct twin *q = &w->all.at[twins_supplied_by(w, t, e)];
-        if (q->node == x->node || q->finish + p->pred_comm[e] < x->start ||
-            !w->may_copy[q->task] || twin_has_other(s, q->task, x->node, NONE))
+        if (q->node == x->node || q->finish + p->pred_comm[e] < x->start || !w->may_copy[q->task] ||
+            twin_has_other(s, q->task, x->node, NONE))
             continue;
         struct twin_view v = {.twin = NONE, .task = q->task, .node = x->node};
         v.own = problem_time(p, q->task, x->node);
@@ -411,8 +413,15 @@ static void twin_run(struct twin_searcher *s, struct twin_list *best,
 {
     struct tabu_pace pace = {.limits = limits, .started = clock_seconds()};
     pace.told = pace.started;
+    double first = best->makespan;
     uint64_t last = 0;
+    bool proved = false;
     while (!tabu_is_over(&pace, twin_moves(s)) && best->makespan > limits->target) {
+        if (!proved && pace.done > TABU_TRIAL) {
+            proved = true;
+            if (best->makespan > TABU_WORTH * first)
+                break;
+        }
         s->best = best->makespan * TWIN_TRULY;
         bool moved = twin_step(s);
         if (moved && s->w->makespan < best->makespan) {

@@ -44,11 +44,11 @@ struct twins {
     const struct problem *problem;
     ARRAY(struct twin) all;
     ARRAY(uint32_t) supply;
-    uint32_t *first;      /* by task: its twins, chained by `more` */
-    uint32_t *spare;      /* by task: twins that were removed, likewise */
+    uint32_t *first;       /* by task: its twins, chained by `more` */
+    uint32_t *spare;       /* by task: twins that were removed, likewise */
     uint32_t *head, *last; /* by node */
-    uint32_t *slot;       /* by edge out of a task: which of the consumer's edges it is */
-    bool *may_copy;       /* by task: whether its consumers need its data only */
+    uint32_t *slot;        /* by edge out of a task: which of the consumer's edges it is */
+    bool *may_copy;        /* by task: whether its consumers need its data only */
     double makespan;
     uint64_t timed; /* twins whose times were computed, for whoever counts work */
     /* who is to be computed anew, forward and backward; then in buckets, by time */

@@ -170,8 +170,8 @@ static bool random_gap(const struct twins *w, struct rng *rng, uint32_t twin, ui
     for (uint32_t a = NONE, b = w->head[node];; a = b, b = w->all.at[b].after) {
         if (b != NONE && b == twin)
             b = w->all.at[b].after;
-        bool fits = (a == NONE || w->all.at[a].start < high) &&
-                    (b == NONE || w->all.at[b].finish > low);
+        bool fits =
+            (a == NONE || w->all.at[a].start < high) && (b == NONE || w->all.at[b].finish > low);
         if (fits && rng_below(rng, ++found) == 0)
             *after = a;
         if (b == NONE)
@@ -342,8 +342,8 @@ static void test_suits(void)
         &x, &(struct fixture_shape){.tasks = 10, .nodes = 3, .cores = 4, .wide = true}, 3);
     ok(!twins_suit(x.p), "not asked on nodes of several cores");
     twins_instance_free(&x);
-    twins_instance_make(&x, &(struct fixture_shape){.tasks = 10, .nodes = 3, .cores = 1, .ports = 1},
-                        3);
+    twins_instance_make(
+        &x, &(struct fixture_shape){.tasks = 10, .nodes = 3, .cores = 1, .ports = 1}, 3);
     ok(!twins_suit(x.p), "nor with ports");
     twins_instance_free(&x);
     twins_instance_make(
@@ -355,13 +355,12 @@ static void test_suits(void)
 int main(void)
 {
     test_changes("whole times", &(struct fixture_shape){.tasks = 40, .nodes = 4, .cores = 1});
-    test_changes("speeds, tasks that run on few nodes",
-                 &(struct fixture_shape){.tasks = 50,
-                                         .nodes = 6,
-                                         .cores = 1,
-                                         .unrelated = true,
-                                         .restricted = true,
-                                         .fractions = true});
+    test_changes("speeds, tasks that run on few nodes", &(struct fixture_shape){.tasks = 50,
+                                                                                .nodes = 6,
+                                                                                .cores = 1,
+                                                                                .unrelated = true,
+                                                                                .restricted = true,
+                                                                                .fractions = true});
     test_builder();
     test_search();
     test_suits();
