@@ -1,5 +1,7 @@
-/* How long items took, and how many came out a second. The first is a histogram whose buckets are a sixteenth of a power of two wide, so that what it
- * says is within 3 % and it never grows. One thread writes at a time, any number read. */
+/* How long items took, and how many came out a second.
+ *
+ * Latencies are a histogram whose buckets are a sixteenth of a power of two wide, so that what it says is within
+ * 3 % and it never grows. One thread writes at a time, any number read. */
 #pragma once
 #include <stdatomic.h>
 #include <stdbool.h>
