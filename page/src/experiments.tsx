@@ -214,6 +214,7 @@ function Multiples({ x, folder, best, order }: { x: Experiment; folder: string; 
             <label>
                 result <select value={picture} onChange={(event) => go({ picture: (event.target as HTMLSelectElement).value }, true)}>{names.map((name) => <option value={name} selected={name === picture}>{name}</option>)}</select>
             </label>
+            {names.includes(picture) ? null : <p role="alert" class="problem">There is no result '{picture}'.</p>}
             <div class="multiples">
                 {order.slice(0, 60).map((i) => {
                     const row = x.rows[i], path = row.results.find((name) => last(name) === picture);

@@ -99,6 +99,7 @@ async function meanwhile(page, origin) {
     const begin = `weft: 1\ntasks:\n${task("a", "a.txt")}`;
     lab.write("shared.yaml", begin);
     await page.goto(`${origin}/#workbench?file=shared.yaml`);
+    await page.getByLabel("text of shared.yaml").waitFor(); /* the file before has a box of that name, too */
     await box(page, "a").waitFor();
     lab.write("shared.yaml", begin + task("b", "b.txt"));
     await page.evaluate(() => dispatchEvent(new Event("focus"))); /* as the browser does when its window comes to the front */
@@ -122,6 +123,7 @@ async function unsaved(page, origin) {
     const area = page.getByLabel(`text of ${name}`), saving = page.locator(".saving");
     lab.write(name, begin);
     await page.goto(`${origin}/#workbench?file=${name}`);
+    await area.waitFor();
     await box(page, "a").waitFor();
     fs.appendFileSync(at(name), "# theirs\n");
     await area.fill(`${begin}# mine\n`);

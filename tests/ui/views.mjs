@@ -313,6 +313,9 @@ async function told(page, origin) {
     await comes(task.getByRole("region", { name: "data of told.csv" }).getByRole("cell", { name: "17" }), "what it read is behind a click");
     ok(/\d+ B · [0-9a-f]{12}/.test(await task.getByRole("region", { name: "data of told.csv" }).innerText()), "with its size and digest");
     ok(page.url().includes("data=told.csv"), "and stands in the address");
+    await page.setViewportSize({ width: 1366, height: 600 });
+    ok(await task.evaluate((card) => getComputedStyle(card).overflowY === "auto" && card.getBoundingClientRect().bottom >= Math.min(...[...card.children].map((c) => c.getBoundingClientRect().top))), "in a low window it scrolls within its card");
+    await page.setViewportSize({ width: 1400, height: 900 });
     await accessible(page, "a task with its data");
     await shot(page, "task-data");
     await task.getByRole("button", { name: "told.txt" }).click();
@@ -458,6 +461,8 @@ async function experiments(page, origin) {
     await comes(page.locator(".multiples pre", { hasText: /^total 1/ }).first(), "Experiments: results stand side by side");
     ok((await page.locator(".multiples pre").first().evaluate((pre) => parseFloat(getComputedStyle(pre).fontSize))) > 11, "Experiments: a text of short lines is large enough to be read");
     await accessible(page, "the Experiments view");
+    await page.goto(`${origin}/#experiments?file=sums.yaml&picture=gone.png`);
+    await comes(page.getByText("There is no result 'gone.png'."), "Experiments: a result that there is not is told");
 }
 
 async function database(page, origin) {
