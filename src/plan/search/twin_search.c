@@ -294,7 +294,9 @@ static void twin_look_at_copies(struct twin_searcher *s, uint32_t t)
     const struct twin *x = &w->all.at[t];
     for (uint32_t e = p->pred_off[x->task]; e < p->pred_off[x->task + 1]; e++) {
         const struct twin *q = &w->all.at[twins_supplied_by(w, t, e)];
-        if (q->node == x->node || q->finish + p->pred_comm[e] < x->start || !w->may_copy[q->task] ||
+        /* what takes no time may start with its consumer: then its own suppliers may, too */
+        if (q->node == x->node || q->finish + p->pred_comm[e] < x->start ||
+            !(q->start < x->start) || !w->may_copy[q->task] ||
             twin_has_other(s, q->task, x->node, NONE))
             continue;
         struct twin_view v = {.twin = NONE, .task = q->task, .node = x->node};
