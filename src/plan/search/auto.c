@@ -62,9 +62,9 @@ enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 
 #define AUTO_TABU_NEAR 1.06
 enum { AUTO_TABU_STREAM = 4096 };
 /* Of the budget, for one copy of each task where the search over twins follows, which begins with what that
- * finds. Its streams of random numbers; and how many streams build it plans to begin with. */
+ * finds. Its streams of random numbers; and how many streams build how many plans to begin with. */
 #define AUTO_TWINS_AFTER 0.4
-enum { AUTO_TWINS_STREAM = 8192, AUTO_BUILD_STREAMS = 2 };
+enum { AUTO_TWINS_STREAM = 8192, AUTO_BUILD_STREAMS = 2, AUTO_BUILD_PLANS = 4 };
 /* Annealing rarely shortens a large plan by more than a tenth: it need not try to catch up with more. */
 #define AUTO_SINGLE_SHARE_FAR 0.1
 #define AUTO_FAR_BEHIND 0.87
@@ -140,7 +140,7 @@ struct auto_run {
     struct copying_request copying;
     uint64_t made[AUTO_MOST_STREAMS];
     struct anneal_limits limits;
-    unsigned streams, phase;
+    unsigned streams, phase, plans;
     atomic_bool stop; /* by the user */
 };
 
@@ -321,7 +321,7 @@ static void auto_build_stream(void *context, size_t i)
 {
     struct auto_run *run = context;
     run->twin_best[i] = (struct twin_list){.makespan = INFINITY};
-    twin_build_several(run->problem, (unsigned)i, run->limits.deadline, &run->stop,
+    twin_build_several(run->problem, (unsigned)i, run->plans, run->limits.deadline, &run->stop,
                        &run->twin_best[i]);
 }
 
@@ -355,6 +355,11 @@ static void build_twins(struct auto_run *run)
     run->limits = (struct anneal_limits){.deadline = INFINITY};
     if (!run->budget.moves)
         run->limits.deadline = run->begun + run->budget.seconds * AUTO_LARGE_COPY_TIME;
+    run->plans = AUTO_BUILD_PLANS;
+    if (run->budget.moves) {
+        double most = (double)run->budget.moves / (AUTO_MOVES_A_COPY * (run->problem->n + 1.0));
+        run->plans = (unsigned)fmin(most, AUTO_BUILD_PLANS);
+    }
     parallel_for(AUTO_BUILD_STREAMS, 0, auto_build_stream, run);
     auto_collect_twins(run, AUTO_BUILD_STREAMS);
 }
@@ -383,6 +388,8 @@ static double search_with_twins(struct auto_run *run, double from, double share)
         return share;
     if (run->best.makespan < run->built.makespan)
         twin_list_from_encoding(&run->built, p, &run->best);
+    if (!isfinite(run->built.makespan))
+        return from;
     double near = AUTO_TABU_NEAR * run->bounds.copies.value;
     unsigned streams = AUTO_STREAMS;
     run->limits = (struct anneal_limits){.deadline = INFINITY,
@@ -464,7 +471,6 @@ static void auto_search(struct auto_run *run, bool copies)
     }
     if (run->twins) {
         share = search_with_twins(run, share, 1);
-        auto_keep_twins(run);
         run->twins = false; /* what is left is for the others, as if there were none */
         if (share < AUTO_SINGLE_SHARE &&
             AUTO_FAR_BEHIND * run->best.makespan < run->built.makespan) {
@@ -472,6 +478,7 @@ static void auto_search(struct auto_run *run, bool copies)
             share = AUTO_SINGLE_SHARE;
         }
     }
+    auto_keep_twins(run);
     if (copies && share < 1)
         search_with_copies(run, share, 1, UINT64_MAX);
 }

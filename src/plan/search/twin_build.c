@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of how many generations copies are, and how many plans are built. More generations take the place of what
- * would help more (measured), and later plans are rarely the best. */
-enum { BUILD_DEPTH = 2, BUILD_PASSES = 4 };
+/* Of how many generations copies are. More of them take the place of what would help more (measured). */
+enum { BUILD_DEPTH = 2 };
 
 struct build_slot {
     double start, finish;
@@ -316,7 +315,7 @@ static double build_rest(const struct twins *w, uint32_t task)
 
 /* Who ended late in the last plan, for how little follows it, is less urgent in the next. What follows is
  * the mean of its rank and of what did follow in the last plan; every stream weighs them otherwise. */
-void twin_build_several(const struct problem *p, unsigned stream, double deadline,
+void twin_build_several(const struct problem *p, unsigned stream, unsigned plans, double deadline,
                         const atomic_bool *stop, struct twin_list *best)
 {
     struct twin_list list = {0};
@@ -325,7 +324,7 @@ void twin_build_several(const struct problem *p, unsigned stream, double deadlin
     double *rank = build_mean_ranks(p), *priority = mem_new(double, p->n);
     double weight = 0.5 / (stream + 1);
     memcpy(priority, rank, p->n * sizeof *rank);
-    for (uint32_t pass = 0; pass < BUILD_PASSES; pass++) {
+    for (unsigned pass = 0; pass < plans; pass++) {
         list.makespan = twin_build(b, priority, BUILD_DEPTH, deadline);
         if (!isfinite(list.makespan) || atomic_load_explicit(stop, memory_order_relaxed))
             break;

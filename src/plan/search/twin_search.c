@@ -184,29 +184,36 @@ static void twin_view_outputs(const struct twin_searcher *s, struct twin_view *v
         }
 }
 
+/* The neighbours on a node, as if `x` stood on none; x NONE: a new one does not yet. */
+static uint32_t twin_before_without(const struct twin *all, uint32_t i, uint32_t x)
+{
+    uint32_t before = all[i].before;
+    return before == x && x != NONE ? all[x].before : before;
+}
+
+static uint32_t twin_after_without(const struct twins *w, uint32_t i, uint32_t x, uint32_t node)
+{
+    uint32_t after = i == NONE ? w->head[node] : w->all.at[i].after;
+    return after == x && x != NONE ? w->all.at[x].after : after;
+}
+
 /* The gaps of the node between suppliers and consumers, from the last to the first. */
 static void twin_look(struct twin_searcher *s, const struct twin_view *v, struct twin_choice offer,
                       bool forbidden)
 {
     const struct problem *p = s->problem;
     const struct twin *all = s->w->all.at;
-    uint32_t x = v->twin;
+    uint32_t x = v->twin, a = s->cursor[v->node], b;
     s->looks++;
     if (!(v->ready + v->own + v->rest <= s->choice.way))
         return;
-#define BEFORE(i) (all[i].before == x && x != NONE ? all[x].before : all[i].before)
-#define AFTER(i) (all[i].after == x && x != NONE ? all[x].after : all[i].after)
-    uint32_t a = s->cursor[v->node];
     if (a == x && x != NONE)
         a = all[x].before;
     while (a != NONE && all[a].start >= v->high)
-        a = BEFORE(a);
-    uint32_t head = s->w->head[v->node], b = a != NONE                ? AFTER(a)
-                                             : head == x && x != NONE ? all[x].after
-                                                                      : head;
-    for (; b != NONE && all[b].start < v->high; b = AFTER(a))
+        a = twin_before_without(all, a, x);
+    while ((b = twin_after_without(s->w, a, x, v->node)) != NONE && all[b].start < v->high)
         a = b;
-    for (;; b = a, a = BEFORE(a)) {
+    for (;; b = a, a = twin_before_without(all, a, x)) {
         if (b != NONE && !(all[b].finish > v->low))
             return; /* b may come before a supplier */
         double begin = v->ready, end = v->rest;
@@ -226,8 +233,6 @@ static void twin_look(struct twin_searcher *s, const struct twin_view *v, struct
             v->ready + v->own + problem_time(p, all[a].task, v->node) + all[a].rest > s->choice.way)
             return;
     }
-#undef BEFORE
-#undef AFTER
 }
 
 static bool twin_has_other(const struct twin_searcher *s, uint32_t task, uint32_t node,
@@ -294,7 +299,9 @@ static void twin_look_at_copies(struct twin_searcher *s, uint32_t t)
     const struct twin *x = &w->all.at[t];
     for (uint32_t e = p->pred_off[x->task]; e < p->pred_off[x->task + 1]; e++) {
         const struct twin *q = &w->all.at[twins_supplied_by(w, t, e)];
-        if (q->node == x->node || q->finish + p->pred_comm[e] < x->start || !w->may_copy[q->task] ||
+        /* what takes no time may start with its consumer: then its own suppliers may, too */
+        if (q->node == x->node || q->finish + p->pred_comm[e] < x->start ||
+            !(q->start < x->start) || !w->may_copy[q->task] ||
             twin_has_other(s, q->task, x->node, NONE))
             continue;
         struct twin_view v = {.twin = NONE, .task = q->task, .node = x->node};

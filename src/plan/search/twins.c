@@ -11,7 +11,12 @@
 
 bool twins_suit(const struct problem *p)
 {
-    return tabu_suits(p) && p->uniform && p->time;
+    if (!tabu_suits(p) || !p->uniform || !p->time)
+        return false;
+    for (uint32_t e = 0; e < p->pred_off[p->n]; e++)
+        if (!isfinite(p->pred_comm[e]))
+            return false;
+    return true;
 }
 
 struct twins *twins_new(const struct problem *p)
