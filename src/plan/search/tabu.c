@@ -31,9 +31,10 @@ enum {
     TABU_LOOKS_A_TIME = 6    /* and in that of a task whose times have changed */
 };
 
-/* What is forbidden may be done for a plan that is shorter, but for one that seems so by rounding: a way is
- * summed in another order than a start. */
-#define TABU_TRULY (1 - 1e-9)
+/* After this part of its budget it must have made the plan so much shorter: there are graphs with so many
+ * critical chains that changing one of them helps nothing, and annealing does. */
+#define TABU_TRIAL 0.125
+#define TABU_WORTH 0.999
 
 struct tabu_search {
     const struct problem *problem;
@@ -348,6 +349,20 @@ static void tabu_sort(struct tabu_search *s, struct tabu_place *place, struct en
     s->looks += 8 * (uint64_t)d->n;
 }
 
+struct tabu_pace tabu_begin(const struct anneal_limits *limits, double makespan)
+{
+    double now = clock_seconds();
+    return (struct tabu_pace){.limits = limits, .started = now, .told = now, .first = makespan};
+}
+
+bool tabu_is_in_vain(struct tabu_pace *pace, double makespan)
+{
+    if (pace->judged || pace->done <= TABU_TRIAL)
+        return false;
+    pace->judged = true;
+    return makespan > TABU_WORTH * pace->first;
+}
+
 bool tabu_is_over(struct tabu_pace *pace, uint64_t moves)
 {
     const struct anneal_limits *limits = pace->limits;
@@ -381,17 +396,11 @@ static void tabu_run(struct tabu_search *s, struct encoding *best,
     struct decoder *d = s->decoder;
     struct tabu_place *place = mem_new(struct tabu_place, p->n);
     struct encoding sorted = encoding_new(p->n);
-    struct tabu_pace pace = {.limits = limits, .started = clock_seconds()};
-    pace.told = pace.started;
-    double first = best->makespan;
+    struct tabu_pace pace = tabu_begin(limits, best->makespan);
     uint64_t last = 0;
-    bool proved = false;
     while (!tabu_is_over(&pace, s->step + s->looks / TABU_LOOKS_A_MOVE)) {
-        if (!proved && pace.done > TABU_TRIAL) {
-            proved = true;
-            if (best->makespan > TABU_WORTH * first)
-                break;
-        }
+        if (tabu_is_in_vain(&pace, best->makespan))
+            break;
         if (s->step % (TABU_SORT + p->n / 32) == 0)
             tabu_sort(s, place, &sorted);
         s->best = best->makespan * TABU_TRULY;

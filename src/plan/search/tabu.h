@@ -12,11 +12,6 @@
 #pragma once
 #include "plan/search/anneal.h"
 
-/* After this part of its budget it must have made the plan so much shorter: there are graphs with so many
- * critical chains that changing one of them helps nothing, and annealing does. */
-#define TABU_TRIAL 0.125
-#define TABU_WORTH 0.999
-
 /* Can it be asked? Otherwise only decoding tells how long a change makes the schedule. */
 bool tabu_suits(const struct problem *p);
 
@@ -26,11 +21,23 @@ bool tabu_suits(const struct problem *p);
 uint64_t tabu_search(const struct problem *p, struct encoding *best, const struct encoding *start,
                      uint64_t seed, uint64_t stream, const struct anneal_limits *limits);
 
-/* How much of the budget is used, by moves or by the clock: twin_search.h's searches ask it too. */
+/* ---- shared with the search over twins (twin_search.h) ---- */
+
+/* What is forbidden may be done for a plan that is shorter, but for one that seems so by rounding: a way is
+ * summed in another order than a start. */
+#define TABU_TRULY (1 - 1e-9)
+
+/* How much of the budget is used, by moves or by the clock, and whether it is worth while. */
 struct tabu_pace {
     const struct anneal_limits *limits;
     double started, told, done; /* told: when the user was; done: 0 to 1 */
+    double first;               /* the makespan that it began with */
+    bool judged;                /* whether it helps */
 };
+
+struct tabu_pace tabu_begin(const struct anneal_limits *limits, double makespan);
+/* Asked once, after a part of the budget: has it hardly made the plan shorter? */
+bool tabu_is_in_vain(struct tabu_pace *pace, double makespan);
 
 /* By moves, by the user, by the clock. */
 bool tabu_is_over(struct tabu_pace *pace, uint64_t moves);

@@ -7,7 +7,6 @@
  *    removals  a twin that stands in the way of the next: the way through its consumers, supplied by others
  * and takes the shortest way. */
 #include "plan/search/twin_search.h"
-#include "base/clock.h"
 #include "base/rng.h"
 #include "plan/search/tabu.h"
 #include <math.h>
@@ -24,10 +23,6 @@ enum {
     TWIN_LOOKS_A_MOVE = 200, /* gaps that are judged in the time of a move of annealing, */
     TWIN_LOOKS_A_TIME = 6    /* and in that of a twin whose times are computed */
 };
-
-/* What is forbidden may be done for a plan that is shorter, but for one that seems so by rounding: a way is
- * summed in another order than a start. */
-#define TWIN_TRULY (1 - 1e-9)
 
 enum twin_change { TWIN_MOVE, TWIN_ADD, TWIN_REMOVE };
 
@@ -418,18 +413,12 @@ static uint64_t twin_moves(const struct twin_searcher *s)
 static void twin_run(struct twin_searcher *s, struct twin_list *best,
                      const struct anneal_limits *limits)
 {
-    struct tabu_pace pace = {.limits = limits, .started = clock_seconds()};
-    pace.told = pace.started;
-    double first = best->makespan;
+    struct tabu_pace pace = tabu_begin(limits, best->makespan);
     uint64_t last = 0;
-    bool proved = false;
     while (!tabu_is_over(&pace, twin_moves(s)) && best->makespan > limits->target) {
-        if (!proved && pace.done > TABU_TRIAL) {
-            proved = true;
-            if (best->makespan > TABU_WORTH * first)
-                break;
-        }
-        s->best = best->makespan * TWIN_TRULY;
+        if (tabu_is_in_vain(&pace, best->makespan))
+            break;
+        s->best = best->makespan * TABU_TRULY;
         bool moved = twin_step(s);
         if (moved && s->w->makespan < best->makespan) {
             twins_save(s->w, best);
