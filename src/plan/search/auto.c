@@ -35,7 +35,7 @@
 #include "plan/search/portfolio.h"
 #include "plan/search/tabu.h"
 #include "plan/search/twin_build.h"
-#include "plan/search/twin_search.h"
+#include "plan/search/twin_team.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -62,9 +62,9 @@ enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 
 #define AUTO_TABU_NEAR 1.06
 enum { AUTO_TABU_STREAM = 4096 };
 /* Of the budget, for one copy of each task where the search over twins follows, which begins with what that
- * finds. Its streams of random numbers; and how many streams build how many plans to begin with. */
-#define AUTO_TWINS_AFTER 0.4
-enum { AUTO_TWINS_STREAM = 8192, AUTO_BUILD_STREAMS = 2, AUTO_BUILD_PLANS = 4 };
+ * finds; and how many plans each stream builds to begin with. */
+#define AUTO_TWINS_AFTER 0.2
+enum { AUTO_BUILD_PLANS = 4 };
 /* Annealing rarely shortens a large plan by more than a tenth: it need not try to catch up with more. */
 #define AUTO_SINGLE_SHARE_FAR 0.1
 #define AUTO_FAR_BEHIND 0.87
@@ -131,7 +131,7 @@ struct auto_run {
     bool proven, allow_copies;
     bool began_with_copies, began_with_twins; /* no member could try to copy: this was first */
     bool twins;                               /* plans with copies are searched for as twins */
-    struct twin_list built, twin_best[AUTO_MOST_STREAMS]; /* built: the shortest of them so far */
+    struct twin_list built;                   /* the shortest of them so far */
     uint64_t moves, states, candidates;
 
     /* one local search a stream */
@@ -140,7 +140,7 @@ struct auto_run {
     struct copying_request copying;
     uint64_t made[AUTO_MOST_STREAMS];
     struct anneal_limits limits;
-    unsigned streams, phase, plans;
+    unsigned streams, phase;
     atomic_bool stop; /* by the user */
 };
 
@@ -317,51 +317,18 @@ static void search_with_copies(struct auto_run *run, double from, double share, 
 
 /* ---- twins ---- */
 
-static void auto_build_stream(void *context, size_t i)
-{
-    struct auto_run *run = context;
-    run->twin_best[i] = (struct twin_list){.makespan = INFINITY};
-    twin_build_several(run->problem, (unsigned)i, run->plans, run->limits.deadline, &run->stop,
-                       &run->twin_best[i]);
-}
-
-static void auto_run_twins(void *context, size_t i)
-{
-    struct auto_run *run = context;
-    struct anneal_limits limits = run->limits;
-    if (i != 0)
-        limits.progress = NULL;
-    run->made[i] = twin_search(run->problem, &run->twin_best[i], run->request->seed,
-                               AUTO_TWINS_STREAM + i, &limits);
-}
-
-/* The shortest of all streams into `built`; of equal ones the first. */
-static void auto_collect_twins(struct auto_run *run, unsigned streams)
-{
-    for (unsigned i = 0; i < streams; i++) {
-        struct twin_list *found = &run->twin_best[i];
-        if (found->places.n && found->makespan < run->built.makespan) {
-            struct twin_list old = run->built;
-            run->built = *found;
-            *found = old;
-        }
-        array_free(&found->places);
-        *found = (struct twin_list){0};
-    }
-}
-
 static void build_twins(struct auto_run *run)
 {
-    run->limits = (struct anneal_limits){.deadline = INFINITY};
-    if (!run->budget.moves)
-        run->limits.deadline = run->begun + run->budget.seconds * AUTO_LARGE_COPY_TIME;
-    run->plans = AUTO_BUILD_PLANS;
-    if (run->budget.moves) {
-        double most = (double)run->budget.moves / (AUTO_MOVES_A_COPY * (run->problem->n + 1.0));
-        run->plans = (unsigned)fmin(most, AUTO_BUILD_PLANS);
+    const struct auto_budget *budget = &run->budget;
+    double deadline = INFINITY;
+    unsigned plans = AUTO_BUILD_PLANS;
+    if (!budget->moves)
+        deadline = run->begun + budget->seconds * AUTO_LARGE_COPY_TIME;
+    if (budget->moves) {
+        double most = (double)budget->moves / (AUTO_MOVES_A_COPY * (run->problem->n + 1.0));
+        plans = (unsigned)fmin(most, AUTO_BUILD_PLANS);
     }
-    parallel_for(AUTO_BUILD_STREAMS, 0, auto_build_stream, run);
-    auto_collect_twins(run, AUTO_BUILD_STREAMS);
+    twin_build_several(run->problem, plans, deadline, &run->stop, &run->built);
 }
 
 /* Twins are for plans that are far from their bound. */
@@ -399,26 +366,19 @@ static double search_with_twins(struct auto_run *run, double from, double share)
                                          .progress_from = from,
                                          .progress_to = share};
     if (run->budget.moves) {
-        run->limits.moves = (uint64_t)((double)run->budget.moves * (share - from) / AUTO_STREAMS);
+        run->limits.moves = (uint64_t)((double)run->budget.moves * (share - from) / streams);
         if (run->limits.moves == 0)
             return share;
     } else {
         streams = parallel_cores() < AUTO_MOST_STREAMS ? parallel_cores() : AUTO_MOST_STREAMS;
         run->limits.deadline = run->begun + run->budget.seconds * share;
     }
-    for (unsigned i = 0; i < streams; i++)
-        twin_list_copy(&run->twin_best[i], &run->built);
-    parallel_for(streams, 0, auto_run_twins, run);
-    uint64_t most = 0;
-    for (unsigned i = 0; i < streams; i++) {
-        run->moves += run->made[i];
-        most = run->made[i] > most ? run->made[i] : most;
-    }
-    auto_collect_twins(run, streams);
-    double part = run->limits.moves
-                      ? from + (share - from) * (double)most / (double)run->limits.moves
-                      : (clock_seconds() - run->begun) / run->budget.seconds;
-    return fmin(part, share);
+    uint64_t moves = twin_team_search(p, &run->built, streams, run->request->seed, &run->limits);
+    run->moves += moves;
+    double all = (double)run->limits.moves * streams, part = (double)moves / fmax(all, 1);
+    if (!run->limits.moves)
+        part = ((clock_seconds() - run->begun) / run->budget.seconds - from) / (share - from);
+    return fmin(from + (share - from) * part, share);
 }
 
 /* What twins have found, as a plan among the others. */

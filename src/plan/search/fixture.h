@@ -8,7 +8,7 @@
 #include "plan/planner.h"
 #include "tap.h"
 
-enum { FIXTURE_TASKS = 64, FIXTURE_NODES = 8 };
+enum { FIXTURE_TASKS = 160, FIXTURE_NODES = 8 };
 
 struct fixture_shape {
     uint32_t tasks, nodes, cores; /* cores: most on a node */

@@ -6,12 +6,13 @@
  * would end sooner there, did every producer's first end count everywhere. */
 #include "plan/search/twin_build.h"
 #include "base/clock.h"
+#include "base/parallel.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Of how many generations copies are. More of them take the place of what would help more (measured). */
-enum { BUILD_DEPTH = 2 };
+enum { BUILD_DEPTH = 2, BUILD_STREAMS = 2 };
 
 struct build_slot {
     double start, finish;
@@ -315,8 +316,8 @@ static double build_rest(const struct twins *w, uint32_t task)
 
 /* Who ended late in the last plan, for how little follows it, is less urgent in the next. What follows is
  * the mean of its rank and of what did follow in the last plan; every stream weighs them otherwise. */
-void twin_build_several(const struct problem *p, unsigned stream, unsigned plans, double deadline,
-                        const atomic_bool *stop, struct twin_list *best)
+static void build_stream(const struct problem *p, unsigned stream, unsigned plans, double deadline,
+                         const atomic_bool *stop, struct twin_list *best)
 {
     struct twin_list list = {0};
     struct twin_builder *b = twin_builder_new(p);
@@ -339,4 +340,36 @@ void twin_build_several(const struct problem *p, unsigned stream, unsigned plans
     free(rank);
     free(priority);
     twin_builder_free(b);
+}
+
+struct twin_building {
+    const struct problem *problem;
+    unsigned plans;
+    double deadline;
+    const atomic_bool *stop;
+    struct twin_list found[BUILD_STREAMS];
+};
+
+static void build_one_stream(void *context, size_t i)
+{
+    struct twin_building *b = context;
+    b->found[i] = (struct twin_list){.makespan = INFINITY};
+    build_stream(b->problem, (unsigned)i, b->plans, b->deadline, b->stop, &b->found[i]);
+}
+
+/* Of equal ones the first stream's. */
+void twin_build_several(const struct problem *p, unsigned plans, double deadline,
+                        const atomic_bool *stop, struct twin_list *best)
+{
+    struct twin_building b = {.problem = p, .plans = plans, .deadline = deadline, .stop = stop};
+    parallel_for(BUILD_STREAMS, 0, build_one_stream, &b);
+    for (unsigned i = 0; i < BUILD_STREAMS; i++) {
+        struct twin_list *found = &b.found[i];
+        if (found->makespan < best->makespan) {
+            struct twin_list old = *best;
+            *best = *found;
+            *found = old;
+        }
+        array_free(&found->places);
+    }
 }

@@ -15,7 +15,7 @@ void twin_builder_free(struct twin_builder *b);
  * generations a task may bring copies. The makespan; INFINITY, and nothing to list, past the deadline. */
 double twin_build(struct twin_builder *b, const double *priority, unsigned depth, double deadline);
 void twin_builder_list(const struct twin_builder *b, struct twin_list *list);
-/* So many plans, each with priorities that the last suggests; streams weigh them otherwise. The shortest that
- * is shorter than `best` takes its place, without the copies that serve nobody. */
-void twin_build_several(const struct problem *p, unsigned stream, unsigned plans, double deadline,
+/* So many plans a stream, each with priorities that the last suggests; streams weigh them otherwise. The shortest
+ * that is shorter than `best` takes its place, without the copies that serve nobody. */
+void twin_build_several(const struct problem *p, unsigned plans, double deadline,
                         const atomic_bool *stop, struct twin_list *best);

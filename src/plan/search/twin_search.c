@@ -9,20 +9,26 @@
 #include "plan/search/twin_search.h"
 #include "base/rng.h"
 #include "plan/search/tabu.h"
+#include "plan/search/twin_window.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    TWIN_TENURE = 8,         /* steps for which a change is not undone: so many, */
-    TWIN_TENURE_MOST = 24,   /* and one more for 64 tasks each, to so many; to twice as many */
-    TWIN_CHAIN = 32,         /* of a longer chain so many are drawn, on average */
-    TWIN_NODES = 16,         /* of more nodes so many are drawn, beside those of neighbours */
-    TWIN_MARKS = 1 << 16,    /* what is forbidden; two that share a mark do no harm */
-    TWIN_PATIENCE = 20000,   /* steps without a new best before it goes on from the best */
-    TWIN_LOOKS_A_MOVE = 200, /* gaps that are judged in the time of a move of annealing, */
-    TWIN_LOOKS_A_TIME = 6    /* and in that of a twin whose times are computed */
+    TWIN_TENURE = 8,           /* steps for which a change is not undone: so many, */
+    TWIN_TENURE_MOST = 24,     /* and one more for 64 tasks each, to so many; to twice as many */
+    TWIN_CHAIN = 32,           /* of a longer chain so many are drawn, on average */
+    TWIN_NODES = 16,           /* of more nodes so many are drawn, beside those of neighbours */
+    TWIN_MARKS = 1 << 16,      /* what is forbidden; two that share a mark do no harm */
+    TWIN_PATIENCE = 20000,     /* steps without a new best before it goes on from the best, */
+    TWIN_PATIENCE_WINDOW = 60, /* and in a window before the next has its turn */
+    TWIN_WINDOW = 16,          /* tasks a node in a window */
+    TWIN_LOOKS_A_MOVE = 200,   /* gaps that are judged in the time of a move of annealing, */
+    TWIN_LOOKS_A_TIME = 6      /* and in that of a twin whose times are computed */
 };
+
+/* A window of more than this part of its share is all of it. */
+#define TWIN_WINDOW_WHOLE 0.7
 
 enum twin_change { TWIN_MOVE, TWIN_ADD, TWIN_REMOVE };
 
@@ -44,6 +50,7 @@ struct twin_searcher {
     uint32_t *beside, stamp; /* by node: the stamp of who has a neighbour there */
     uint32_t *nodes, nnodes; /* to look at */
     double best;
+    struct twin_window *window;
     struct twin_choice choice;
 };
 
@@ -75,7 +82,7 @@ static uint32_t twin_waited_for(struct twin_searcher *s, uint32_t t, bool *chang
     const struct problem *p = s->problem;
     const struct twin *all = s->w->all.at, *x = &all[t];
     uint32_t found = NONE, ties = 0;
-    if (x->start <= 0)
+    if (x->start <= 0 || x->era != TWIN_INSIDE)
         return NONE;
     if (x->before != NONE && all[x->before].finish >= x->start && twin_draw(s, &ties))
         found = x->before;
@@ -96,20 +103,31 @@ static uint32_t twin_waited_for(struct twin_searcher *s, uint32_t t, bool *chang
     return found;
 }
 
+/* Of those on a longest way through the window the last. */
+static uint32_t twin_last_inside(const struct twin_searcher *s)
+{
+    const struct twins *w = s->w;
+    const struct twin *all = w->all.at;
+    uint32_t last = NONE;
+    for (size_t i = 0; i < w->window->inside.n; i++) {
+        uint32_t t = w->window->inside.at[i];
+        if (all[t].node != NONE && all[t].finish + all[t].rest >= w->makespan * TABU_TRULY &&
+            (last == NONE || all[t].start >= all[last].start))
+            last = t;
+    }
+    return last;
+}
+
 static void twin_find_chain(struct twin_searcher *s)
 {
     struct twins *w = s->w;
     for (bool changed = true; changed;) {
         changed = false;
-        uint32_t t = NONE, ties = 0;
-        for (uint32_t v = 0; v < s->problem->m; v++) {
-            uint32_t last = w->last[v];
-            s->cursor[v] = last;
-            if (last != NONE && w->all.at[last].finish >= w->makespan && twin_draw(s, &ties))
-                t = last;
-        }
+        uint32_t t = twin_last_inside(s);
+        for (uint32_t v = 0; v < s->problem->m; v++)
+            s->cursor[v] = twin_window_last(w, v);
         s->chain.n = 0;
-        while (t != NONE && s->chain.n < w->all.n) {
+        while (t != NONE && s->chain.n < w->all.n && w->all.at[t].era == TWIN_INSIDE) {
             array_push(&s->chain, t);
             t = twin_waited_for(s, t, &changed);
         }
@@ -174,7 +192,7 @@ static void twin_view_outputs(const struct twin_searcher *s, struct twin_view *v
                 way += p->succ_comm[e];
             if (way > v->rest)
                 v->rest = way;
-            if (x->start < v->high)
+            if (x->start < v->high && x->era != TWIN_LATER)
                 v->high = x->start;
         }
 }
@@ -204,12 +222,13 @@ static void twin_look(struct twin_searcher *s, const struct twin_view *v, struct
         return;
     if (a == x && x != NONE)
         a = all[x].before;
-    while (a != NONE && all[a].start >= v->high)
+    while (a != NONE && all[a].era == TWIN_INSIDE && all[a].start >= v->high)
         a = twin_before_without(all, a, x);
-    while ((b = twin_after_without(s->w, a, x, v->node)) != NONE && all[b].start < v->high)
+    while ((b = twin_after_without(s->w, a, x, v->node)) != NONE && all[b].era == TWIN_INSIDE &&
+           all[b].start < v->high)
         a = b;
     for (;; b = a, a = twin_before_without(all, a, x)) {
-        if (b != NONE && !(all[b].finish > v->low))
+        if (b != NONE && all[b].era != TWIN_LATER && !(all[b].finish > v->low))
             return; /* b may come before a supplier */
         double begin = v->ready, end = v->rest;
         if (a != NONE && all[a].finish > begin)
@@ -224,7 +243,7 @@ static void twin_look(struct twin_searcher *s, const struct twin_view *v, struct
         if (offer.change == TWIN_ADD ? begin + v->own < v->latest
                                      : all[x].node != v->node || all[x].before != a)
             twin_offer(s, &offer, forbidden);
-        if (a == NONE ||
+        if (a == NONE || all[a].era != TWIN_INSIDE ||
             v->ready + v->own + problem_time(p, all[a].task, v->node) + all[a].rest > s->choice.way)
             return;
     }
@@ -244,7 +263,7 @@ static void twin_advance(struct twin_searcher *s, uint32_t node, double start)
 {
     const struct twin *all = s->w->all.at;
     uint32_t *at = &s->cursor[node];
-    for (; *at != NONE && all[*at].start > start; s->looks++)
+    for (; *at != NONE && all[*at].era == TWIN_INSIDE && all[*at].start > start; s->looks++)
         *at = all[*at].before;
 }
 
@@ -326,11 +345,13 @@ static void twin_look_at_removal(struct twin_searcher *s, uint32_t t)
             const struct twin *y = &w->all.at[c];
             if (w->supply.at[y->supply + w->slot[e]] != t)
                 continue;
+            if (y->era != TWIN_INSIDE)
+                return;
             double soonest = INFINITY;
             for (uint32_t o = w->first[x->task]; o != NONE; o = w->all.at[o].more) {
                 const struct twin *z = &w->all.at[o];
                 double there = z->finish + (z->node == y->node ? 0 : p->succ_comm[e]);
-                if (o != t && z->start < y->start && there < soonest)
+                if (o != t && z->era != TWIN_LATER && z->start < y->start && there < soonest)
                     soonest = there;
             }
             double way = soonest + problem_time(p, y->task, y->node) + y->rest;
@@ -410,50 +431,120 @@ static uint64_t twin_moves(const struct twin_searcher *s)
     return s->step + (s->looks + TWIN_LOOKS_A_TIME * s->w->timed) / TWIN_LOOKS_A_MOVE;
 }
 
-static void twin_run(struct twin_searcher *s, struct twin_list *best,
-                     const struct anneal_limits *limits)
+/* What starts in this stretch, until so many steps have not shortened the longest way through it. */
+static void twin_search_window(struct twin_searcher *s, double from, double to, uint64_t patience,
+                               struct tabu_pace *pace)
 {
-    struct tabu_pace pace = tabu_begin(limits, best->makespan);
-    uint64_t last = 0;
-    while (!tabu_is_over(&pace, twin_moves(s)) && best->makespan > limits->target) {
-        if (tabu_is_in_vain(&pace, best->makespan))
-            break;
-        s->best = best->makespan * TABU_TRULY;
-        bool moved = twin_step(s);
-        if (moved && s->w->makespan < best->makespan) {
-            twins_save(s->w, best);
+    struct twins *w = s->w;
+    twin_window_open(w, from, to);
+    double best = w->makespan;
+    bool at_best = true;
+    uint64_t last = s->step;
+    while (w->window->inside.n && s->step - last < patience && !tabu_is_over(pace, twin_moves(s))) {
+        if (at_best)
+            twin_window_keep(w);
+        at_best = false;
+        s->best = best * TABU_TRULY;
+        if (!twin_step(s) || !(w->makespan < best))
+            continue;
+        if (w->makespan < s->best)
             last = s->step;
-        }
-        if (s->step - last > TWIN_PATIENCE) {
-            memset(s->until, 0, TWIN_MARKS * sizeof *s->until);
-            twins_load(s->w, best);
-            last = s->step;
-        }
+        best = w->makespan;
+        at_best = true;
+    }
+    if (!at_best)
+        twin_window_return(w);
+    twin_window_close(w);
+}
+
+/* Windows of this length over the share, each half over the one before, from anywhere on and around. */
+static void twin_sweep(struct twin_searcher *s, double begin, double end, double length,
+                       struct tabu_pace *pace)
+{
+    double span = end - begin + length / 2, at = span * rng_unit(&s->rng);
+    for (double gone = 0; gone < span && !tabu_is_over(pace, twin_moves(s)); gone += length / 2) {
+        double from = begin + at - length / 2;
+        twin_search_window(s, from, from + length, TWIN_PATIENCE_WINDOW, pace);
+        at += length / 2;
+        at -= at > span ? span : 0;
     }
 }
 
-uint64_t twin_search(const struct problem *p, struct twin_list *best, uint64_t seed,
-                     uint64_t stream, const struct anneal_limits *limits)
+double twin_window_tasks(const struct problem *p)
 {
-    struct twin_searcher s = {.problem = p, .w = twins_new(p)};
-    s.until = mem_new_zero(uint64_t, TWIN_MARKS);
-    s.cursor = mem_new(uint32_t, p->m);
-    s.beside = mem_new_zero(uint32_t, p->m);
-    s.nnodes = p->m <= TWIN_NODES ? p->m : TWIN_NODES;
-    s.nodes = mem_new(uint32_t, s.nnodes);
-    for (uint32_t i = 0; i < s.nnodes; i++)
-        s.nodes[i] = i;
-    rng_seed_stream(&s.rng, seed, stream);
-    twins_load(s.w, best);
-    if (s.w->makespan < best->makespan)
-        twins_save(s.w, best);
-    twin_run(&s, best, limits);
-    uint64_t moves = twin_moves(&s);
-    twins_free(s.w);
-    array_free(&s.chain);
-    free(s.until);
-    free(s.cursor);
-    free(s.beside);
-    free(s.nodes);
-    return moves;
+    return TWIN_WINDOW * (double)p->m;
+}
+
+/* Where a sweep has brought nothing windows become longer, up to the whole share. */
+static void twin_search_windows(struct twin_searcher *s, const struct twin_share *share,
+                                struct tabu_pace *pace)
+{
+    struct twins *w = s->w;
+    size_t all;
+    double longest = twin_window_longest(w, &all), window = twin_window_tasks(s->problem);
+    double begin = fmax(share->from, 0), end = fmin(share->to, share->plan->makespan);
+    while (all && !tabu_is_over(pace, twin_moves(s))) {
+        if (window > TWIN_WINDOW_WHOLE * (double)all) {
+            twin_search_window(s, -INFINITY, INFINITY, TWIN_PATIENCE, pace);
+            memset(s->until, 0, TWIN_MARKS * sizeof *s->until);
+            continue;
+        }
+        double before = longest;
+        twin_sweep(s, begin, end, (end - begin) * window / (double)all, pace);
+        longest = twin_window_longest(w, &all);
+        if (!(longest < before * TABU_TRULY))
+            window *= 2;
+    }
+}
+
+uint64_t twin_search(struct twin_searcher *s, struct twin_share *share,
+                     const struct anneal_limits *limits)
+{
+    struct twins *w = s->w;
+    uint64_t before = twin_moves(s);
+    struct anneal_limits own = *limits;
+    own.moves += own.moves ? before : 0;
+    struct tabu_pace pace = tabu_begin(&own, share->plan->makespan);
+    size_t twins;
+    twins_copy(w, share->plan);
+    twin_window_share(w, s->window, share->from, share->to);
+    double longest = twin_window_longest(w, &twins);
+    twin_search_windows(s, share, &pace);
+    share->gained = longest - twin_window_longest(w, &twins);
+    share->found.n = 0;
+    for (uint32_t i = 0; i < w->all.n; i++) {
+        const struct twin *x = &w->all.at[i];
+        if (x->node != NONE && !x->foreign)
+            array_push(&share->found, (struct twin_place){x->start, x->task, x->node});
+    }
+    return twin_moves(s) - before;
+}
+
+struct twin_searcher *twin_searcher_new(const struct problem *p, uint64_t seed, uint64_t stream)
+{
+    struct twin_searcher *s = mem_new_zero(struct twin_searcher, 1);
+    s->problem = p;
+    s->w = twins_new(p);
+    s->window = twin_window_new(p);
+    s->until = mem_new_zero(uint64_t, TWIN_MARKS);
+    s->cursor = mem_new(uint32_t, p->m);
+    s->beside = mem_new_zero(uint32_t, p->m);
+    s->nnodes = p->m <= TWIN_NODES ? p->m : TWIN_NODES;
+    s->nodes = mem_new(uint32_t, s->nnodes);
+    for (uint32_t i = 0; i < s->nnodes; i++)
+        s->nodes[i] = i;
+    rng_seed_stream(&s->rng, seed, stream);
+    return s;
+}
+
+void twin_searcher_free(struct twin_searcher *s)
+{
+    twins_free(s->w);
+    twin_window_free(s->window);
+    array_free(&s->chain);
+    free(s->until);
+    free(s->cursor);
+    free(s->beside);
+    free(s->nodes);
+    free(s);
 }

@@ -5,6 +5,7 @@
  * is computed again: times are right when nobody waits, whatever the order. */
 #include "plan/search/twins.h"
 #include "plan/search/tabu.h"
+#include "plan/search/twin_window.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,11 +106,19 @@ static uint32_t queue_take(struct twins *w)
 
 static void queue_forward(struct twins *w, uint32_t twin)
 {
+    if (twin_window_holds(w, &w->all.at[twin])) {
+        twin_window_defer_forward(w, twin);
+        return;
+    }
     queue_add(w, twin, w->all.at[twin].start * w->scale);
 }
 
 static void queue_backward(struct twins *w, uint32_t twin)
 {
+    if (twin_window_holds(w, &w->all.at[twin])) {
+        twin_window_defer_backward(w, twin);
+        return;
+    }
     double bucket = w->nbuckets - 1 - w->all.at[twin].finish * w->scale;
     queue_add(w, twin, bucket > 0 ? bucket : 0);
 }
@@ -213,6 +222,11 @@ void twins_settle(struct twins *w)
 {
     settle_forward(w);
     settle_backward(w);
+    if (w->window) {
+        if (!w->window->closing)
+            w->makespan = twin_window_inside(w);
+        return;
+    }
     w->makespan = 0;
     for (uint32_t v = 0; v < w->problem->m; v++)
         if (w->last[v] != NONE)
@@ -274,6 +288,8 @@ static uint32_t twin_new(struct twins *w, uint32_t task)
     struct twin *x = &w->all.at[twin];
     *x = (struct twin){.task = task, .supply = x->supply, .more = w->first[task]};
     w->first[task] = twin;
+    if (w->window)
+        array_push(&w->window->inside, twin);
     return twin;
 }
 
@@ -309,7 +325,7 @@ uint32_t twins_supplier(const struct twins *w, uint32_t edge, uint32_t node, uin
     uint32_t found = NONE;
     for (uint32_t s = w->first[p->pred[edge]]; s != NONE; s = w->all.at[s].more) {
         const struct twin *x = &w->all.at[s];
-        if (s != now && !(x->start < before))
+        if (s != now && (!(x->start < before) || x->era == TWIN_LATER))
             continue;
         double there = x->finish + (x->node == node ? 0 : p->pred_comm[edge]);
         if (there < best || (there == best && s == now)) {
@@ -400,7 +416,7 @@ void twins_remove(struct twins *w, uint32_t twin)
             for (uint32_t s = w->first[task]; s != NONE; s = w->all.at[s].more) {
                 const struct twin *y = &w->all.at[s];
                 double there = y->finish + (y->node == x->node ? 0 : p->pred_comm[edge]);
-                if (s == twin || !(y->start < x->start) || !(there < best))
+                if (s == twin || y->era == TWIN_LATER || !(y->start < x->start) || !(there < best))
                     continue;
                 best = there;
                 other = s;
@@ -445,6 +461,7 @@ static void twins_clear(struct twins *w)
 {
     const struct problem *p = w->problem;
     w->all.n = w->supply.n = w->stale.n = w->loose.n = 0;
+    w->window = NULL;
     for (uint32_t t = 0; t < p->n; t++)
         w->first[t] = w->spare[t] = NONE;
     for (uint32_t v = 0; v < p->m; v++)
@@ -502,6 +519,24 @@ void twins_save(const struct twins *w, struct twin_list *list)
         for (uint32_t i = w->head[v]; i != NONE; i = w->all.at[i].after)
             array_push(&list->places,
                        (struct twin_place){w->all.at[i].start, w->all.at[i].task, v});
+}
+
+void twins_copy(struct twins *to, const struct twins *from)
+{
+    const struct problem *p = from->problem;
+    array_reserve(&to->all, from->all.n);
+    array_reserve(&to->supply, from->supply.n);
+    to->all.n = from->all.n;
+    to->supply.n = from->supply.n;
+    memcpy(to->all.at, from->all.at, from->all.n * sizeof *from->all.at);
+    memcpy(to->supply.at, from->supply.at, from->supply.n * sizeof *from->supply.at);
+    memcpy(to->first, from->first, p->n * sizeof *from->first);
+    memcpy(to->spare, from->spare, p->n * sizeof *from->spare);
+    memcpy(to->head, from->head, p->m * sizeof *from->head);
+    memcpy(to->last, from->last, p->m * sizeof *from->last);
+    to->makespan = from->makespan;
+    to->scale = from->scale;
+    to->window = NULL;
 }
 
 void twin_list_from_encoding(struct twin_list *list, const struct problem *p,

@@ -27,7 +27,14 @@ struct twin {
     uint32_t uses;          /* consumers that it supplies */
     uint32_t next;          /* in its bucket */
     bool queued;
+    /* where only a window is searched (twin_window.h) */
+    uint8_t era;                        /* of enum twin_era */
+    bool foreign;                       /* of another share: never inside */
+    bool waits_forward, waits_backward; /* to be computed when the window closes */
 };
+
+/* Only those inside of a window are changed and timed. */
+enum twin_era { TWIN_INSIDE, TWIN_EARLIER, TWIN_LATER };
 
 /* A plan at rest: what is where when. */
 struct twin_place {
@@ -53,6 +60,7 @@ struct twins {
     uint64_t timed; /* twins whose times were computed, for whoever counts work */
     /* who is to be computed anew, forward and backward; then in buckets, by time */
     ARRAY(uint32_t) stale, loose;
+    struct twin_window *window; /* NULL: all of the plan is timed */
     uint32_t *bucket, nbuckets; /* the first there; NONE */
     uint64_t *marks;            /* by bucket: whether anybody is there */
     uint32_t low;               /* no mark is in a lower word */
@@ -66,6 +74,8 @@ void twins_free(struct twins *w);
  * its node: never longer than the list says. */
 void twins_load(struct twins *w, const struct twin_list *list);
 void twins_save(const struct twins *w, struct twin_list *list);
+/* What stands in `from`, for the same problem and settled, without its window. */
+void twins_copy(struct twins *to, const struct twins *from);
 void twin_list_from_encoding(struct twin_list *list, const struct problem *p,
                              const struct encoding *s);
 void twin_list_from_plan(struct twin_list *list, const struct plan *plan);
@@ -91,5 +101,5 @@ uint32_t twins_add(struct twins *w, uint32_t consumer, uint32_t edge, uint32_t a
 /* Its consumers are supplied by others, as soon as can be. */
 void twins_remove(struct twins *w, uint32_t twin);
 void twins_resupply(struct twins *w, uint32_t consumer, uint32_t edge, uint32_t supplier);
-/* All times and the makespan. */
+/* All times and the makespan; in a window its times, and its longest way. */
 void twins_settle(struct twins *w);

@@ -1,11 +1,12 @@
-/* Twins: after any sequence of changes the times are those that computing everything anew gives, no twin
- * stays that serves nobody, and the plan is valid. What is built and what the search returns is a valid
+/* Twins: after any sequence of changes, in a window or without, the times are those that computing everything anew
+ * gives, no twin stays that serves nobody, and the plan is valid. What is built and what the search returns is a valid
  * plan of the makespan that it says; the search is never longer than its start, the same for the same
  * seed, and shorter than plans with one copy of each task where sending is dear. */
 #include "plan/search/fixture.h"
 #include "plan/search/tabu.h"
 #include "plan/search/twin_build.h"
-#include "plan/search/twin_search.h"
+#include "plan/search/twin_team.h"
+#include "plan/search/twin_window.h"
 #include <inttypes.h>
 
 struct twins_instance {
@@ -147,6 +148,20 @@ static double first_consumer(const struct twins *w, uint32_t twin)
     return high;
 }
 
+/* -INFINITY: one is not inside. */
+static double first_consumer_inside(const struct twins *w, uint32_t twin)
+{
+    const struct problem *p = w->problem;
+    for (size_t i = 0; i < w->all.n; i++) {
+        const struct twin *x = &w->all.at[i];
+        for (uint32_t e = p->pred_off[x->task]; x->node != NONE && e < p->pred_off[x->task + 1];
+             e++)
+            if (twins_supplied_by(w, (uint32_t)i, e) == twin && x->era != TWIN_INSIDE)
+                return -INFINITY;
+    }
+    return first_consumer(w, twin);
+}
+
 static bool is_there(const struct twins *w, uint32_t task, uint32_t node, uint32_t except)
 {
     for (uint32_t c = w->first[task]; c != NONE; c = w->all.at[c].more)
@@ -172,6 +187,9 @@ static bool random_gap(const struct twins *w, struct rng *rng, uint32_t twin, ui
             b = w->all.at[b].after;
         bool fits =
             (a == NONE || w->all.at[a].start < high) && (b == NONE || w->all.at[b].finish > low);
+        /* only beside what is inside, if a window is open */
+        fits &= a == NONE || w->all.at[a].era != TWIN_LATER;
+        fits &= b == NONE || w->all.at[b].era != TWIN_EARLIER;
         if (fits && rng_below(rng, ++found) == 0)
             *after = a;
         if (b == NONE)
@@ -184,7 +202,7 @@ static void random_change(struct twins *w, struct rng *rng)
     const struct problem *p = w->problem;
     uint32_t i = (uint32_t)rng_below(rng, w->all.n), after;
     const struct twin *x = &w->all.at[i];
-    if (x->node == NONE)
+    if (x->node == NONE || x->era != TWIN_INSIDE)
         return;
     uint32_t node = (uint32_t)rng_below(rng, p->m), edges = p->pred_off[x->task + 1];
     if (rng_below(rng, 2) && edges > p->pred_off[x->task]) {
@@ -196,9 +214,10 @@ static void random_change(struct twins *w, struct rng *rng)
             twins_add(w, i, e, after);
     } else if (rng_below(rng, 4) == 0) {
         /* its consumers start after some other twin of it */
-        double high = first_consumer(w, i);
+        double high = first_consumer_inside(w, i);
         for (uint32_t c = w->first[x->task]; c != NONE; c = w->all.at[c].more)
-            if (c != i && w->all.at[c].start < high && isfinite(high)) {
+            if (c != i && w->all.at[c].start < high && w->all.at[c].era != TWIN_LATER &&
+                isfinite(high)) {
                 twins_remove(w, i);
                 break;
             }
@@ -247,6 +266,91 @@ static void test_changes(const char *what, const struct fixture_shape *shape)
     ok(copied > 4, "%s: there were copies (%" PRIu32 " of 8)", what, copied);
 }
 
+/* Changes in a stretch of the plan, back to where some of them were made, closed; false: not back there. */
+static bool window_change(struct twins *w, struct rng *rng)
+{
+    double length = w->makespan * rng_unit(rng), from = w->makespan * rng_unit(rng) - length / 2;
+    bool back = true;
+    twin_window_open(w, from, from + length);
+    for (uint32_t i = 0; i < 20; i++)
+        random_change(w, rng);
+    twin_window_keep(w);
+    double makespan = w->makespan;
+    for (uint32_t i = 0; i < 10; i++)
+        random_change(w, rng);
+    if (rng_below(rng, 2)) {
+        twin_window_return(w);
+        back = w->makespan == makespan && twin_window_inside(w) == makespan;
+    }
+    twin_window_close(w);
+    w->makespan = 0;
+    for (size_t i = 0; i < w->all.n; i++)
+        if (w->all.at[i].node != NONE)
+            w->makespan = fmax(w->makespan, w->all.at[i].finish);
+    return back;
+}
+
+/* What no window touches stands still, whatever happens inside. */
+static uint32_t foreign_differences(const struct twins *w, const struct twins *before)
+{
+    uint32_t wrong = 0;
+    for (size_t i = 0; i < before->all.n; i++) {
+        const struct twin *x = &w->all.at[i], *old = &before->all.at[i];
+        if (x->foreign && x->node != NONE)
+            wrong += x->node != old->node || x->start != old->start;
+    }
+    return wrong;
+}
+
+static void test_windows(void)
+{
+    uint32_t wrong = 0, invalid = 0, moved = 0, lost = 0;
+    for (uint32_t g = 0; g < 12; g++) {
+        static struct twins_instance x;
+        twins_instance_make(&x,
+                            &(struct fixture_shape){.tasks = 60,
+                                                    .nodes = 4,
+                                                    .cores = 1,
+                                                    .density = 0.03 + 0.01 * (g % 5),
+                                                    .ccr = g % 2 ? 4 : 0.5,
+                                                    .unrelated = g % 3 == 0,
+                                                    .fractions = g % 4 != 0},
+                            500 + g);
+        struct twins *w = twins_new(x.p), *half = twins_new(x.p);
+        struct twin_window *window = twin_window_new(x.p);
+        struct twin_list list = {0};
+        struct rng rng;
+        rng_seed(&rng, g);
+        twins_load(w, &x.start);
+        twin_window_share(w, window, -INFINITY, INFINITY);
+        for (uint32_t i = 0; i < 20; i++) {
+            size_t twins;
+            lost += !window_change(w, &rng);
+            wrong += differences(w);
+            wrong += fabs(twin_window_longest(w, &twins) - w->makespan) > 1e-9 * w->makespan;
+        }
+        twins_save(w, &list);
+        twins_load(w, &list);
+        twins_save(w, &list);
+        invalid += !list_holds(&x, &list);
+        twins_copy(half, w);
+        twin_window_share(half, window, g % 2 ? -INFINITY : w->makespan / 2,
+                          g % 2 ? w->makespan / 2 : INFINITY);
+        for (uint32_t i = 0; i < 10; i++)
+            lost += !window_change(half, &rng);
+        moved += foreign_differences(half, w);
+        array_free(&list.places);
+        twin_window_free(window);
+        twins_free(w);
+        twins_free(half);
+        twins_instance_free(&x);
+    }
+    is_int(wrong, 0, "windows: when they close the times are those of computing all anew");
+    is_int(lost, 0, "while they are open, there is a way back to what was kept");
+    is_int(invalid, 0, "and the plan is valid");
+    is_int(moved, 0, "what is foreign to a share stands still");
+}
+
 static void test_builder(void)
 {
     uint32_t invalid = 0, copied[3] = {0};
@@ -275,12 +379,12 @@ static void test_builder(void)
        copied[1], copied[2]);
 }
 
-static struct twin_list searched(const struct twins_instance *x)
+static struct twin_list searched(const struct twins_instance *x, unsigned streams, uint64_t moves)
 {
-    struct anneal_limits limits = {.moves = 8000, .deadline = INFINITY};
+    struct anneal_limits limits = {.moves = moves, .deadline = INFINITY};
     struct twin_list best = {0};
     twin_list_copy(&best, &x->start);
-    twin_search(x->p, &best, 1, 7, &limits);
+    twin_team_search(x->p, &best, streams, 1, &limits);
     return best;
 }
 
@@ -318,7 +422,7 @@ static void test_search(void)
                                                     .ccr = 5,
                                                     .fractions = g % 4 != 0},
                             80 + g);
-        struct twin_list a = searched(&x), b = searched(&x);
+        struct twin_list a = searched(&x, 1, 8000), b = searched(&x, 1, 8000);
         invalid += !list_holds(&x, &a);
         longer += !(a.makespan <= x.start.makespan);
         other += a.makespan != b.makespan || a.places.n != b.places.n ||
@@ -333,6 +437,40 @@ static void test_search(void)
     is_int(other, 0, "the same for the same seed");
     ok(ratio < 1, "and with copies it is shorter than without, where sending is dear (%.4f)",
        ratio);
+}
+
+/* Of 150 tasks on two nodes three streams have shares of their own. */
+static void test_team(void)
+{
+    uint32_t invalid = 0, longer = 0, other = 0;
+    double ratio = 1;
+    for (uint32_t g = 0; g < 6; g++) {
+        static struct twins_instance x;
+        twins_instance_make(&x,
+                            &(struct fixture_shape){.tasks = 150,
+                                                    .nodes = 2,
+                                                    .cores = 1,
+                                                    .density = 0.01 + 0.004 * g,
+                                                    .ccr = g % 2 ? 5 : 1,
+                                                    .unrelated = g % 3 == 1,
+                                                    .fractions = g % 2},
+                            700 + g);
+        struct twin_list a = searched(&x, 3, 6000), b = searched(&x, 3, 6000);
+        struct twin_list none = searched(&x, 3, 1);
+        invalid += !list_holds(&x, &a) + !list_holds(&x, &none);
+        longer += !(a.makespan <= x.start.makespan) + !(none.makespan <= x.start.makespan);
+        other += a.makespan != b.makespan || a.places.n != b.places.n ||
+                 memcmp(a.places.at, b.places.at, a.places.n * sizeof *a.places.at) != 0;
+        ratio *= pow(a.makespan / x.start.makespan, 1.0 / 6);
+        array_free(&a.places);
+        array_free(&b.places);
+        array_free(&none.places);
+        twins_instance_free(&x);
+    }
+    is_int(invalid, 0, "several streams: what their shares are joined to is valid");
+    is_int(longer, 0, "never longer than the start, also with a move for all of them");
+    is_int(other, 0, "the same for the same seed, whoever is done first");
+    ok(ratio < 0.95, "and shorter than what was built (%.4f)", ratio);
 }
 
 static void test_suits(void)
@@ -361,8 +499,10 @@ int main(void)
                                                                                 .unrelated = true,
                                                                                 .restricted = true,
                                                                                 .fractions = true});
+    test_windows();
     test_builder();
     test_search();
+    test_team();
     test_suits();
     return tap_done();
 }

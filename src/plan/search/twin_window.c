@@ -1,0 +1,201 @@
+/* Windows on twins; twin_window.h says what they are. */
+#include "plan/search/twin_window.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct twin_window *twin_window_new(const struct problem *p)
+{
+    struct twin_window *window = mem_new_zero(struct twin_window, 1);
+    struct twins_kept *k = &window->kept;
+    window->beyond = mem_new(uint32_t, p->m);
+    k->first = mem_new(uint32_t, p->n);
+    k->spare = mem_new(uint32_t, p->n);
+    k->head = mem_new(uint32_t, p->m);
+    k->last = mem_new(uint32_t, p->m);
+    return window;
+}
+
+void twin_window_free(struct twin_window *window)
+{
+    struct twins_kept *k = &window->kept;
+    array_free(&window->inside);
+    array_free(&window->forward);
+    array_free(&window->backward);
+    array_free(&k->all);
+    array_free(&k->supply);
+    free(window->beyond);
+    free(k->first);
+    free(k->spare);
+    free(k->head);
+    free(k->last);
+    free(window);
+}
+
+/* ---- open and closed ---- */
+
+static enum twin_era twin_era_of(const struct twin *x, double from, double to)
+{
+    if (x->start < from)
+        return TWIN_EARLIER;
+    return x->start < to ? TWIN_INSIDE : TWIN_LATER;
+}
+
+void twin_window_share(struct twins *w, struct twin_window *window, double from, double to)
+{
+    window->forward.n = window->backward.n = 0;
+    w->window = window;
+    for (uint32_t i = 0; i < w->all.n; i++) {
+        struct twin *x = &w->all.at[i];
+        if (x->node == NONE)
+            continue;
+        double slack = w->makespan - x->finish - x->rest;
+        x->era = twin_era_of(x, from, to);
+        x->foreign = x->era != TWIN_INSIDE;
+        if (x->era == TWIN_EARLIER)
+            x->finish += slack / 2;
+        if (x->era == TWIN_LATER)
+            x->rest += slack / 2;
+        if (x->era == TWIN_INSIDE) {
+            array_push(&w->stale, i);
+            array_push(&w->loose, i);
+        }
+    }
+    twin_window_close(w);
+}
+
+/* Twins are in the order in which they were loaded, which is nearly that of time: quicker to pass through than
+ * the chains of the nodes. */
+void twin_window_open(struct twins *w, double from, double to)
+{
+    struct twin_window *window = w->window;
+    window->inside.n = 0;
+    for (uint32_t v = 0; v < w->problem->m; v++)
+        window->beyond[v] = NONE;
+    for (uint32_t i = 0; i < w->all.n; i++) {
+        struct twin *x = &w->all.at[i];
+        if (x->node == NONE)
+            continue;
+        if (!x->foreign)
+            x->era = twin_era_of(x, from, to);
+        if (x->era == TWIN_INSIDE)
+            array_push(&window->inside, i);
+        if (x->era != TWIN_LATER)
+            continue;
+        const struct twin *before = x->before == NONE ? NULL : &w->all.at[x->before];
+        if (!before ||
+            (before->foreign ? before->era : twin_era_of(before, from, to)) != TWIN_LATER)
+            window->beyond[x->node] = i;
+    }
+    w->makespan = twin_window_inside(w);
+}
+
+void twin_window_close(struct twins *w)
+{
+    struct twin_window *window = w->window;
+    window->closing = true;
+    for (size_t i = 0; i < window->forward.n; i++) {
+        struct twin *x = &w->all.at[window->forward.at[i]];
+        x->waits_forward = false;
+        if (x->node != NONE && !x->foreign)
+            array_push(&w->stale, window->forward.at[i]);
+    }
+    for (size_t i = 0; i < window->backward.n; i++) {
+        struct twin *x = &w->all.at[window->backward.at[i]];
+        x->waits_backward = false;
+        if (x->node != NONE && !x->foreign)
+            array_push(&w->loose, window->backward.at[i]);
+    }
+    window->forward.n = window->backward.n = 0;
+    twins_settle(w);
+    window->closing = false;
+}
+
+double twin_window_longest(const struct twins *w, size_t *twins)
+{
+    double longest = 0;
+    *twins = 0;
+    for (size_t i = 0; i < w->all.n; i++) {
+        const struct twin *x = &w->all.at[i];
+        if (x->node == NONE || x->foreign)
+            continue;
+        ++*twins;
+        if (x->finish + x->rest > longest)
+            longest = x->finish + x->rest;
+    }
+    return longest;
+}
+
+/* ---- kept ---- */
+
+static void twins_keep_numbers(uint32_t *to, const uint32_t *from, size_t count)
+{
+    memcpy(to, from, count * sizeof *to);
+}
+
+void twin_window_keep(struct twins *w)
+{
+    struct twins_kept *k = &w->window->kept;
+    array_reserve(&k->all, w->all.n);
+    array_reserve(&k->supply, w->supply.n);
+    k->all.n = w->all.n;
+    k->supply.n = w->supply.n;
+    memcpy(k->all.at, w->all.at, w->all.n * sizeof *w->all.at);
+    twins_keep_numbers(k->supply.at, w->supply.at, w->supply.n);
+    twins_keep_numbers(k->first, w->first, w->problem->n);
+    twins_keep_numbers(k->spare, w->spare, w->problem->n);
+    twins_keep_numbers(k->head, w->head, w->problem->m);
+    twins_keep_numbers(k->last, w->last, w->problem->m);
+    k->inside = w->window->inside.n;
+    k->makespan = w->makespan;
+}
+
+/* Who has to wait since then stays on the list: it is computed in vain when the window closes. */
+void twin_window_return(struct twins *w)
+{
+    const struct twins_kept *k = &w->window->kept;
+    w->all.n = k->all.n;
+    w->supply.n = k->supply.n;
+    memcpy(w->all.at, k->all.at, w->all.n * sizeof *w->all.at);
+    twins_keep_numbers(w->supply.at, k->supply.at, w->supply.n);
+    twins_keep_numbers(w->first, k->first, w->problem->n);
+    twins_keep_numbers(w->spare, k->spare, w->problem->n);
+    twins_keep_numbers(w->head, k->head, w->problem->m);
+    twins_keep_numbers(w->last, k->last, w->problem->m);
+    w->window->inside.n = k->inside;
+    w->makespan = k->makespan;
+    w->stale.n = w->loose.n = 0;
+}
+
+/* ---- what is asked ---- */
+
+uint32_t twin_window_last(const struct twins *w, uint32_t node)
+{
+    uint32_t beyond = w->window->beyond[node];
+    return beyond == NONE ? w->last[node] : w->all.at[beyond].before;
+}
+
+double twin_window_inside(const struct twins *w)
+{
+    double longest = 0;
+    for (size_t i = 0; i < w->window->inside.n; i++) {
+        const struct twin *x = &w->all.at[w->window->inside.at[i]];
+        if (x->node != NONE && x->finish + x->rest > longest)
+            longest = x->finish + x->rest;
+    }
+    return longest;
+}
+
+void twin_window_defer_forward(struct twins *w, uint32_t twin)
+{
+    if (!w->all.at[twin].waits_forward)
+        array_push(&w->window->forward, twin);
+    w->all.at[twin].waits_forward = true;
+}
+
+void twin_window_defer_backward(struct twins *w, uint32_t twin)
+{
+    if (!w->all.at[twin].waits_backward)
+        array_push(&w->window->backward, twin);
+    w->all.at[twin].waits_backward = true;
+}
