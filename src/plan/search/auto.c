@@ -8,7 +8,7 @@
  *         v        at most 64 tasks, no ports                    otherwise
  *    exact 5 %, anneal to 50 %, exact to 70 %, anneal to 100 %   anneal 100 %     of the share
  *         |
- *      twins (twin_search.h), where the plan is far from its bound: to the end, or as long as they help
+ *      twins (twin_team.h), where the plan is far from its bound: to the end, or as long as they help
  *         |
  *      copying: the rest of the budget; half of it where a member's copies are the shortest plan
  *         |
@@ -16,11 +16,12 @@
  *    the shortest: the best encoding, decoded; the best plan of a member; that of the exact
  *    search; that with copies
  *
- * Where it says anneal and the plan is far from its bound, tabu search goes first (tabu.h).
+ * Where it says anneal tabu search goes first if the plan is far from its bound (tabu.h), and in every other
+ * stream packing if it is near (pack.h).
  *
  * By time the search uses all cores; with a budget in moves always AUTO_STREAMS streams, so that
- * the answer does not depend on the machine. Streams share nothing but the stop flag; results are
- * compared in order of streams, and the first of equals stays. */
+ * the answer does not depend on the machine. Streams share nothing but the stop flag (but for those over
+ * twins, which help each other); results are compared in order of streams, and the first of equals stays. */
 #include "plan/planner.h"
 #include "base/clock.h"
 #include "base/parallel.h"
@@ -32,6 +33,7 @@
 #include "plan/search/bounds.h"
 #include "plan/search/copying.h"
 #include "plan/search/exact.h"
+#include "plan/search/pack.h"
 #include "plan/search/portfolio.h"
 #include "plan/search/tabu.h"
 #include "plan/search/twin_build.h"
@@ -61,6 +63,9 @@ enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 
 #define AUTO_TABU_FAR 1.1
 #define AUTO_TABU_NEAR 1.06
 enum { AUTO_TABU_STREAM = 4096 };
+/* Packing (pack.h) begins where tabu search does not, with this part of the budget at most. */
+#define AUTO_PACK_SHARE 0.3
+enum { AUTO_PACK_STREAM = 16384 };
 /* Of the budget, for one copy of each task where the search over twins follows, which begins with what that
  * finds; and how many plans each stream builds to begin with. */
 #define AUTO_TWINS_AFTER 0.2
@@ -150,45 +155,68 @@ static bool auto_is_done(struct auto_run *run)
     return atomic_load(&run->stop) || run->proven || run->best.makespan <= run->bounds.single.value;
 }
 
-/* The part of a stream's budget that tabu search has; false: none. */
-static bool auto_tabu_limits(const struct auto_run *run, struct anneal_limits *limits)
+static void auto_take_share(struct anneal_limits *limits, double share)
 {
-    if (!tabu_suits(run->problem) || run->best.makespan < AUTO_TABU_FAR * run->bounds.single.value)
-        return false;
-    double now = clock_seconds(), share = run->twins ? 1 : AUTO_TABU_SHARE;
+    double now = clock_seconds();
     limits->moves = (uint64_t)((double)limits->moves * share);
     if (isfinite(limits->deadline))
         limits->deadline = now + share * (limits->deadline - now);
-    limits->target = fmax(limits->target, AUTO_TABU_NEAR * run->bounds.single.value);
     limits->progress_to =
         limits->progress_from + share * (limits->progress_to - limits->progress_from);
+}
+
+static bool auto_is_far(const struct auto_run *run)
+{
+    return run->best.makespan >= AUTO_TABU_FAR * run->bounds.single.value;
+}
+
+/* The part of a stream's budget that tabu search has; false: none. */
+static bool auto_tabu_limits(const struct auto_run *run, struct anneal_limits *limits)
+{
+    if (!tabu_suits(run->problem) || !auto_is_far(run))
+        return false;
+    auto_take_share(limits, run->twins ? 1 : AUTO_TABU_SHARE);
+    limits->target = fmax(limits->target, AUTO_TABU_NEAR * run->bounds.single.value);
     return limits->moves || isfinite(limits->deadline);
 }
 
+/* And that packing has, of every other stream: from where it ends annealing often finds less than from where a
+ * member did. */
+static bool auto_pack_limits(const struct auto_run *run, size_t stream,
+                             struct anneal_limits *limits)
+{
+    if (stream % 2 || !pack_suits(run->problem) || auto_is_far(run))
+        return false;
+    auto_take_share(limits, AUTO_PACK_SHARE);
+    return limits->moves || isfinite(limits->deadline);
+}
+
+/* Packing and tabu search have the first part of the stream, where they suit; annealing the rest. */
 static void auto_run_stream(void *context, size_t i)
 {
     struct auto_run *run = context;
     const struct portfolio *portfolio = run->portfolio;
     struct anneal_limits limits = run->limits, first;
-    uint64_t stream = run->phase * 64 + i;
+    uint64_t stream = run->phase * 64 + i, seed = run->request->seed, made = 0;
+    struct encoding *result = &run->results[i];
     if (i != 0)
         limits.progress = NULL;
     first = limits;
-    run->made[i] = 0;
-    if (auto_tabu_limits(run, &first)) {
-        const struct encoding *start = &run->results[i];
+    if (auto_pack_limits(run, i, &first)) {
+        made = pack_search(run->problem, result, seed, AUTO_PACK_STREAM + stream, &first);
+    } else if (auto_tabu_limits(run, &first)) {
         struct encoding own = encoding_new(run->problem->n);
-        encoding_copy(&own, start, run->problem->n);
-        run->made[i] = tabu_search(run->problem, &run->results[i], &own, run->request->seed,
-                                   AUTO_TABU_STREAM + stream, &first);
+        encoding_copy(&own, result, run->problem->n);
+        made = tabu_search(run->problem, result, &own, seed, AUTO_TABU_STREAM + stream, &first);
         encoding_free(&own);
         limits.progress_from = first.progress_to;
-        if (limits.moves && run->made[i] >= limits.moves)
-            return;
-        limits.moves -= limits.moves ? run->made[i] : 0;
     }
-    run->made[i] += anneal(run->problem, &run->results[i], portfolio->solutions, portfolio->count,
-                           run->request->seed, stream, &limits);
+    run->made[i] = made;
+    if (limits.moves && made >= limits.moves)
+        return;
+    limits.moves -= limits.moves ? made : 0;
+    run->made[i] +=
+        anneal(run->problem, result, portfolio->solutions, portfolio->count, seed, stream, &limits);
 }
 
 /* Local search until `share` of the budget is used, all streams from the best so far. */
