@@ -14,10 +14,11 @@
 #include <string.h>
 
 enum {
-    PACK_PATIENCE = 400, /* passes in a row that find nothing shorter */
-    PACK_TASKS_A_MOVE =
-        512,          /* tasks that are tried on a node, in the time of a move of annealing */
-    PACK_CHECK = 1024 /* tasks between two looks at the clock */
+    PACK_PATIENCE = 400,     /* passes in a row that find nothing shorter */
+    PACK_TASK_TRIES = 16,    /* what a task costs, beside being tried on each core, in tries */
+    PACK_TRIES_A_MOVE = 512, /* tries in the time of a move of annealing */
+    PACK_TRIES_SECOND = 100000000, /* at least; today's cores do twice as many */
+    PACK_CHECK = 1024              /* tasks between two looks at the clock */
 };
 
 /* Weights of a node's waiting: at most 2 to this power. */
@@ -39,7 +40,6 @@ struct packer {
     const struct problem *problem;
     struct rng rng;
     uint32_t ncores;
-    double *mean;      /* by task: of its times on the nodes where it can run */
     double mean_speed; /* of a core */
     /* the plan so far, and the pass */
     uint32_t *order, *trial_order;
@@ -133,7 +133,7 @@ static void pack_sort(struct packer *s, uint32_t first, double noise)
         for (uint32_t e = p->succ_off[t]; e < p->succ_off[t + 1]; e++)
             rest = fmax(rest, s->priority[p->succ[e]] + s->sending * p->succ_comm[e]);
         double factor = noise > 0 ? rng_uniform(&s->rng, 1 - noise, 1 + noise) : 1;
-        s->priority[t] = s->mean[t] * factor + rest;
+        s->priority[t] = p->least[t] * factor + rest;
         s->sorted[i] = (struct pack_task){s->priority[t], i, t};
     }
     qsort(s->sorted + first, p->n - first, sizeof *s->sorted, pack_compare);
@@ -164,7 +164,7 @@ static double pack_run(struct packer *s, uint32_t first, double noise, double li
         makespan = fmax(makespan, s->available[c]);
     for (uint32_t i = first; i < s->problem->n; i++) {
         makespan = fmax(makespan, pack_place(s, s->trial_order[i]));
-        s->tried += s->ncores + 16;
+        s->tried += s->ncores + PACK_TASK_TRIES;
         if (makespan > limit)
             return INFINITY;
         if (i % PACK_CHECK == 0 && clock_seconds() > deadline)
@@ -185,12 +185,32 @@ static void pack_take(struct packer *s, uint32_t first, double makespan)
 
 /* ---- the search ---- */
 
+static uint64_t pack_moves(const struct packer *s)
+{
+    return s->tried / PACK_TRIES_A_MOVE;
+}
+
+static uint64_t pack_pass_tries(const struct packer *s)
+{
+    return (uint64_t)s->problem->n * (s->ncores + PACK_TASK_TRIES);
+}
+
+/* Is there time for one pass over all tasks? A large graph on many nodes may take longer than its budget. */
+static bool pack_has_time(const struct packer *s, const struct anneal_limits *limits)
+{
+    if (limits->moves)
+        return pack_pass_tries(s) / PACK_TRIES_A_MOVE <= limits->moves;
+    return (double)pack_pass_tries(s) / PACK_TRIES_SECOND < limits->deadline - clock_seconds();
+}
+
 /* Waiting counts a little, and more, and nearly alone; the best of these is where the search begins. */
 static void pack_start(struct packer *s, const struct anneal_limits *limits)
 {
     const double sending[] = {0.5, 1};
     for (size_t k = 0; k < 2; k++)
         for (s->idle = 4; s->idle <= 64; s->idle *= 4) {
+            if (limits->moves && s->tried + pack_pass_tries(s) > limits->moves * PACK_TRIES_A_MOVE)
+                return;
             s->sending = sending[k];
             double makespan = pack_run(s, 0, 0, s->makespan, limits->deadline);
             if (makespan < s->makespan)
@@ -232,7 +252,6 @@ static void pack_finish(struct packer *s, struct encoding *best)
 static void packer_init(struct packer *s, const struct problem *p)
 {
     *s = (struct packer){.problem = p, .ncores = p->core_off[p->m], .makespan = INFINITY};
-    s->mean = mem_new_zero(double, p->n);
     s->order = mem_new(uint32_t, p->n);
     s->trial_order = mem_new(uint32_t, p->n);
     s->placed = mem_new(struct pack_place, p->n);
@@ -244,22 +263,10 @@ static void packer_init(struct packer *s, const struct problem *p)
     memcpy(s->order, p->topo, p->n * sizeof *s->order);
     for (uint32_t v = 0; v < p->m; v++)
         s->mean_speed += p->speed[v] / p->m;
-    for (uint32_t t = 0; t < p->n; t++) {
-        uint32_t nodes = 0;
-        for (uint32_t v = 0; v < p->m; v++) {
-            double own = problem_time(p, t, v);
-            if (own < INFINITY) {
-                s->mean[t] += own;
-                nodes++;
-            }
-        }
-        s->mean[t] /= fmax(nodes, 1);
-    }
 }
 
 static void packer_clear(struct packer *s)
 {
-    free(s->mean);
     free(s->order);
     free(s->trial_order);
     free(s->placed);
@@ -279,10 +286,11 @@ uint64_t pack_search(const struct problem *p, struct encoding *best, uint64_t se
     struct tabu_pace pace = tabu_begin(limits, best->makespan);
     packer_init(&s, p);
     rng_seed_stream(&s.rng, seed, stream);
-    pack_start(&s, limits);
+    if (pack_has_time(&s, limits))
+        pack_start(&s, limits);
     for (uint32_t vain = 0; s.makespan < PACK_WORTH * best->makespan && vain < PACK_PATIENCE;
          vain++) {
-        if (s.makespan <= limits->target || tabu_is_over(&pace, s.tried / PACK_TASKS_A_MOVE))
+        if (s.makespan <= limits->target || tabu_is_over(&pace, pack_moves(&s)))
             break;
         if (pack_again(&s, limits))
             vain = 0;
@@ -290,5 +298,5 @@ uint64_t pack_search(const struct problem *p, struct encoding *best, uint64_t se
     if (s.makespan < best->makespan)
         pack_finish(&s, best);
     packer_clear(&s);
-    return s.tried / PACK_TASKS_A_MOVE;
+    return pack_moves(&s);
 }
