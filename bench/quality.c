@@ -311,6 +311,16 @@ static void bench_large(struct json_writer *out)
     json_write_end_array(out);
 }
 
+static int quality_refuse(const char *word)
+{
+    fprintf(
+        stderr,
+        "bench_quality: %s: expected one of --budget TIME, --large yes, --nodes N, --ccr X, "
+        "--evidence yes, --table FILE, --moves N, --write yes, --json FILE, each with its value\n",
+        word);
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     const char *file = NULL, *table = NULL, *moves = "1000000moves";
@@ -334,7 +344,11 @@ int main(int argc, char **argv)
             only_ccr = strtod(argv[i + 1], NULL);
         else if (strcmp(argv[i], "--evidence") == 0)
             evidence = strcmp(argv[i + 1], "yes") == 0;
+        else
+            return quality_refuse(argv[i]);
     }
+    if (argc % 2 == 0)
+        return quality_refuse(argv[argc - 1]);
     const char *given = getenv("WEFT_SHARED");
     char shared[4096], probe[4200];
     snprintf(shared, sizeof shared, "%s", given ? given : WEFT_SOURCE_DIR "/../shared");
