@@ -684,6 +684,8 @@ struct workflow *wfformat_read_workflow(const struct format_source *source, stru
         wfformat_read_all(&r);
     format_cores_remark(r.b, r.rounded);
     struct workflow *w = builder_finish(r.b, err);
+    if (w)
+        wfformat_metrics_check_levels(&d, w);
     strbuf_free(&r.scratch);
     array_free(&r.lists);
     array_free(&r.stated);
