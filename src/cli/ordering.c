@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct weft_plan *ordering_make(const char *option, const char *planner,
                                 const char *const *settings, uint64_t seed, struct weft_workflow *w,
@@ -128,6 +129,22 @@ static bool copy_script(const char *from, const char *to, long long nice, bool *
     return good;
 }
 
+/* Before the first copy is written: one that is missing leaves no half of them behind. */
+static bool find_scripts(const struct weft_workflow *w, const char *pattern, struct error *err)
+{
+    struct weft_task_info task;
+    struct strbuf name = {0};
+    bool good = true;
+    for (uint32_t i = 0; good && weft_workflow_task(w, i, &task); i++) {
+        script_name(&name, pattern, task.name);
+        if (access(name.at, R_OK) != 0)
+            good = error_set(err, ERROR_INPUT, "%s: cannot open: %s; nothing was written", name.at,
+                             strerror(errno));
+    }
+    strbuf_free(&name);
+    return good;
+}
+
 /* The first task is the least nice: 0, which every user may ask for. */
 bool ordering_slurm(const struct weft_workflow *w, const char *pattern, const char *out, bool quiet,
                     struct error *err)
@@ -139,6 +156,8 @@ bool ordering_slurm(const struct weft_workflow *w, const char *pattern, const ch
                          "--scripts %s: {task} stands for the name of a task, as in "
                          "'jobs/{task}.sh'",
                          pattern);
+    if (!find_scripts(w, pattern, err))
+        return false;
     if (mkdir(out, 0777) != 0 && errno != EEXIST)
         return error_set(err, ERROR_FAILED, "%s: %s", out, strerror(errno));
     while (weft_workflow_task(w, (uint32_t)n, &task))

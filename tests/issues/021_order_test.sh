@@ -113,6 +113,15 @@ ok $? "no file of the user's is replaced by a copy"
 printf 'SPLICE deep inner.dag\n' >only.dag && printf 'SPLICE s only.dag\nINCLUDE inc\n' >nested.dag && printf 'SPLICE i inner.dag\n' >inc
 "$weft" order nested.dag --annotate -o nested2.dag -q >out 2>err && "$weft" order nested.dag --annotate -o nested2.dag >out 2>err && "$weft" order nested2.dag -q >out 2>err && [ "$(wc -l <out)" = 4 ]
 ok $? "but by one of an earlier time, also where it has no priorities"
+"$weft" order outer.dag --annotate -o 'my "out".dag' -q >out 2>err && grep -qx 'SPLICE s inner.my%20%22out%22.s.dag' 'my "out".dag' && "$weft" order 'my "out".dag' -q >out 2>err && [ "$(wc -l <out)" = 3 ]
+ok $? "a copy's name is one word, whatever that of the output is"
+"$weft" order outer.dag --annotate -o there/o.dag >out 2>err
+[ $? = 2 ] && ! ls | grep -q '^inner\.o\.'
+ok $? "where the file itself cannot be written, no copies are left"
+mkdir away && "$weft" order outer.dag --annotate -o away/o.dag >out 2>err && grep -q "away/o.dag names files as outer.dag does" err
+ok $? "a file that is written into another folder is to be submitted from the first"
+"$weft" order outer.dag --annotate -o o2.dag >out 2>err && ! grep -q "names files as" err
+ok $? "else nothing is said"
 cd .. || exit 1
 
 # --- the files of HTCondor's own tests and others ---
@@ -147,6 +156,10 @@ ok $? "behind the last of the directives, else behind the first line"
 "$weft" order two.dot --scripts 'jobs/{task}.sh' -o ./jobs >out 2>err
 [ $? = 2 ] && grep -q "another folder" err && ! grep -q 'nice=[01]' jobs/*.sh
 ok $? "the user's own scripts are not replaced"
+printf 'digraph g { one -> two -> three }\n' >three.dot
+"$weft" order three.dot --scripts 'jobs/{task}.sh' -o half >out 2>err
+[ $? = 2 ] && [ ! -e half ] && grep -q "jobs/three.sh: cannot open.*nothing was written" err
+ok $? "where one script is missing, none is written"
 for t in one two; do mkdir -p steps/$t && echo "#!/bin/sh" >steps/$t/$t.sh; done
 "$weft" order two.dot --scripts 'steps/{task}/{task}.sh' -o ordered2 >out 2>err && grep -q 'nice=0' ordered2/one/one.sh && grep -q 'nice=1' ordered2/two/two.sh
 ok $? "scripts in folders of their own have copies in such"

@@ -75,6 +75,15 @@ static struct dagman_span statement_file(const struct dagman_statement *st,
     return dagman_path_word(&rest);
 }
 
+/* What a word of a statement, or the name of a file, cannot hold stands as %20 and the like. */
+static void add_name_part(struct strbuf *name, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text[i];
+        strbuf_printf(name, c <= ' ' || c == '"' || c == '/' ? "%%%02X" : "%c", c);
+    }
+}
+
 /* dir/inner.dag becomes dir/inner.OUT.s1+s2.dag: found the way that the file itself was. */
 static char *copy_name(const struct annotator *a, struct dagman_span file, const char *prefix)
 {
@@ -86,11 +95,11 @@ static char *copy_name(const struct annotator *a, struct dagman_span file, const
     struct strbuf name = {0};
     strbuf_add_bytes(&name, file.at, (size_t)(suffix - file.at));
     strbuf_add_char(&name, '.');
-    strbuf_add_bytes(&name, a->stem, a->stem_length);
-    if (n) /* else a file that the top-level one includes */
+    add_name_part(&name, a->stem, a->stem_length);
+    if (n) { /* else a file that the top-level one includes */
         strbuf_add_char(&name, '.');
-    for (size_t i = 0; i + 1 < n; i++) /* a splice's name may hold what a file's cannot */
-        strbuf_printf(&name, prefix[i] == '/' ? "%%%02X" : "%c", prefix[i]);
+        add_name_part(&name, prefix, n - 1);
+    }
     strbuf_add_bytes(&name, suffix, (size_t)(end - suffix));
     return strbuf_steal(&name);
 }
@@ -249,7 +258,7 @@ static bool copy_include(struct annotator *a, uint32_t scope, const struct dagma
         char *to = copy_path(path, *name);
         good = may_write_copy(a, to);
         add_mark(&text, NO_PRIORITIES);
-        array_push(&a->out->files, (struct format_copy){to, text});
+        array_push(&a->out->files, (struct format_copy){.path = to, .text = text});
         text = (struct strbuf){0};
     }
     strbuf_free(&text);
@@ -335,7 +344,7 @@ static bool copy_scopes(struct annotator *a, const char *path)
             a->copy[i] = copy_name(a, statement_file(s->st, &label), s->prefix);
         }
         char *to = i ? copy_path(s->file->path, a->copy[i]) : mem_copy_string(path);
-        array_push(&a->out->files, (struct format_copy){to, text});
+        array_push(&a->out->files, (struct format_copy){.path = to, .text = text});
         if (i && !may_write_copy(a, to))
             return false;
     }

@@ -72,6 +72,7 @@ static bool apply_number(struct dagman_reader *r, struct dagman_scope *s,
         return dagman_fail(r, at, "%s of '%.*s' is '%.*s'; expected a whole number%s",
                            dagman_keyword_name(at->st->keyword), (int)name.n, name.at,
                            (int)(word.n > 60 ? 60 : word.n), word.at, retry ? ", 0 or more" : "");
+    r->lost[DAGMAN_LOST_UNLESS_EXIT] += retry && dagman_is(dagman_word(&rest), "UNLESS-EXIT");
     /* ALL_NODES are the scope's own, not those of its splices */
     for (uint32_t t = all ? s->first : task; task != NONE || all; t++) {
         if (all && t >= s->last)
@@ -445,14 +446,14 @@ static void read_requests(struct dagman_reader *r, uint32_t task, const struct d
         if (dagman_memory(strbuf_text(&text), &value))
             builder_memory(r->b, task, value, 0);
         else
-            r->unread_requests++;
+            r->lost[DAGMAN_LOST_REQUESTS]++;
     }
     if (dagman_value(m, "request_cpus", &text) && text.n) {
         if (quantity_number(strbuf_text(&text), text.n, &value) && value >= 0 && value <= 1 << 20) {
             r->rounded += value != ceil(value);
             builder_cores(r->b, task, fmax(1, ceil(value)), 0);
         } else {
-            r->unread_requests++;
+            r->lost[DAGMAN_LOST_REQUESTS]++;
         }
     }
     strbuf_free(&text);
@@ -468,6 +469,38 @@ static size_t unused_vars(const struct dagman_macros *m)
             unused -= m->vars[i].key.n == strlen(own[k]) &&
                       strncasecmp(m->vars[i].key.at, own[k], m->vars[i].key.n) == 0;
     return unused;
+}
+
+/* What a description may say that decides what runs, and that a workflow does not carry from it. */
+static const char *const lost_commands[] = {
+    "environment",  "getenv",          "input",        "initialdir",   "request_gpus",
+    "request_disk", "container_image", "docker_image", "requirements", "transfer_input_files"};
+_Static_assert(sizeof lost_commands / sizeof *lost_commands == DAGMAN_LOSSES - DAGMAN_LOST_COMMANDS,
+               "each has its count");
+
+const char *dagman_loss_name(enum dagman_loss loss)
+{
+    static const char *const names[] = {
+        [DAGMAN_LOST_VARS] = "VARS of nodes whose submit file is not there",
+        [DAGMAN_LOST_REQUESTS] = "request_memory or request_cpus that is no number",
+        [DAGMAN_LOST_ARGUMENTS] = "commands whose arguments have a quote too many or too few",
+        [DAGMAN_LOST_DIR] = "DIR",
+        [DAGMAN_LOST_UNLESS_EXIT] = "UNLESS-EXIT",
+        [DAGMAN_LOST_QUEUE] = "all but one of the jobs that are queued",
+    };
+    return loss < DAGMAN_LOST_COMMANDS ? names[loss] : lost_commands[loss - DAGMAN_LOST_COMMANDS];
+}
+
+static void count_losses(struct dagman_reader *r, const struct dagman_node *n,
+                         const struct dagman_macros *m)
+{
+    bool described = m->description && m->description->pairs.n;
+    r->lost[DAGMAN_LOST_DIR] += n->dir.n > 0;
+    r->lost[DAGMAN_LOST_QUEUE] += m->description && m->description->several;
+    if (!described)
+        r->lost[DAGMAN_LOST_VARS] += unused_vars(m);
+    for (int i = DAGMAN_LOST_COMMANDS; described && i < DAGMAN_LOSSES; i++)
+        r->lost[i] += dagman_states(m, lost_commands[i - DAGMAN_LOST_COMMANDS]);
 }
 
 /* Command, kind, memory and cores from the node's description, with its VARS as macros. */
@@ -488,10 +521,15 @@ static void describe_node(struct dagman_reader *r, const struct dagman_scope *s,
     }
     struct strbuf text = {0};
     bool by_sh = false;
-    if (!n->subdag && dagman_command(&m, &text, &by_sh)) {
+    if (n->noop) {
+        builder_literal_command(r->b, task, "true", strlen("true"));
+        r->noops++;
+    } else if (!n->subdag && dagman_command(&m, &text, &by_sh)) {
         builder_literal_command(r->b, task, text.at, text.n);
         if (by_sh && !shell_is_simple(NULL, text.at))
             builder_shell(r->b, task, "sh", 2, 0);
+    } else if (!n->subdag) {
+        r->lost[DAGMAN_LOST_ARGUMENTS] += dagman_states(&m, "executable");
     }
     struct dagman_span kind = file_stem(n->submit);
     if (dagman_value(&m, "+WeftKind", &text) && text.n) {
@@ -502,9 +540,10 @@ static void describe_node(struct dagman_reader *r, const struct dagman_scope *s,
         builder_kind(r->b, task, kind.at, kind.n);
     }
     strbuf_free(&text);
-    read_requests(r, task, &m);
-    if (!m.description || !m.description->pairs.n)
-        r->lost_vars += unused_vars(&m);
+    if (!n->noop) {
+        read_requests(r, task, &m);
+        count_losses(r, n, &m);
+    }
     dagman_description_free(&own);
     free(job);
 }
