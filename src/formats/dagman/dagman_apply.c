@@ -11,9 +11,9 @@
 /* PARENT a b c CHILD d e f is a product: a short text can ask for more edges than any memory holds.
  */
 #define MOST_EDGES ((uint64_t)1 << 28)
-enum {
-    JOIN_ABOVE = 1 << 20
-}; /* edges of one statement, beyond which a task in between joins them */
+/* Edges of one statement, and of the whole file, beyond which a task in between joins lists: then memory
+ * grows with the text. */
+enum { JOIN_ABOVE = 1 << 20, JOIN_ABOVE_IN_ALL = 1 << 22 };
 
 typedef ARRAY(uint32_t) task_list;
 
@@ -249,8 +249,11 @@ static uint32_t join_node(struct dagman_reader *r, const struct dagman_placed *a
         snprintf(name, sizeof name, "_condor_join_node%zu", ++r->joins);
     while (builder_find_task(r->b, name, strlen(name)) != NONE);
     uint32_t task = builder_task(r->b, name, strlen(name), dagman_line(r, at));
-    if (task != NONE) /* joins have both parents and children: no ends of a splice */
-        array_push(&r->nodes, (struct dagman_node){.file = at->file, .line = at->st->line});
+    if (task == NONE)
+        return NONE;
+    builder_literal_command(r->b, task, DAGMAN_NOOP, strlen(DAGMAN_NOOP));
+    /* joins have both parents and children: no ends of a splice */
+    array_push(&r->nodes, (struct dagman_node){.file = at->file, .line = at->st->line});
     return task;
 }
 
@@ -258,12 +261,14 @@ static uint32_t join_node(struct dagman_reader *r, const struct dagman_placed *a
 static bool dagman_add_edges(struct dagman_reader *r, const struct dagman_placed *at,
                              const uint32_t *from, size_t nfrom, const uint32_t *to, size_t nto)
 {
-    if (nfrom > 1 && nto > 1 && (uint64_t)nfrom * nto > JOIN_ABOVE) {
+    uint64_t product = (uint64_t)nfrom * nto;
+    bool dense = nfrom > 1 && nto > 1 && product > nfrom + nto;
+    if (dense && (product > JOIN_ABOVE || r->edges + product > JOIN_ABOVE_IN_ALL)) {
         uint32_t join = join_node(r, at);
         return join != NONE && dagman_add_edges(r, at, from, nfrom, &join, 1) &&
                dagman_add_edges(r, at, &join, 1, to, nto);
     }
-    r->edges += (uint64_t)nfrom * nto;
+    r->edges += product;
     if (r->edges > MOST_EDGES)
         return dagman_fail(r, at, "more than %llu edges", (unsigned long long)MOST_EDGES);
     size_t line = dagman_line(r, at);
@@ -522,7 +527,7 @@ static void describe_node(struct dagman_reader *r, const struct dagman_scope *s,
     struct strbuf text = {0};
     bool by_sh = false;
     if (n->noop) {
-        builder_literal_command(r->b, task, "true", strlen("true"));
+        builder_literal_command(r->b, task, DAGMAN_NOOP, strlen(DAGMAN_NOOP));
         r->noops++;
     } else if (!n->subdag && dagman_command(&m, &text, &by_sh)) {
         builder_literal_command(r->b, task, text.at, text.n);

@@ -5,6 +5,9 @@
 #include "base/strbuf.h"
 #include "formats/dagman/dagman_parse.h"
 
+/* What a NOOP node does. */
+#define DAGMAN_NOOP "true"
+
 struct dagman_pair {
     struct dagman_span key, value; /* the last of equal keys counts; keys in any case of letters */
 };

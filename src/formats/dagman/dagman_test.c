@@ -479,6 +479,37 @@ static void dense(void)
     ok(w && has_edge(w, "n0", "_condor_join_node2") && has_edge(w, "_condor_join_node2", "n2199"),
        "by a name that nobody has");
     ok(w && has_warning(w, "joins them"), "which is said");
+    is_str(command_of(w, "_condor_join_node2"), "true", "it does nothing");
+    struct strbuf out = {0}, dropped = {0};
+    ok(format_dagman.write_workflow(w, &out, &dropped, &err) &&
+           strstr(strbuf_text(&out), "JOB _condor_join_node2 {\n  executable = /bin/sh\n"
+                                     "  arguments = \"-c 'true'\"\n} NOOP\n"),
+       "and is written as such, without a submit file that nobody has");
+    strbuf_free(&out);
+    strbuf_free(&dropped);
+    workflow_free(w);
+    strbuf_free(&text);
+}
+
+/* Statements that are not dense by themselves: memory must not grow with the square of the text. */
+static void many_dense(void)
+{
+    enum { SIDE = 1000, STATEMENTS = 6 };
+    struct strbuf text = {0};
+    struct error err = {0};
+    for (int i = 0; i < SIDE * (STATEMENTS + 1); i++)
+        strbuf_printf(&text, "JOB n%d x.sub\n", i);
+    for (int k = 0; k < STATEMENTS; k++) {
+        strbuf_add(&text, "PARENT");
+        for (int i = k * SIDE; i < (k + 2) * SIDE; i++)
+            strbuf_printf(&text, "%s n%d", i == (k + 1) * SIDE ? " CHILD" : "", i);
+        strbuf_add(&text, "\n");
+    }
+    strbuf_add(&text, "PARENT n0 n1 CHILD n6998 n6999\n");
+    struct workflow *w = read_text(&format_dagman, text.at, NULL, &err);
+    is_int(w ? w->ntasks : 0, SIDE * (STATEMENTS + 1) + 2,
+           "past four million edges dense statements are joined, and a small one is not");
+    is_int(w ? w->npairs : 0, 4 * SIDE * SIDE + 2 * 2 * SIDE + 4, "an edge a task there");
     workflow_free(w);
     strbuf_free(&text);
 }
@@ -543,6 +574,7 @@ int main(void)
     TAP_DO(round_trips());
     TAP_DO(writing());
     TAP_DO(dense());
+    TAP_DO(many_dense());
     if (tap_shared()) {
         is_int(index_check(&format_dagman, "dagman/", ".dag"), 34, "files of dagman/");
     } else {
