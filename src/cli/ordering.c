@@ -296,6 +296,64 @@ static size_t count_priorities(const struct text *text)
     return count;
 }
 
+/* The first word of the line, and what stands behind it. */
+static const char *first_word(const char *line, size_t *length)
+{
+    line += strspn(line, " \t");
+    *length = strcspn(line, " \t:\r\n");
+    return line;
+}
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return length == strlen(word) && memcmp(text, word, length) == 0;
+}
+
+/* Does a line `rule NAME:` or `checkpoint NAME:` stand there? *elsewhere: rules may stand in other files,
+ * or get their names while the Snakefile runs. */
+static bool defines_rule(const struct text *text, const char *name, bool *elsewhere)
+{
+    bool found = false;
+    *elsewhere = false;
+    for (const char *p = text->at; *p;) {
+        size_t n, m;
+        const char *word = first_word(p, &n), *next = first_word(word + n, &m);
+        if (is_word(word, n, "rule") || is_word(word, n, "checkpoint"))
+            found |= is_word(next, m, name);
+        else
+            *elsewhere |= is_word(word, n, "include") || is_word(word, n, "module") ||
+                          is_word(word, n, "use") || is_word(word, n, "name");
+        p = strchrnul(p, '\n');
+        p += *p != 0;
+    }
+    return found;
+}
+
+/* Snakemake passes over a rule that is not there, and the dag may be another Snakefile's. */
+static bool find_rules(const ranked_rules *rules, const char *snakefile, const struct text *text,
+                       bool quiet, struct error *err)
+{
+    size_t missing = 0;
+    const char *first = NULL;
+    bool elsewhere = false;
+    for (size_t i = 0; i < rules->n; i++)
+        if (!defines_rule(text, rules->at[i].name, &elsewhere)) {
+            first = first ? first : rules->at[i].name;
+            missing++;
+        }
+    if (missing && missing == rules->n && !elsewhere)
+        return error_set(err, ERROR_INPUT,
+                         "%s has no rule '%s', nor any other of the workflow; whose dag is it?",
+                         snakefile, first);
+    if (missing && !quiet)
+        fprintf(stderr,
+                "weft: note: %zu rule%s of the workflow ('%s'%s) %s not in %s itself; Snakemake "
+                "passes over those that are in no file that it includes\n",
+                missing, plural(missing), first, plural_word(missing, "", " and others"),
+                plural_word(missing, "is", "are"), snakefile);
+    return true;
+}
+
 /* Snakemake takes the name from the folder of the file that it stands in. */
 static char *snakefile_from(const char *out, const char *snakefile)
 {
@@ -340,7 +398,8 @@ bool ordering_snakemake(const struct weft_workflow *w, const char *snakefile, co
                              "`snakemake --dag` or --d3dag prints",
                              rules.at[i].name);
     }
-    good = good && file_write(out, text.at, text.n, err);
+    good = good && find_rules(&rules, snakefile, &users, quiet, err) &&
+           file_write(out, text.at, text.n, err);
     if (good && !quiet)
         fprintf(stderr, "weft: wrote %s with the priorities of %zu rules; run `snakemake -s %s`\n",
                 out, rules.n, out);

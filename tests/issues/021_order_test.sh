@@ -175,10 +175,17 @@ printf 'digraph snakemake_dag {\n 0[label = "all"];\n 1[label = "b"];\n 2[label 
 "$weft" order dag.dot --snakemake Snakefile -o ordered.smk >out 2>err
 [ $? = 2 ] && grep -q "Snakefile: cannot open" err && [ ! -e ordered.smk ]
 ok $? "a Snakefile that is not there is named"
-printf 'configfile: "config.yaml"\nconfigfile:\n    "more.yaml" # and this\nconfigfile: HERE\n' >Snakefile
+printf 'configfile: "config.yaml"\nconfigfile:\n    "more.yaml" # and this\nconfigfile: HERE\nrule all:\n    input: "b"\nrule a:\ncheckpoint b :\n' >Snakefile
 "$weft" order dag.dot --snakemake Snakefile -o Snakefile >out 2>err
 [ $? = 2 ] && grep -q "another file" err
 ok $? "nor is the user's own replaced"
+printf 'rule x:\n    input: "rule a:"\n' >other.smk
+"$weft" order dag.dot --snakemake other.smk -o wrong.smk >out 2>err
+[ $? = 2 ] && [ ! -e wrong.smk ] && grep -q "other.smk has no rule '.*whose dag is it?" err
+ok $? "the dag of another Snakefile is refused"
+printf 'include: "rest.smk"\n' >>other.smk
+"$weft" order dag.dot --snakemake other.smk -o ordered.smk >out 2>err && grep -q "3 rules of the workflow ('all' and others) are not in other.smk itself" err && "$weft" order dag.dot --snakemake Snakefile -o ordered.smk >out 2>err && ! grep -q "rules\? of the workflow" err
+ok $? "rules that may stand in included files are told"
 printf 'rule a:\n    output: "x"\n    priority: 7\nrule b:\n    params: "priority: 3"\n\tpriority : 2\n# priority: 9\n' >own.smk
 "$weft" order dag.dot --snakemake own.smk -o ordered.smk >out 2>err && grep -q "2 rules of own.smk state a priority, which no longer counts where ordered.smk gives one" err
 ok $? "priorities that rules have already are counted"
