@@ -69,6 +69,9 @@ ok $? "parents come before children"
 cp out.dag again.dag
 "$weft" order again.dag --annotate -o again.dag --read subdags=task -q >out 2>err && [ "$(grep -c '^# weft order' again.dag)" = 1 ]
 ok $? "annotated again, the old priorities are replaced"
+cp inner.dag bare && printf 'SPLICE s inner.dag\nSPLICE t bare\nINCLUDE more.inc\n' >place.dag && "$weft" order place.dag --annotate -o place.dag -q
+ls *place* >first && cat place.dag *.place*.* >text && "$weft" order place.dag --annotate -o place.dag -q && ls *place* | cmp - first && cat place.dag *.place*.* | cmp - text
+ok $? "in place, copies keep their names, and nothing grows"
 "$weft" order in.dag --annotate >out 2>err
 [ $? = 2 ] && grep -q "Give -o" err
 ok $? "without -o nothing is written"
@@ -110,6 +113,14 @@ printf 'mine\n' >inner.mine.s.dag
 "$weft" order outer.dag --annotate -o mine.dag >out 2>err
 [ $? = 2 ] && [ "$(cat inner.mine.s.dag)" = mine ] && [ ! -e mine.dag ] && grep -q "inner.mine.s.dag.*-o" err
 ok $? "no file of the user's is replaced by a copy"
+cp inner.dag theirs.dag && printf 'SPLICE s theirs.dag\n' >splices.dag && "$weft" order splices.dag --annotate -o ours.dag -q
+for yours in theirs.dag theirs.ours.s.dag slash.dag; do
+    [ $yours = theirs.ours.s.dag ] && input=ours.dag || input=splices.dag
+    cp $yours kept && "$weft" order $input --annotate -o $yours >out 2>err
+    [ $? = 2 ] && cmp -s $yours kept && grep -q -e '-o another name' err || echo "# $yours" | tee replaced
+done
+[ ! -e replaced ]
+ok $? "nor by the file itself, be it one that it splices or any other"
 printf 'SPLICE deep inner.dag\n' >only.dag && printf 'SPLICE s only.dag\nINCLUDE inc\n' >nested.dag && printf 'SPLICE i inner.dag\n' >inc
 "$weft" order nested.dag --annotate -o nested2.dag -q >out 2>err && "$weft" order nested.dag --annotate -o nested2.dag >out 2>err && "$weft" order nested2.dag -q >out 2>err && [ "$(wc -l <out)" = 4 ]
 ok $? "but by one of an earlier time, also where it has no priorities"
