@@ -56,6 +56,12 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+static bool is_regular_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 /* ---- Slurm ---- */
 
 /* Behind the last #SBATCH line, since the last of two counts; else behind the #! line. sbatch reads
@@ -363,6 +369,22 @@ static char *snakefile_from(const char *out, const char *snakefile)
     return name;
 }
 
+#define ORDERED_MARK "# weft order: "
+
+/* What stands at `out` is replaced only if we wrote it: it may be a file that the Snakefile includes. */
+static bool may_write_ordered(const char *out, struct error *err)
+{
+    struct text there;
+    if (!is_regular_file(out))
+        return true;
+    if (!file_read(out, &there, err))
+        return false;
+    bool ours = strncmp(there.at, ORDERED_MARK, sizeof ORDERED_MARK - 1) == 0;
+    text_free(&there);
+    return ours || error_set(err, ERROR_INPUT,
+                             "%s: this file of yours would be replaced; -o names another one", out);
+}
+
 /* Snakemake's own way to change rules of another file: a module, and `use rule ... with`. */
 bool ordering_snakemake(const struct weft_workflow *w, const char *snakefile, const char *out,
                         bool quiet, struct error *err)
@@ -381,8 +403,8 @@ bool ordering_snakemake(const struct weft_workflow *w, const char *snakefile, co
     char *name = snakefile_from(out, snakefile);
     collect_rules(w, &rules);
     strbuf_printf(&text,
-                  "# weft order: the rules of %s, those whose jobs come first with the largest "
-                  "priority\n",
+                  ORDERED_MARK "the rules of %s, those whose jobs come first with the largest "
+                               "priority\n",
                   snakefile);
     repeat_configfiles(&text, snakefile, &users, quiet);
     strbuf_add(&text, "module weft_ordered:\n    snakefile: ");
@@ -399,7 +421,7 @@ bool ordering_snakemake(const struct weft_workflow *w, const char *snakefile, co
                              rules.at[i].name);
     }
     good = good && find_rules(&rules, snakefile, &users, quiet, err) &&
-           file_write(out, text.at, text.n, err);
+           may_write_ordered(out, err) && file_write(out, text.at, text.n, err);
     if (good && !quiet)
         fprintf(stderr, "weft: wrote %s with the priorities of %zu rules; run `snakemake -s %s`\n",
                 out, rules.n, out);

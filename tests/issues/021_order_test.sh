@@ -195,6 +195,9 @@ printf 'rule x:\n    input: "rule a:"\n' >other.smk
 [ $? = 2 ] && [ ! -e wrong.smk ] && grep -q "other.smk has no rule '.*whose dag is it?" err
 ok $? "the dag of another Snakefile is refused"
 printf 'include: "rest.smk"\n' >>other.smk
+printf 'rule mine:\n' >rest.smk && "$weft" order dag.dot --snakemake Snakefile -o rest.smk >out 2>err
+[ $? = 2 ] && [ "$(cat rest.smk)" = "rule mine:" ] && grep -q "rest.smk: this file of yours" err
+ok $? "a file of the user's is not replaced, one of ours is"
 "$weft" order dag.dot --snakemake other.smk -o ordered.smk >out 2>err && grep -q "3 rules of the workflow ('all' and others) are not in other.smk itself" err && "$weft" order dag.dot --snakemake Snakefile -o ordered.smk >out 2>err && ! grep -q "rules\? of the workflow" err
 ok $? "rules that may stand in included files are told"
 printf 'rule a:\n    output: "x"\n    priority: 7\nrule b:\n    params: "priority: 3"\n\tpriority : 2\n# priority: 9\n' >own.smk
