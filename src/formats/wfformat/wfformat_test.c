@@ -293,6 +293,23 @@ static void test_unknown_members(void)
     workflow_free(w);
 }
 
+/* Ids that a validator refuses are told; those that we make up are none. */
+static void test_written_ids(void)
+{
+    struct error err = {0};
+    struct workflow *w = read_text(
+        &format_dot, "digraph { \"a b\" -> c [size=5]; c -> \"d/1_2.x:#-\" [size=1] }", NULL, &err);
+    struct strbuf out = {0}, dropped = {0};
+    ok(w && wf->write_workflow(w, &out, &dropped, &err), "odd names are written %s", err.text);
+    has_str(strbuf_text(&dropped), "letters, digits and _.#:/- only) of 1 task\n", "and told");
+    ok(!strstr(strbuf_text(&dropped), "file") &&
+           strstr(strbuf_text(&out), "\"id\": \"c--d/1_2.x:#-\""),
+       "files without a name get one that the schema allows, but for a task's");
+    strbuf_free(&out);
+    strbuf_free(&dropped);
+    workflow_free(w);
+}
+
 static void test_bad_input(void)
 {
     refuses(wf, "", "empty", "an empty text");
@@ -409,9 +426,10 @@ static void test_names(void)
 int main(void)
 {
     static const struct tap_case cases[] = {
-        TAP_CASE(test_shared_files), TAP_CASE(test_versions_agree), TAP_CASE(test_execution),
-        TAP_CASE(test_edges),        TAP_CASE(test_bad_input),      TAP_CASE(test_starts),
-        TAP_CASE(test_names),        TAP_CASE(test_levels),         TAP_CASE(test_unknown_members),
+        TAP_CASE(test_shared_files),    TAP_CASE(test_versions_agree), TAP_CASE(test_execution),
+        TAP_CASE(test_edges),           TAP_CASE(test_bad_input),      TAP_CASE(test_starts),
+        TAP_CASE(test_names),           TAP_CASE(test_levels),         TAP_CASE(test_written_ids),
+        TAP_CASE(test_unknown_members),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);
 }
