@@ -325,6 +325,9 @@ static bool read_execution_tasks(struct wfformat_reader *r)
         }
         guess = task + 1;
         seen[task] = true;
+        /* the library of WfCommons writes it here, and the schema has it nowhere */
+        if (!r->lists.at[task].has_kind)
+            r->lists.at[task].has_kind = read_category(r, task, m.category);
         wfformat_read_record(r, task, &m, line);
         good = !builder_failed(r->b);
     }

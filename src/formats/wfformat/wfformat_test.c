@@ -260,7 +260,8 @@ static void test_unknown_members(void)
         "\"r\",\n"
         "\"specification\":{\"tasks\":[{\"id\":\"a\",\"runtimeInSeconds\":7,\"weft\":{\"x\":1}},\n"
         "{\"id\":\"b\",\"runtimeInSeconds\":7}]},\"execution\":{\"tasks\":[\n"
-        "{\"id\":\"a\",\"RuntimeInSeconds\":2,\"energyInKWh\":1,\"command\":{\"programm\":\"x\"}}],"
+        "{\"id\":\"a\",\"RuntimeInSeconds\":2,\"energyInKWh\":1,\"command\":{\"programm\":\"x\"},"
+        "\"category\":\"k\",\"launchDir\":\"/\"}],"
         "\n"
         "\"machines\":[{\"nodeName\":\"m\",\"cpu\":{\"coreCount\":1,\"GHz\":3}}]}}}",
         NULL, &err);
@@ -274,6 +275,7 @@ static void test_unknown_members(void)
        "another spelling, with the right one");
     ok(has_warning(w, "'programm' of 1 command is") && has_warning(w, "'GHz' of 1 cpu is"),
        "also deep inside");
+    is_str(workflow_text(w, w->kind[0]), "k", "a category counts in the execution, too");
     workflow_free(w);
 
     w = read_text(wf, HEAD "{\"id\":\"a\",\"runtimeInSeconds\":7,\"files\":[]}]}}}", NULL, &err);

@@ -11,7 +11,7 @@
  *                           └─ tasks, machines              up to 1.4: all of a task in one object
  *
  * The lists have what any version of the schema has there, what the reader takes besides, and what real
- * files of the WfCommons project have (repo, runName). Contents of "author", "runtimeSystem" and "weft" are
+ * files of the WfCommons project and its library have (repo, launchDir). Contents of "author", "runtimeSystem" and "weft" are
  * not looked at. */
 #include "base/plural.h"
 #include "base/suggest.h"
@@ -70,6 +70,9 @@ static const struct wfformat_place run_place = {
     .known = {"name", "description", "createdAt", "schemaVersion", "runtimeSystem",                \
               "wms",  "author",      "workflow",  "weft"}
 
+/* What the library of WfCommons writes into executions, and the schema does not have. */
+#define OF_LIBRARY "launchDir", "avgPowerInKWh"
+
 /* ---- 1.5 and 1.6 ---- */
 
 #define OF_SPECIFICATION                                                                           \
@@ -82,10 +85,11 @@ static const struct wfformat_place specified_place = {
     .singular = "task of the specification",
     .plural = "tasks of the specification",
     .known = {SPECIFIED, "inputFiles", "outputFiles"}};
-static const struct wfformat_place executed_place = {.singular = "task of the execution",
-                                                     .plural = "tasks of the execution",
-                                                     .known = {"id", RECORD},
-                                                     .inside = {{"command", &command_place}}};
+static const struct wfformat_place executed_place = {
+    .singular = "task of the execution",
+    .plural = "tasks of the execution",
+    .known = {"id", RECORD, "category", OF_LIBRARY},
+    .inside = {{"command", &command_place}}};
 static const struct wfformat_place specification_place = {
     OF_SPECIFICATION,
     .inside = {{"tasks", &specified_place}, {"files", &file_place}, {"metrics", &structure_place}}};
