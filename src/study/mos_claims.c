@@ -550,7 +550,8 @@ static void claim_count(struct mos_study *s, size_t rows)
 {
     for (const char *row = strbuf_text(&s->md) + rows; *row == '|';) {
         size_t n = strcspn(row, "\n");
-        char *line = mem_copy_bytes(row, n), *cells = strstr(line + 1, "|");
+        char *line = mem_copy_bytes(row, n);
+        const char *cells = strchrnul(line + 1, '|');
         bool fails = strstr(cells, " no: ") != NULL;
         bool judged = fails || strstr(cells, " yes: ") || strstr(cells, " more: ");
         s->claims.words += judged;
