@@ -1,4 +1,5 @@
 /* `weft order`: in which order to hand tasks out, and that order in the user's own files. */
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/plural.h"
 #include "cli/ordering.h"
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const struct cli_option options[] = {
     {"with", 0, "PLANNER", "of the family order: ic (default), area, prio, criticalpath ..."},
@@ -65,6 +67,20 @@ static void order_wrote(void *context, const char *path)
         fprintf(stderr, "weft: wrote %s\n", path);
 }
 
+/* DAGMan takes the names of files from the folder in which the DAG is submitted. */
+static void order_moved(const struct arguments *a, const char *out)
+{
+    char *from = file_beside(a->operand[0], "."), *to = file_beside(out, ".");
+    struct stat x, y;
+    if (!arguments_flag(a, "quiet") && stat(from, &x) == 0 && stat(to, &y) == 0 &&
+        (x.st_dev != y.st_dev || x.st_ino != y.st_ino))
+        fprintf(stderr,
+                "weft: note: %s names files as %s does; submit it from the folder of that\n", out,
+                a->operand[0]);
+    free(from);
+    free(to);
+}
+
 /* The status of the command. */
 static int order_write(const struct arguments *a, struct weft_file *file,
                        const struct weft_workflow *w, const struct weft_plan *order)
@@ -83,6 +99,7 @@ static int order_write(const struct arguments *a, struct weft_file *file,
     size_t overridden;
     if (!weft_file_annotate(file, w, out, order_wrote, (void *)a, &overridden, &error))
         return cli_failed(&error);
+    order_moved(a, out);
     if (overridden && !quiet)
         fprintf(stderr, "weft: %zu PRIORITY statement%s of yours no longer count%s\n", overridden,
                 plural(overridden), overridden == 1 ? "s" : "");

@@ -119,7 +119,8 @@ static void platform_text(const struct platform *p, struct strbuf *out)
     if (p->ports)
         strbuf_printf(out, ", %u ports a node", p->ports);
     if (p->nlinks)
-        strbuf_printf(out, ", %s pairs differ", human_count(a, p->nlinks));
+        strbuf_printf(out, ", %s pair%s", human_count(a, p->nlinks),
+                      plural_word(p->nlinks, " differs", "s differ"));
     strbuf_add_char(out, '\n');
     if (p->memory_rule != MEMORY_UNSTATED)
         strbuf_printf(out, "memory counts: %s\n", memory_rule_name(p->memory_rule));

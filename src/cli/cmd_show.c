@@ -325,7 +325,8 @@ static void show_platform_text(const struct platform *p, struct strbuf *out)
     else if (p->ports)
         strbuf_printf(out, ", %u ports a node", p->ports);
     if (p->nlinks)
-        strbuf_printf(out, ", %zu pairs differ", p->nlinks);
+        strbuf_printf(out, ", %zu pair%s", p->nlinks,
+                      plural_word(p->nlinks, " differs", "s differ"));
     strbuf_add(out, "\n\n");
     struct table *t = table_new();
     table_column(t, "node", TABLE_LEFT);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct weft_plan *ordering_make(const char *option, const char *planner,
                                 const char *const *settings, uint64_t seed, struct weft_workflow *w,
@@ -53,6 +54,12 @@ static bool same_file(const char *a, const char *b)
 {
     struct stat x, y;
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool is_regular_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 /* ---- Slurm ---- */
@@ -128,6 +135,22 @@ static bool copy_script(const char *from, const char *to, long long nice, bool *
     return good;
 }
 
+/* Before the first copy is written: one that is missing leaves no half of them behind. */
+static bool find_scripts(const struct weft_workflow *w, const char *pattern, struct error *err)
+{
+    struct weft_task_info task;
+    struct strbuf name = {0};
+    bool good = true;
+    for (uint32_t i = 0; good && weft_workflow_task(w, i, &task); i++) {
+        script_name(&name, pattern, task.name);
+        if (access(name.at, R_OK) != 0)
+            good = error_set(err, ERROR_INPUT, "%s: cannot open: %s; nothing was written", name.at,
+                             strerror(errno));
+    }
+    strbuf_free(&name);
+    return good;
+}
+
 /* The first task is the least nice: 0, which every user may ask for. */
 bool ordering_slurm(const struct weft_workflow *w, const char *pattern, const char *out, bool quiet,
                     struct error *err)
@@ -139,6 +162,8 @@ bool ordering_slurm(const struct weft_workflow *w, const char *pattern, const ch
                          "--scripts %s: {task} stands for the name of a task, as in "
                          "'jobs/{task}.sh'",
                          pattern);
+    if (!find_scripts(w, pattern, err))
+        return false;
     if (mkdir(out, 0777) != 0 && errno != EEXIST)
         return error_set(err, ERROR_FAILED, "%s: %s", out, strerror(errno));
     while (weft_workflow_task(w, (uint32_t)n, &task))
@@ -277,6 +302,64 @@ static size_t count_priorities(const struct text *text)
     return count;
 }
 
+/* The first word of the line, and what stands behind it. */
+static const char *first_word(const char *line, size_t *length)
+{
+    line += strspn(line, " \t");
+    *length = strcspn(line, " \t:\r\n");
+    return line;
+}
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return length == strlen(word) && memcmp(text, word, length) == 0;
+}
+
+/* Does a line `rule NAME:` or `checkpoint NAME:` stand there? *elsewhere: rules may stand in other files,
+ * or get their names while the Snakefile runs. */
+static bool defines_rule(const struct text *text, const char *name, bool *elsewhere)
+{
+    bool found = false;
+    *elsewhere = false;
+    for (const char *p = text->at; *p;) {
+        size_t n, m;
+        const char *word = first_word(p, &n), *next = first_word(word + n, &m);
+        if (is_word(word, n, "rule") || is_word(word, n, "checkpoint"))
+            found |= is_word(next, m, name);
+        else
+            *elsewhere |= is_word(word, n, "include") || is_word(word, n, "module") ||
+                          is_word(word, n, "use") || is_word(word, n, "name");
+        p = strchrnul(p, '\n');
+        p += *p != 0;
+    }
+    return found;
+}
+
+/* Snakemake passes over a rule that is not there, and the dag may be another Snakefile's. */
+static bool find_rules(const ranked_rules *rules, const char *snakefile, const struct text *text,
+                       bool quiet, struct error *err)
+{
+    size_t missing = 0;
+    const char *first = NULL;
+    bool elsewhere = false;
+    for (size_t i = 0; i < rules->n; i++)
+        if (!defines_rule(text, rules->at[i].name, &elsewhere)) {
+            first = first ? first : rules->at[i].name;
+            missing++;
+        }
+    if (missing && missing == rules->n && !elsewhere)
+        return error_set(err, ERROR_INPUT,
+                         "%s has no rule '%s', nor any other of the workflow; whose dag is it?",
+                         snakefile, first);
+    if (missing && !quiet)
+        fprintf(stderr,
+                "weft: note: %zu rule%s of the workflow ('%s'%s) %s not in %s itself; Snakemake "
+                "passes over those that are in no file that it includes\n",
+                missing, plural(missing), first, plural_word(missing, "", " and others"),
+                plural_word(missing, "is", "are"), snakefile);
+    return true;
+}
+
 /* Snakemake takes the name from the folder of the file that it stands in. */
 static char *snakefile_from(const char *out, const char *snakefile)
 {
@@ -284,6 +367,22 @@ static char *snakefile_from(const char *out, const char *snakefile)
     char *name = mem_copy_string(whole ? whole : snakefile);
     free(whole);
     return name;
+}
+
+#define ORDERED_MARK "# weft order: "
+
+/* What stands at `out` is replaced only if we wrote it: it may be a file that the Snakefile includes. */
+static bool may_write_ordered(const char *out, struct error *err)
+{
+    struct text there;
+    if (!is_regular_file(out))
+        return true;
+    if (!file_read(out, &there, err))
+        return false;
+    bool ours = strncmp(there.at, ORDERED_MARK, sizeof ORDERED_MARK - 1) == 0;
+    text_free(&there);
+    return ours || error_set(err, ERROR_INPUT,
+                             "%s: this file of yours would be replaced; -o names another one", out);
 }
 
 /* Snakemake's own way to change rules of another file: a module, and `use rule ... with`. */
@@ -304,8 +403,8 @@ bool ordering_snakemake(const struct weft_workflow *w, const char *snakefile, co
     char *name = snakefile_from(out, snakefile);
     collect_rules(w, &rules);
     strbuf_printf(&text,
-                  "# weft order: the rules of %s, those whose jobs come first with the largest "
-                  "priority\n",
+                  ORDERED_MARK "the rules of %s, those whose jobs come first with the largest "
+                               "priority\n",
                   snakefile);
     repeat_configfiles(&text, snakefile, &users, quiet);
     strbuf_add(&text, "module weft_ordered:\n    snakefile: ");
@@ -321,7 +420,8 @@ bool ordering_snakemake(const struct weft_workflow *w, const char *snakefile, co
                              "`snakemake --dag` or --d3dag prints",
                              rules.at[i].name);
     }
-    good = good && file_write(out, text.at, text.n, err);
+    good = good && find_rules(&rules, snakefile, &users, quiet, err) &&
+           may_write_ordered(out, err) && file_write(out, text.at, text.n, err);
     if (good && !quiet)
         fprintf(stderr, "weft: wrote %s with the priorities of %zu rules; run `snakemake -s %s`\n",
                 out, rules.n, out);

@@ -153,7 +153,8 @@ static bool cws_read_options(struct cws_reader *r, uint32_t task, struct cws_spa
         } else if (cws_is_word(option, "-c") || cws_is_word(option, "--request-cpus")) {
             if (!number_word(r, argument, "the number of cpus", &value))
                 return false;
-            format_cores(r->b, task, value, r->scan.line, &r->rounded);
+            /* 0 states no wish, as in PMC's default */
+            format_cores(r->b, task, value > 0 ? value : 1, r->scan.line, &r->rounded);
         } else if (cws_is_word(option, "-t") || cws_is_word(option, "--tries")) {
             if (!number_word(r, argument, "the number of tries", &value))
                 return false;

@@ -72,7 +72,7 @@ int main(void)
 
     w = read_text(
         f,
-        "FILE f -1\nFILE f 7\nTASK a -c 1.1 /bin/true\nTASK b /bin/true x y\nOUTPUTS a f\n"
+        "FILE f -1\nFILE f 7\nTASK a -c 1.1 /bin/true\nTASK b -c 0 /bin/true x y\nOUTPUTS a f\n"
         "INPUTS b f\nEDGE a b\n",
         NULL, &err);
     ok(w, "a part of a core and a negative size: %s", err.text);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 /* By name, in any case: users type "DOT". */
 const struct format *format_find(const char *name)
@@ -633,6 +634,15 @@ bool format_file_to_annotate(struct format_file *f, struct error *err)
     return true;
 }
 
+/* All or none: what was not there before goes again. Always false. */
+static bool remove_fresh(const struct format_copies *copies, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (copies->files.at[i].fresh)
+            unlink(copies->files.at[i].path);
+    return false;
+}
+
 bool format_file_annotate(struct format_file *f, const struct workflow *w, const char *path,
                           struct format_copies *out, struct error *err)
 {
@@ -641,9 +651,10 @@ bool format_file_annotate(struct format_file *f, const struct workflow *w, const
     if (!f->format->annotate(&source, w, path, out, err))
         return false;
     for (size_t i = 0; i < out->files.n; i++) {
-        const struct format_copy *c = &out->files.at[i];
+        struct format_copy *c = &out->files.at[i];
+        c->fresh = !file_exists(c->path);
         if (!file_write(c->path, strbuf_text(&c->text), c->text.n, err))
-            return false;
+            return remove_fresh(out, i);
     }
     return true;
 }

@@ -43,6 +43,7 @@ typedef void (*format_lint_found)(void *context, const char *rule, uint32_t line
 struct format_copy {
     char *path;
     struct strbuf text;
+    bool fresh; /* there was none before */
 };
 
 struct format_copies {

@@ -247,7 +247,7 @@ void builder_cores(struct builder *b, uint32_t task, double cores, size_t line)
     if (!good_value(b, task, "cores", cores, line))
         return;
     if (cores < 1 || cores > MOST_CORES || cores != floor(cores))
-        builder_error(b, line, "task '%s': cores is %g; expected a whole number from 1 to %d",
+        builder_error(b, line, "task '%s': cores is %.15g; expected a whole number from 1 to %d",
                       builder_task_name(b, task), cores, MOST_CORES);
     else
         b->cores.at[task] = (uint32_t)cores;

@@ -1,10 +1,9 @@
 /* `weft reproduce hetpart`: HomPart, HetPart1, HetPart2 and `tree` over the nine instance
  * categories of the HetPart paper on the cluster of its Table 2, with its figures 4 to 10 and Table
  * 3 beside ours. */
-#include "base/array.h"
 #include "base/mem.h"
 #include "base/tree.h"
-#include "study/reproduction.h"
+#include "study/hetpart_study.h"
 #include "formats/format.h"
 #include "generate/generate.h"
 #include "model/check.h"
@@ -17,24 +16,6 @@
 #include <string.h>
 
 /* ---- what is run ---- */
-
-enum hetpart_run_name {
-    ASAP_ML,
-    ASAP_SM,
-    ASAP_FF,
-    ML,
-    SM,
-    FF,
-    HET1_ASAP, /* HetPart1 as published: ASAP alone */
-    HET1,      /* speeds all 1, as the paper compares these */
-    HET1_ASAP_SPEEDS,
-    HET1_SPEEDS,
-    HET2_ASAP,
-    HET2_A,
-    HET2_AB,
-    TREE, /* the speeds of Table 2 */
-    RUNS
-};
 
 /* Planners and their options; rows in the order of enum hetpart_run_name. */
 static const struct hetpart_run {
@@ -57,16 +38,7 @@ static const struct hetpart_run {
     [TREE] = {"tree", "tree", {{0}}},
 };
 
-/* What the paper's text says of each category; NAN: it does not. Ratios of makespans; `a`: phase A
- * alone over HetPart1; `nine`: figure 9, run times of A+B over HetPart1 (the text exchanges the numbers
- * of categories 6 and 7, not their names: we go by the names). Seconds are those of Table 3: all, the
- * ten smallest, the ten biggest trees. */
-static const struct hetpart_category {
-    const char *title, *generator; /* NULL: from files */
-    const char *folder;            /* how the published trees of this category are named */
-    double ml, sm, ff, unsolved, a, ab, nine;
-    double seconds1[3], seconds2[3];
-} categories[] = {
+const struct hetpart_category hetpart_categories[CATEGORIES] = {
     /* clang-format off */
     {"sparse matrices", NULL, NULL, 1.31, 1.25, 1.422, 0, NAN, NAN, 0.97, {13.5, 1.4, 984.7}, {8.9, 1.35, 189.2}},
     {"random", "random", "random", 1.154, 1.33, 1.867, NAN, NAN, NAN, 1.05, {23.5, 1.1, 305.2}, {8.0, 2.04, 30.0}},
@@ -79,21 +51,6 @@ static const struct hetpart_category {
     {"small m, w, f", "small-all", "all_small", 1.261, NAN, NAN, NAN, NAN, NAN, 1.22, {34.5, 1.9, 462.1}, {8.0, 2.9, 31.3}},
     /* clang-format on */
 };
-enum { CATEGORIES = sizeof categories / sizeof *categories };
-
-/* One tree under all runs. */
-struct hetpart_row {
-    size_t category;
-    uint32_t tasks;
-    double makespan[RUNS], seconds[RUNS], bound; /* NAN: no valid mapping */
-};
-
-struct hetpart_study {
-    const struct reproduction_options *o;
-    ARRAY(struct hetpart_row) rows;
-    size_t skipped;
-};
-
 /* Table 2: bandwidth 500, the light nodes hold the most demanding task just so. */
 static struct platform *table2_cluster(double dmax, bool speeds, struct error *err)
 {
@@ -180,12 +137,14 @@ static bool run_generated(struct hetpart_study *s, struct error *err)
     uint32_t each = s->o->runs ? s->o->runs : s->o->quick ? 1 : 5;
     size_t done = 0, all = (CATEGORIES - 1) * nsizes * each;
     for (size_t c = 0; c < CATEGORIES; c++)
-        for (size_t k = 0; categories[c].generator && k < nsizes; k++)
+        for (size_t k = 0; hetpart_categories[c].generator && k < nsizes; k++)
             for (uint32_t i = 0; i < each; i++, done++) {
                 char n[16];
                 snprintf(n, sizeof n, "%u", s->o->quick ? small[k] : sizes[k]);
-                struct option_value values[] = {{"n", n}, {"category", categories[c].generator}};
-                progress_report(s->o->progress, (double)done / (double)all, categories[c].title);
+                struct option_value values[] = {{"n", n},
+                                                {"category", hetpart_categories[c].generator}};
+                progress_report(s->o->progress, (double)done / (double)all,
+                                hetpart_categories[c].title);
                 struct workflow *w = generator_workflow(generator_find("prufer"), values, 2,
                                                         s->o->seed + 1000 * k + i, err);
                 bool good = w && run_tree(s, c, w, err);
@@ -201,8 +160,8 @@ static bool run_generated(struct hetpart_study *s, struct error *err)
 static size_t category_of(const char *file)
 {
     for (size_t c = 0; c < CATEGORIES; c++)
-        if (categories[c].folder &&
-            strncmp(file, categories[c].folder, strlen(categories[c].folder)) == 0)
+        if (hetpart_categories[c].folder &&
+            strncmp(file, hetpart_categories[c].folder, strlen(hetpart_categories[c].folder)) == 0)
             return c;
     return 0;
 }
@@ -255,16 +214,8 @@ static bool run_folders(struct hetpart_study *s, struct error *err)
 
 /* ---- figures ---- */
 
-/* A geometric mean with its interval, as the paper gives them. */
-struct hetpart_mean {
-    double mean, low, high; /* geometric, 95 % interval; NAN: no instance has both */
-    size_t count;
-};
-
-/* Of run a over run b; category CATEGORIES: all of them. */
-static struct hetpart_mean hetpart_ratio(const struct hetpart_study *s, size_t category,
-                                         enum hetpart_run_name a, enum hetpart_run_name b,
-                                         bool seconds)
+struct hetpart_mean hetpart_ratio(const struct hetpart_study *s, size_t category,
+                                  enum hetpart_run_name a, enum hetpart_run_name b, bool seconds)
 {
     double sum = 0, squares = 0;
     size_t n = 0;
@@ -289,8 +240,6 @@ static struct hetpart_mean hetpart_ratio(const struct hetpart_study *s, size_t c
     return (struct hetpart_mean){exp(mean), exp(mean - spread), exp(mean + spread), n};
 }
 
-enum hetpart_sizes { ALL_SIZES, SMALL_TEN, BIG_TEN };
-
 /* Is row k among the ten smallest (or biggest) trees of its category? Ties: the earlier row. */
 static bool is_of_size(const struct hetpart_study *s, size_t k, enum hetpart_sizes sizes)
 {
@@ -305,9 +254,8 @@ static bool is_of_size(const struct hetpart_study *s, size_t k, enum hetpart_siz
     return before < 10;
 }
 
-/* Geometric mean of planning times; NAN: the category has no trees. */
-static double geometric_seconds(const struct hetpart_study *s, size_t category,
-                                enum hetpart_run_name r, enum hetpart_sizes sizes)
+double hetpart_seconds(const struct hetpart_study *s, size_t category, enum hetpart_run_name r,
+                       enum hetpart_sizes sizes)
 {
     double sum = 0;
     size_t n = 0;
@@ -320,9 +268,7 @@ static double geometric_seconds(const struct hetpart_study *s, size_t category,
     return n ? exp(sum / (double)n) : NAN;
 }
 
-/* Share of trees for which the run found no valid mapping. */
-static double hetpart_unsolved(const struct hetpart_study *s, size_t category,
-                               enum hetpart_run_name r)
+double hetpart_unsolved(const struct hetpart_study *s, size_t category, enum hetpart_run_name r)
 {
     size_t all = 0, none = 0;
     for (size_t k = 0; k < s->rows.n; k++)
@@ -358,7 +304,7 @@ static bool hetpart_draw(const struct hetpart_study *s, const char *file, const 
     double value[(CATEGORIES + 1) * RUNS], low[(CATEGORIES + 1) * RUNS],
         high[(CATEGORIES + 1) * RUNS];
     for (size_t c = 0; c <= CATEGORIES; c++) {
-        groups[c] = c < CATEGORIES ? categories[c].title : "all";
+        groups[c] = c < CATEGORIES ? hetpart_categories[c].title : "all";
         for (size_t k = 0; k < count; k++) {
             struct hetpart_mean m = hetpart_ratio(s, c, a[k], b, seconds);
             series[k] = runs[a[k]].title;
@@ -418,17 +364,18 @@ static void report_as_published(const struct hetpart_study *s, struct strbuf *ou
                "|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (size_t c = 0; c <= CATEGORIES; c++) {
         bool one = c < CATEGORIES;
-        strbuf_printf(out, "| %s |", one ? categories[c].title : "all");
+        strbuf_printf(out, "| %s |", one ? hetpart_categories[c].title : "all");
         add_pair(out, hetpart_ratio(s, c, ML, HET1_ASAP, false).mean,
-                 one ? categories[c].ml : 1.158);
+                 one ? hetpart_categories[c].ml : 1.158);
         add_pair(out, hetpart_ratio(s, c, SM, HET1_ASAP, false).mean,
-                 one ? categories[c].sm : 1.255);
-        add_pair(out, hetpart_ratio(s, c, FF, HET1_ASAP, false).mean, one ? categories[c].ff : NAN);
+                 one ? hetpart_categories[c].sm : 1.255);
+        add_pair(out, hetpart_ratio(s, c, FF, HET1_ASAP, false).mean,
+                 one ? hetpart_categories[c].ff : NAN);
         hetpart_add_value(out, hetpart_ratio(s, c, HET1, HET1_ASAP, false).mean, "%.3f");
         hetpart_add_value(out, hetpart_ratio(s, c, HET1_SPEEDS, HET1_ASAP_SPEEDS, false).mean,
                           "%.3f");
         add_pair(out, hetpart_ratio(s, c, HET2_ASAP, HET1_ASAP_SPEEDS, false).mean,
-                 one ? categories[c].ab : 0.467);
+                 one ? hetpart_categories[c].ab : 0.467);
         strbuf_add(out, "\n");
     }
     strbuf_add(out, "\n");
@@ -455,7 +402,7 @@ static void report_makespans(const struct hetpart_study *s, struct strbuf *out)
     for (size_t c = 0; c <= CATEGORIES; c++) {
         static const struct hetpart_category all = {
             .title = "all", .ml = 1.158, .sm = 1.255, .ff = NAN, .unsolved = 0.218};
-        const struct hetpart_category *k = c < CATEGORIES ? &categories[c] : &all;
+        const struct hetpart_category *k = c < CATEGORIES ? &hetpart_categories[c] : &all;
         strbuf_printf(out, "| %s | %zu |", k->title, hetpart_ratio(s, c, HET1, HET1, false).count);
         add_pair(out, hetpart_ratio(s, c, ML, HET1, false).mean, k->ml);
         add_pair(out, hetpart_ratio(s, c, SM, HET1, false).mean, k->sm);
@@ -483,11 +430,11 @@ static void report_makespans(const struct hetpart_study *s, struct strbuf *out)
                 n++;
             }
         }
-        strbuf_printf(out, "| %s |", c < CATEGORIES ? categories[c].title : "all");
+        strbuf_printf(out, "| %s |", c < CATEGORIES ? hetpart_categories[c].title : "all");
         add_pair(out, hetpart_ratio(s, c, HET2_A, HET1_SPEEDS, false).mean,
-                 c < CATEGORIES ? categories[c].a : NAN);
+                 c < CATEGORIES ? hetpart_categories[c].a : NAN);
         add_pair(out, hetpart_ratio(s, c, HET2_AB, HET1_SPEEDS, false).mean,
-                 c < CATEGORIES ? categories[c].ab : 0.467);
+                 c < CATEGORIES ? hetpart_categories[c].ab : 0.467);
         hetpart_add_value(out, hetpart_ratio(s, c, HET2_AB, HET2_A, false).mean, "%.3f");
         hetpart_add_value(out, hetpart_ratio(s, c, TREE, HET2_AB, false).mean, "%.3f");
         hetpart_add_value(out, n ? exp(sum / (double)n) : NAN, "%.2f");
@@ -513,12 +460,12 @@ static void report_table3(const struct hetpart_study *s, struct strbuf *out)
         "|---|---|---|---|---|---|---|\n");
     for (size_t c = 0; c < CATEGORIES; c++)
         for (enum hetpart_sizes z = ALL_SIZES; z <= BIG_TEN; z++) {
-            strbuf_printf(out, "| %s | %s |", categories[c].title, titles[z]);
-            hetpart_add_value(out, geometric_seconds(s, c, HET1_SPEEDS, z), "%.4f");
-            hetpart_add_value(out, categories[c].seconds1[z], "%.1f");
-            hetpart_add_value(out, geometric_seconds(s, c, HET2_AB, z), "%.4f");
-            hetpart_add_value(out, categories[c].seconds2[z], "%.1f");
-            hetpart_add_value(out, geometric_seconds(s, c, TREE, z), "%.3f");
+            strbuf_printf(out, "| %s | %s |", hetpart_categories[c].title, titles[z]);
+            hetpart_add_value(out, hetpart_seconds(s, c, HET1_SPEEDS, z), "%.4f");
+            hetpart_add_value(out, hetpart_categories[c].seconds1[z], "%.1f");
+            hetpart_add_value(out, hetpart_seconds(s, c, HET2_AB, z), "%.4f");
+            hetpart_add_value(out, hetpart_categories[c].seconds2[z], "%.1f");
+            hetpart_add_value(out, hetpart_seconds(s, c, TREE, z), "%.3f");
             strbuf_add(out, "\n");
         }
 }
@@ -544,86 +491,13 @@ static void report_times(const struct hetpart_study *s, struct strbuf *out)
                     "Figures 9 and 10 by category, run times:\n\n"
                     "| trees | A+B over HetPart1 | paper | A+B over A |\n|---|---|---|---|\n");
     for (size_t c = 0; c < CATEGORIES; c++) {
-        strbuf_printf(out, "| %s |", categories[c].title);
-        add_pair(out, hetpart_ratio(s, c, HET2_AB, HET1_SPEEDS, true).mean, categories[c].nine);
+        strbuf_printf(out, "| %s |", hetpart_categories[c].title);
+        add_pair(out, hetpart_ratio(s, c, HET2_AB, HET1_SPEEDS, true).mean,
+                 hetpart_categories[c].nine);
         hetpart_add_value(out, hetpart_ratio(s, c, HET2_AB, HET2_A, true).mean, "%.3f");
         strbuf_add(out, "\n");
     }
     report_table3(s, out);
-}
-
-/* Which differences are due to errors of the published programs, and which to ours being better. */
-static const char reasons[] =
-    "Why:\n\n"
-    "- The published programs return mappings that exceed memories or "
-    "use a processor twice (most of A+B);\n"
-    "  every mapping here has passed the checker.\n"
-    "- Our HetPart1 takes the best of three step-1 methods, each for "
-    "several numbers of pieces: it is shorter\n"
-    "  than the paper's, so HomPart looks worse beside it, and HetPart2 "
-    "has less left to gain over it.\n"
-    "- The paper's HetPart1 has ASAP as its step 1: the table of HetPart1 as "
-    "published compares like with like.\n"
-    "- Our FirstFit and Merge are free of the published errors, so "
-    "HomPart-ML solves trees that it could not.\n"
-    "- Random trees are drawn anew by the rules of Table 1; the "
-    "published ones are used with --data.\n"
-    "- Run times are of other programs, and here of whole runs with all step-1 methods.\n"
-    "- Memory is counted leniently, as in the published programs.\n";
-
-static const char reason_with_matrices[] =
-    "- HomPart-ML leaves sparse matrix trees unsolved here that the paper "
-    "counts as solved: its program also\n  returned mappings above the "
-    "memory limit there (measured: 7 of 35 trees), which count as none "
-    "here.\n";
-static const char reason_without_matrices[] = "- The paper's means are of sparse matrix trees as "
-                                              "well; here are none of them without --data.\n";
-
-/* Every numbered figure and table of the paper. */
-static const char contents[] =
-    "| in the paper | here |\n| --- | --- |\n"
-    "| Figures 1 to 3 | drawings of a partition and of a subtree that is split until it fits; "
-    "`weft plan --with hetpart1` does that |\n"
-    "| Algorithms | planners `hompart`, `hetpart1`, `hetpart2` (docs/trees.md) |\n"
-    "| Table 1 | the rules by which trees are drawn (`weft generate prufer`) |\n"
-    "| Table 2 | the cluster, as it stands there (`weft generate fourfold`) |\n"
-    "| Figures 4 to 10, Table 3 | below; of sparse matrix trees only with --data |\n\n";
-
-/* Over all trees of the run. */
-static void hetpart_findings(const struct hetpart_study *s, struct strbuf *out)
-{
-    static const struct {
-        const char *what;
-        enum hetpart_run_name run, over;
-        bool time;
-        double paper;
-    } all[] = {
-        {"Figure 5: HomPart-ML over HetPart1 as published", ML, HET1_ASAP, false, 1.158},
-        {"Figure 5: HomPart-SM over HetPart1 as published", SM, HET1_ASAP, false, 1.255},
-        {"Figure 5: HomPart-ML over our HetPart1", ML, HET1, false, 1.158},
-        {"Figure 5: HomPart-SM over our HetPart1", SM, HET1, false, 1.255},
-        {"Figure 6: HetPart2 A+B over HetPart1", HET2_AB, HET1_SPEEDS, false, 0.467},
-        {"Figure 6: HetPart2 A+B over HetPart1, both from ASAP", HET2_ASAP, HET1_ASAP_SPEEDS, false,
-         0.467},
-        {"Figure 8: run time of HomPart-ML over HetPart1", ML, HET1, true, 3.98},
-        {"Figure 8: run time of HomPart-SM over HetPart1", SM, HET1, true, 1.6},
-    };
-    struct findings f = {0};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        findings_compare(&f, all[i].what,
-                         hetpart_ratio(s, CATEGORIES, all[i].run, all[i].over, all[i].time).mean,
-                         all[i].paper, 0.05);
-    findings_compare(&f, "HomPart-ML leaves unsolved", hetpart_unsolved(s, CATEGORIES, ML), 0.218,
-                     0.05);
-    strbuf_add(out, "Geometric means over all trees agree here when they are within 5 %.\n\n");
-    struct strbuf why = {0};
-    strbuf_add(&why, reasons);
-    strbuf_add(&why, s->o->data ? reason_with_matrices : reason_without_matrices);
-    findings_write(
-        &f, out, why.at,
-        "Which of the published mappings were valid; the random trees, unless --data has "
-        "them; the values of single trees, which the paper draws.");
-    strbuf_free(&why);
 }
 
 /* Trees from --data first, then generated ones; the report is printed as well. */
@@ -645,8 +519,7 @@ static bool hetpart_reproduce(const struct reproduction_options *o, struct strbu
         if (!o->data)
             strbuf_add(&report, " No sparse matrix trees: give --data FOLDER.");
         strbuf_add(&report, "\n\n");
-        hetpart_findings(&s, &report);
-        strbuf_add(&report, contents);
+        hetpart_head(&s, &report);
         report_makespans(&s, &report);
         report_times(&s, &report);
         good = draw_all(&s, err) && reproduction_write(o, "hetpart.md", &report, err);

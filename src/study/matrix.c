@@ -126,6 +126,9 @@ static bool matrix_figure_5b(struct matrix_study *s)
         most = n > most ? n : most;
     }
     free(count);
+    s->findings.even = matrix_percent(even.efficiency);
+    s->findings.drawn = matrix_percent(drawn.efficiency);
+    bool between = s->findings.drawn < 75 && s->findings.even > 75;
     strbuf_printf(
         &s->md,
         "\n(b) Utilisation at %u cores, locality 30: published 75 %%, with a long tail because MDL "
@@ -133,10 +136,10 @@ static bool matrix_figure_5b(struct matrix_study *s)
         "| dealt out evenly | %u | %.1f %% |\n| drawn at random | %u | %.1f %% |\n\n"
         "A task runs where its file stands, so the node with the most files ends last: of %u files "
         "on %u nodes a node has %.1f on average. The paper says both \"randomly distributed\" and "
-        "\"uniformly distributed\"; its 75 %% lies between our two. How its files stood cannot be "
+        "\"uniformly distributed\"; its 75 %% %s between our two. How its files stood cannot be "
         "known.\n",
-        nodes * 2, (d.files + nodes - 1) / nodes, matrix_percent(even.efficiency), most,
-        matrix_percent(drawn.efficiency), d.files, nodes, (double)d.files / nodes);
+        nodes * 2, (d.files + nodes - 1) / nodes, s->findings.even, most, s->findings.drawn,
+        d.files, nodes, (double)d.files / nodes, between ? "lies" : "does not lie");
     return matrix_write_utilization(s, "figure5b.svg",
                                     "Figure 5 (b): utilisation, locality 30, MDL, files drawn",
                                     &drawn, nodes * 2.0);

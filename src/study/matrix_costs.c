@@ -92,6 +92,8 @@ bool matrix_figure_13(struct matrix_study *s)
             return false;
         x[n] = nodes;
         y[n] = r.throughput;
+        s->findings.empty = r.throughput;
+        s->findings.instances = nodes;
         strbuf_printf(&s->md, "| %u | %.0f | %s |\n", nodes, r.throughput,
                       nodes == 64 ? "67K | 13K | 7.3K" : "| |");
     }

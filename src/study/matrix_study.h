@@ -26,6 +26,9 @@ struct matrix_manner {
 /* What the head of the report says in words: shares, but `longest` and efficiencies in percent. */
 struct matrix_findings {
     double longest;                  /* Figure 5 (a): ms a task, the most of all localities */
+    double even, drawn;              /* Figure 5 (b): files dealt out evenly, drawn */
+    double empty;                    /* Figure 13: tasks a second of the most instances, */
+    uint32_t instances;              /* which are so many */
     double daws;                     /* Figure 6 (a): as described */
     double policies[3][SCALES_MOST]; /* Figure 6 (b): MLB, MDL, FLDS */
     double caching[2][SCALES_MOST];  /* Figure 7: with, without */

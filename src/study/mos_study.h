@@ -57,6 +57,8 @@ struct mos_found {
     /* runs of MOS, by how edges are drawn as in `set`: those that missed their throughput; flat: the
      * schedule that is not pipelined won */
     uint32_t missed[2], runs[2][LEVELS], flat[2][LEVELS];
+    uint32_t words,
+        held; /* statements of the report that were judged; that hold with every kind of graph */
 };
 
 struct mos_study {

@@ -56,7 +56,7 @@ printf 'JOB first first.sub\nJOB second second.sub\nPARENT first CHILD second\n'
 touch first.sh second.sh
 printf 'digraph g { a -> b }\n' >graph.dot
 printf 'name\tstatus\tsubmit\trealtime\na\tCOMPLETED\t2026-11-10 10:00:00\t1m\n' >trace.txt
-printf 'rule first:\n    shell: "true"\n' >Snakefile
+printf 'rule cat:\n    shell: "true"\n' >Snakefile
 cat >cluster.yaml <<'YAML'
 weft: 1
 network: { bandwidth: 1M }

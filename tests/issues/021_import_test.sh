@@ -64,6 +64,9 @@ ok $? "an execution of WfFormat: what has no start begins after its parents"
 "$weft" history --import w.json >out 2>err
 [ $? = 2 ]
 ok $? "once is enough"
+sed 's/"runtimeInSeconds":30/"runtime_s":30/; s/2020/2021/' w.json >half.json
+"$weft" history --import half.json >out 2>err && grep -q "2 tasks of wfformat, 1 attempt; 1 row left out" out
+ok $? "a task without a runtime is counted among what is left out"
 printf 'weft: 1\ntasks:\n  x: { run: "make-it now" }\n' >flow.yaml
 "$weft" predict flow.yaml >out 2>err && grep -qE '20( s|\.0)' out
 ok $? "a task of that kind is predicted by it"

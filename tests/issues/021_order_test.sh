@@ -69,6 +69,9 @@ ok $? "parents come before children"
 cp out.dag again.dag
 "$weft" order again.dag --annotate -o again.dag --read subdags=task -q >out 2>err && [ "$(grep -c '^# weft order' again.dag)" = 1 ]
 ok $? "annotated again, the old priorities are replaced"
+cp inner.dag bare && printf 'SPLICE s inner.dag\nSPLICE t bare\nINCLUDE more.inc\n' >place.dag && "$weft" order place.dag --annotate -o place.dag -q
+ls *place* >first && cat place.dag *.place*.* >text && "$weft" order place.dag --annotate -o place.dag -q && ls *place* | cmp - first && cat place.dag *.place*.* | cmp - text
+ok $? "in place, copies keep their names, and nothing grows"
 "$weft" order in.dag --annotate >out 2>err
 [ $? = 2 ] && grep -q "Give -o" err
 ok $? "without -o nothing is written"
@@ -110,9 +113,26 @@ printf 'mine\n' >inner.mine.s.dag
 "$weft" order outer.dag --annotate -o mine.dag >out 2>err
 [ $? = 2 ] && [ "$(cat inner.mine.s.dag)" = mine ] && [ ! -e mine.dag ] && grep -q "inner.mine.s.dag.*-o" err
 ok $? "no file of the user's is replaced by a copy"
+cp inner.dag theirs.dag && printf 'SPLICE s theirs.dag\n' >splices.dag && "$weft" order splices.dag --annotate -o ours.dag -q
+for yours in theirs.dag theirs.ours.s.dag slash.dag; do
+    [ $yours = theirs.ours.s.dag ] && input=ours.dag || input=splices.dag
+    cp $yours kept && "$weft" order $input --annotate -o $yours >out 2>err
+    [ $? = 2 ] && cmp -s $yours kept && grep -q -e '-o another name' err || echo "# $yours" | tee replaced
+done
+[ ! -e replaced ]
+ok $? "nor by the file itself, be it one that it splices or any other"
 printf 'SPLICE deep inner.dag\n' >only.dag && printf 'SPLICE s only.dag\nINCLUDE inc\n' >nested.dag && printf 'SPLICE i inner.dag\n' >inc
 "$weft" order nested.dag --annotate -o nested2.dag -q >out 2>err && "$weft" order nested.dag --annotate -o nested2.dag >out 2>err && "$weft" order nested2.dag -q >out 2>err && [ "$(wc -l <out)" = 4 ]
 ok $? "but by one of an earlier time, also where it has no priorities"
+"$weft" order outer.dag --annotate -o 'my "out".dag' -q >out 2>err && grep -qx 'SPLICE s inner.my%20%22out%22.s.dag' 'my "out".dag' && "$weft" order 'my "out".dag' -q >out 2>err && [ "$(wc -l <out)" = 3 ]
+ok $? "a copy's name is one word, whatever that of the output is"
+"$weft" order outer.dag --annotate -o there/o.dag >out 2>err
+[ $? = 2 ] && ! ls | grep -q '^inner\.o\.'
+ok $? "where the file itself cannot be written, no copies are left"
+mkdir away && "$weft" order outer.dag --annotate -o away/o.dag >out 2>err && grep -q "away/o.dag names files as outer.dag does" err
+ok $? "a file that is written into another folder is to be submitted from the first"
+"$weft" order outer.dag --annotate -o o2.dag >out 2>err && ! grep -q "names files as" err
+ok $? "else nothing is said"
 cd .. || exit 1
 
 # --- the files of HTCondor's own tests and others ---
@@ -147,6 +167,10 @@ ok $? "behind the last of the directives, else behind the first line"
 "$weft" order two.dot --scripts 'jobs/{task}.sh' -o ./jobs >out 2>err
 [ $? = 2 ] && grep -q "another folder" err && ! grep -q 'nice=[01]' jobs/*.sh
 ok $? "the user's own scripts are not replaced"
+printf 'digraph g { one -> two -> three }\n' >three.dot
+"$weft" order three.dot --scripts 'jobs/{task}.sh' -o half >out 2>err
+[ $? = 2 ] && [ ! -e half ] && grep -q "jobs/three.sh: cannot open.*nothing was written" err
+ok $? "where one script is missing, none is written"
 for t in one two; do mkdir -p steps/$t && echo "#!/bin/sh" >steps/$t/$t.sh; done
 "$weft" order two.dot --scripts 'steps/{task}/{task}.sh' -o ordered2 >out 2>err && grep -q 'nice=0' ordered2/one/one.sh && grep -q 'nice=1' ordered2/two/two.sh
 ok $? "scripts in folders of their own have copies in such"
@@ -162,10 +186,20 @@ printf 'digraph snakemake_dag {\n 0[label = "all"];\n 1[label = "b"];\n 2[label 
 "$weft" order dag.dot --snakemake Snakefile -o ordered.smk >out 2>err
 [ $? = 2 ] && grep -q "Snakefile: cannot open" err && [ ! -e ordered.smk ]
 ok $? "a Snakefile that is not there is named"
-printf 'configfile: "config.yaml"\nconfigfile:\n    "more.yaml" # and this\nconfigfile: HERE\n' >Snakefile
+printf 'configfile: "config.yaml"\nconfigfile:\n    "more.yaml" # and this\nconfigfile: HERE\nrule all:\n    input: "b"\nrule a:\ncheckpoint b :\n' >Snakefile
 "$weft" order dag.dot --snakemake Snakefile -o Snakefile >out 2>err
 [ $? = 2 ] && grep -q "another file" err
 ok $? "nor is the user's own replaced"
+printf 'rule x:\n    input: "rule a:"\n' >other.smk
+"$weft" order dag.dot --snakemake other.smk -o wrong.smk >out 2>err
+[ $? = 2 ] && [ ! -e wrong.smk ] && grep -q "other.smk has no rule '.*whose dag is it?" err
+ok $? "the dag of another Snakefile is refused"
+printf 'include: "rest.smk"\n' >>other.smk
+printf 'rule mine:\n' >rest.smk && "$weft" order dag.dot --snakemake Snakefile -o rest.smk >out 2>err
+[ $? = 2 ] && [ "$(cat rest.smk)" = "rule mine:" ] && grep -q "rest.smk: this file of yours" err
+ok $? "a file of the user's is not replaced, one of ours is"
+"$weft" order dag.dot --snakemake other.smk -o ordered.smk >out 2>err && grep -q "3 rules of the workflow ('all' and others) are not in other.smk itself" err && "$weft" order dag.dot --snakemake Snakefile -o ordered.smk >out 2>err && ! grep -q "rules\? of the workflow" err
+ok $? "rules that may stand in included files are told"
 printf 'rule a:\n    output: "x"\n    priority: 7\nrule b:\n    params: "priority: 3"\n\tpriority : 2\n# priority: 9\n' >own.smk
 "$weft" order dag.dot --snakemake own.smk -o ordered.smk >out 2>err && grep -q "2 rules of own.smk state a priority, which no longer counts where ordered.smk gives one" err
 ok $? "priorities that rules have already are counted"

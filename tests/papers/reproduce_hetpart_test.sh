@@ -15,6 +15,9 @@ ls "$work"/report/*.svg >/dev/null 2>&1; ok $? "and bar charts"
 for row in 'Figures 1 to 3' 'Table 1' 'Table 2' 'Figures 4 to 10, Table 3'; do
     grep -q "^| $row | " "$work/report/hetpart.md"; ok $? "the head says where the reader finds $row"
 done
+for judged in 'Figure 4' 'Figure 5' 'Figure 6' 'Figure 7' 'Figure 8' 'Figure 9' 'Figure 10' 'Table 3'; do
+    sed '/^| in the paper/q' "$page" | grep -q "$judged: .*published"; ok $? "the head judges $judged"
+done
 [ "$(sed '/^## /q' "$page" | grep -c '^\*\*What agrees\|^\*\*What differs, and why\|^\*\*What cannot be known')" = 3 ]; ok $? "before all figures stands what agrees, what differs and why, what cannot be known"
 ours=$(awk -F'|' '/^### HetPart1 as published/ {on = 1} on && $2 == " all " {print $3 + 0; exit}' "$page")
 grep -q "HomPart-ML over HetPart1 as published: $ours, published 1.158" "$page"; ok $? "with the numbers of the tables"

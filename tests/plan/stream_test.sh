@@ -49,6 +49,8 @@ check "less than the least latency: exit 3" status 3 "$WEFT" plan "$folder/flow.
 cp "$folder/err" "$folder/said"
 check "and says the least" grep -q "the least is" "$folder/said"
 check "the small reproduction" "$WEFT" reproduce mos --quick -q -o "$folder/report"
+held=$(sed -n "/^## The report's words/,/^## Why/p" "$folder/report/mos.md" | awk -F' [|] ' '/^\| / { c = $2 $3; n += c ~ /(yes|no|more): /; bad += c ~ /no: / } END { print n - bad " of " n }')
+check "the head counts the verdicts of its table" grep -q "Tables 1 to 6, $held statements" "$folder/report/mos.md"
 check "its head says what agrees, what differs and why, what cannot be known" test "$(sed '/^## /q' "$folder/report/mos.md" | grep -c '^\*\*What agrees\|^\*\*What differs, and why\|^\*\*What cannot be known')" = 3
 tally=$(sed -n 's/^| EXP | [0-9]* | \([0-9.]*\) | \([0-9.]*\) .*/\2, published \1/p' "$folder/report/mos.md")
 check "with the numbers of the tables" grep -q "Latency of EXP over.*: $tally\." "$folder/report/mos.md"

@@ -206,7 +206,7 @@ static bool place_statements(struct dagman_reader *r, struct dagman_scope *s, st
 /* name file [DIR d] [NOOP] [DONE], or a block and the same words behind its } */
 struct declaration {
     struct dagman_span name, submit, dir;
-    bool done;
+    bool done, noop;
 };
 
 /* JOB and its relatives: a submit file or a block, then options in any order. */
@@ -241,12 +241,28 @@ static bool parse_declaration(struct dagman_reader *r, const struct dagman_place
                 return dagman_fail(r, at, "DIR needs the name of a folder");
         } else if (dagman_is(word, "DONE")) {
             d->done = true;
-        } else if (!dagman_is(word, "NOOP")) {
+        } else if (dagman_is(word, "NOOP")) {
+            d->noop = true;
+        } else {
             return dagman_fail(r, at, "unexpected '%.*s'; expected DIR, NOOP or DONE",
                                (int)(word.n > 60 ? 60 : word.n), word.at);
         }
     }
     return true;
+}
+
+/* Nodes that stand apart from the graph: for us they are tasks like others. */
+static void warn_of_apart(struct dagman_reader *r, const struct dagman_placed *at, const char *name)
+{
+    static const char *const when[] = {
+        [DAGMAN_FINAL] = "after all others, whatever became of them",
+        [DAGMAN_PROVISIONER] = "before all others",
+        [DAGMAN_SERVICE] = "beside all others, until they are done",
+    };
+    enum dagman_keyword k = at->st->keyword;
+    if (k >= DAGMAN_FINAL && k <= DAGMAN_SERVICE)
+        builder_warn(r->b, dagman_line(r, at), "%s node '%s' runs %s; no edges say so",
+                     dagman_keyword_name(k), name, when[k]);
 }
 
 /* Tasks and r->nodes are parallel: both get their entry here and nowhere else. */
@@ -271,14 +287,11 @@ static bool declare_node(struct dagman_reader *r, struct dagman_scope *s,
                                                .block = at->st->block,
                                                .dir = d.dir,
                                                .apart = k >= DAGMAN_FINAL && k <= DAGMAN_SERVICE,
-                                               .subdag = k == DAGMAN_SUBDAG});
+                                               .subdag = k == DAGMAN_SUBDAG,
+                                               .noop = d.noop});
     if (d.done)
         builder_flag(r->b, task, TASK_DONE);
-    if (k == DAGMAN_FINAL)
-        builder_warn(
-            r->b, dagman_line(r, at),
-            "FINAL node '%s' runs after all others, whatever became of them; no edges say so",
-            builder_task_name(r->b, task));
+    warn_of_apart(r, at, builder_task_name(r->b, task));
     return true;
 }
 
@@ -444,18 +457,29 @@ static void dagman_add_remarks(struct dagman_reader *r)
         if (r->ignored[k])
             strbuf_printf(&list, "%s%s (%zu)", list.n ? ", " : "",
                           dagman_keyword_name((enum dagman_keyword)k), r->ignored[k]);
-    if (r->lost_vars)
-        strbuf_printf(&list, "%sVARS of nodes whose submit file is not there (%zu)",
-                      list.n ? ", " : "", r->lost_vars);
-    if (r->unread_requests)
-        strbuf_printf(&list, "%srequest_memory or request_cpus that is no number (%zu)",
-                      list.n ? ", " : "", r->unread_requests);
+    for (int k = 0; k < DAGMAN_LOSSES; k++)
+        if (r->lost[k])
+            strbuf_printf(&list, "%s%s (%zu)", list.n ? ", " : "",
+                          dagman_loss_name((enum dagman_loss)k), r->lost[k]);
     if (list.n)
         builder_warn(r->b, 0, "read and not carried over: %s", list.at);
     strbuf_free(&list);
     if (r->rounded)
         builder_warn(r->b, 0, "%zu node%s for a part of a core; a whole one is taken", r->rounded,
                      plural_word(r->rounded, " asks", "s ask"));
+    if (r->noops)
+        builder_warn(r->b, 0, "%zu node%s NOOP: %s nothing", r->noops,
+                     plural_word(r->noops, " is", "s are"),
+                     plural_word(r->noops, "it does", "they do"));
+    size_t subdags = 0;
+    for (size_t i = 0; i < r->nodes.n; i++)
+        subdags += r->nodes.at[i].subdag;
+    if (subdags)
+        builder_warn(
+            r->b, 0,
+            "%zu SUBDAG EXTERNAL%s one task%s; `--read subdags=inline` reads what is in %s",
+            subdags, plural_word(subdags, " is", "s are"), plural_word(subdags, "", " each"),
+            plural_word(subdags, "it", "them"));
     if (r->joins)
         builder_warn(r->b, 0,
                      "%zu PARENT statement%s so many edges that a task in between joins them, as "

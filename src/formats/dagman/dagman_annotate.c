@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "formats/dagman/dagman_scope.h"
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MOST_COPIES = 10000 };
 #define COPY_MARK "# weft order: "
@@ -75,23 +76,41 @@ static struct dagman_span statement_file(const struct dagman_statement *st,
     return dagman_path_word(&rest);
 }
 
-/* dir/inner.dag becomes dir/inner.OUT.s1+s2.dag: found the way that the file itself was. */
+/* What a word of a statement, or the name of a file, cannot hold stands as %20 and the like. */
+static void add_name_part(struct strbuf *name, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text[i];
+        strbuf_printf(name, c <= ' ' || c == '"' || c == '/' ? "%%%02X" : "%c", c);
+    }
+}
+
+static bool ends_with(const char *text, size_t n, const struct strbuf *part)
+{
+    return n >= part->n && memcmp(text + n - part->n, part->at, part->n) == 0;
+}
+
+/* dir/inner.dag becomes dir/inner.OUT.s1+s2.dag: found the way that the file itself was. One that has that
+ * name is a copy of an earlier time, and keeps it. */
 static char *copy_name(const struct annotator *a, struct dagman_span file, const char *prefix)
 {
     const char *slash = memrchr(file.at, '/', file.n);
     const char *base = slash ? slash + 1 : file.at, *end = file.at + file.n;
     const char *dot = base < end ? memrchr(base, '.', (size_t)(end - base)) : NULL;
     const char *suffix = dot && dot > base ? dot : end;
-    size_t n = strlen(prefix);
-    struct strbuf name = {0};
-    strbuf_add_bytes(&name, file.at, (size_t)(suffix - file.at));
-    strbuf_add_char(&name, '.');
-    strbuf_add_bytes(&name, a->stem, a->stem_length);
-    if (n) /* else a file that the top-level one includes */
-        strbuf_add_char(&name, '.');
-    for (size_t i = 0; i + 1 < n; i++) /* a splice's name may hold what a file's cannot */
-        strbuf_printf(&name, prefix[i] == '/' ? "%%%02X" : "%c", prefix[i]);
+    size_t n = strlen(prefix), stem = (size_t)(suffix - file.at);
+    struct strbuf part = {0}, name = {0};
+    strbuf_add_char(&part, '.');
+    add_name_part(&part, a->stem, a->stem_length);
+    if (n) { /* else a file that the top-level one includes */
+        strbuf_add_char(&part, '.');
+        add_name_part(&part, prefix, n - 1);
+    }
+    strbuf_add_bytes(&name, file.at, stem);
+    if (!ends_with(file.at, stem, &part) && !ends_with(file.at, file.n, &part))
+        strbuf_add_bytes(&name, part.at, part.n);
     strbuf_add_bytes(&name, suffix, (size_t)(end - suffix));
+    strbuf_free(&part);
     return strbuf_steal(&name);
 }
 
@@ -112,31 +131,56 @@ static bool may_write_copy(struct annotator *a, const char *path)
     bool ours = memmem(there.at, there.n, COPY_MARK, sizeof COPY_MARK - 1) != NULL;
     text_free(&there);
     return ours || error_at(a->err, path, 0,
-                            "a copy with priorities would replace this file of yours; give -o "
-                            "another name, which copies have in theirs");
+                            "this file of yours would be replaced; give -o another name, which the "
+                            "names of copies have in them");
+}
+
+static bool is_same_file(const struct stat *x, const char *path)
+{
+    struct stat y;
+    return stat(path, &y) == 0 && x->st_dev == y.st_dev && x->st_ino == y.st_ino;
+}
+
+/* The top-level file itself may be replaced by who says so, no other one that was read. */
+static bool may_write_top(struct annotator *a, const char *path)
+{
+    struct stat there;
+    if (stat(path, &there) != 0 || !S_ISREG(there.st_mode))
+        return true;
+    for (size_t i = 1; i < a->r->files.n; i++)
+        if (is_same_file(&there, a->r->files.at[i]->path))
+            return error_at(a->err, path, 0, "%s is made of this file; give -o another name",
+                            a->r->top->path);
+    return is_same_file(&there, a->r->source->path) || may_write_copy(a, path);
 }
 
 /* ---- texts ---- */
+
+/* Is this one of our two lines? Their ends may be another's. */
+static bool is_mark(const char *line, size_t n)
+{
+    static const char *const marks[] = {ANNOTATION, NO_PRIORITIES};
+    for (size_t i = 0; i < 2; i++)
+        if (n + 1 >= strlen(marks[i]) && memcmp(line, marks[i], strlen(marks[i]) - 1) == 0)
+            return true;
+    return false;
+}
 
 /* What an earlier annotation added is not the user's: from its mark to the end, if nothing but
  * priorities follows. */
 static size_t users_length(const char *text, size_t length)
 {
-    const char *found = NULL, *p = text, *end = text + length;
-    size_t mark = sizeof ANNOTATION - 2; /* without its line end, which may be another's */
-    while ((p = memmem(p, (size_t)(end - p), ANNOTATION, mark)) != NULL) {
-        found = p;
-        p += mark;
+    const char *end = text + length;
+    size_t users = length;
+    for (const char *p = text; p < end;) {
+        const char *eol = memchr(p, '\n', (size_t)(end - p)), *next = eol ? eol + 1 : end;
+        if (is_mark(p, (size_t)(next - p)))
+            users = (size_t)(p - text);
+        else if (strncmp(p, "PRIORITY ", 9) != 0)
+            users = length;
+        p = next;
     }
-    if (!found || (found > text && found[-1] != '\n'))
-        return length;
-    for (p = found; p < end;) {
-        const char *eol = memchr(p, '\n', (size_t)(end - p));
-        if (p != found && strncmp(p, "PRIORITY ", 9) != 0)
-            return length;
-        p = eol ? eol + 1 : end;
-    }
-    return (size_t)(found - text);
+    return users;
 }
 
 /* Does the last line end in a backslash, so that DAGMan would join ours to it? */
@@ -222,7 +266,7 @@ static void add_priorities(struct annotator *a, uint32_t scope, struct strbuf *o
         add_priority(&n, name.at, name.n, a->base[i] - a->base[scope]);
     }
     add_outer_priorities(a, scope, &n);
-    if (!n.begun && scope)
+    if (!n.begun)
         add_mark(out, NO_PRIORITIES);
 }
 
@@ -249,7 +293,7 @@ static bool copy_include(struct annotator *a, uint32_t scope, const struct dagma
         char *to = copy_path(path, *name);
         good = may_write_copy(a, to);
         add_mark(&text, NO_PRIORITIES);
-        array_push(&a->out->files, (struct format_copy){to, text});
+        array_push(&a->out->files, (struct format_copy){.path = to, .text = text});
         text = (struct strbuf){0};
     }
     strbuf_free(&text);
@@ -335,7 +379,7 @@ static bool copy_scopes(struct annotator *a, const char *path)
             a->copy[i] = copy_name(a, statement_file(s->st, &label), s->prefix);
         }
         char *to = i ? copy_path(s->file->path, a->copy[i]) : mem_copy_string(path);
-        array_push(&a->out->files, (struct format_copy){to, text});
+        array_push(&a->out->files, (struct format_copy){.path = to, .text = text});
         if (i && !may_write_copy(a, to))
             return false;
     }
@@ -364,7 +408,7 @@ bool dagman_annotate(const struct format_source *source, const struct workflow *
                           .out = out,
                           .err = err};
     find_priorities(&a);
-    bool good = copy_scopes(&a, path);
+    bool good = may_write_top(&a, path) && copy_scopes(&a, path);
     for (size_t i = 0; i < r.noted.n; i++)
         free(a.copy[i]);
     array_free(&a.outer);

@@ -11,9 +11,9 @@
 /* PARENT a b c CHILD d e f is a product: a short text can ask for more edges than any memory holds.
  */
 #define MOST_EDGES ((uint64_t)1 << 28)
-enum {
-    JOIN_ABOVE = 1 << 20
-}; /* edges of one statement, beyond which a task in between joins them */
+/* Edges of one statement, and of the whole file, beyond which a task in between joins lists: then memory
+ * grows with the text. */
+enum { JOIN_ABOVE = 1 << 20, JOIN_ABOVE_IN_ALL = 1 << 22 };
 
 typedef ARRAY(uint32_t) task_list;
 
@@ -72,6 +72,7 @@ static bool apply_number(struct dagman_reader *r, struct dagman_scope *s,
         return dagman_fail(r, at, "%s of '%.*s' is '%.*s'; expected a whole number%s",
                            dagman_keyword_name(at->st->keyword), (int)name.n, name.at,
                            (int)(word.n > 60 ? 60 : word.n), word.at, retry ? ", 0 or more" : "");
+    r->lost[DAGMAN_LOST_UNLESS_EXIT] += retry && dagman_is(dagman_word(&rest), "UNLESS-EXIT");
     /* ALL_NODES are the scope's own, not those of its splices */
     for (uint32_t t = all ? s->first : task; task != NONE || all; t++) {
         if (all && t >= s->last)
@@ -248,8 +249,11 @@ static uint32_t join_node(struct dagman_reader *r, const struct dagman_placed *a
         snprintf(name, sizeof name, "_condor_join_node%zu", ++r->joins);
     while (builder_find_task(r->b, name, strlen(name)) != NONE);
     uint32_t task = builder_task(r->b, name, strlen(name), dagman_line(r, at));
-    if (task != NONE) /* joins have both parents and children: no ends of a splice */
-        array_push(&r->nodes, (struct dagman_node){.file = at->file, .line = at->st->line});
+    if (task == NONE)
+        return NONE;
+    builder_literal_command(r->b, task, DAGMAN_NOOP, strlen(DAGMAN_NOOP));
+    /* joins have both parents and children: no ends of a splice */
+    array_push(&r->nodes, (struct dagman_node){.file = at->file, .line = at->st->line});
     return task;
 }
 
@@ -257,12 +261,14 @@ static uint32_t join_node(struct dagman_reader *r, const struct dagman_placed *a
 static bool dagman_add_edges(struct dagman_reader *r, const struct dagman_placed *at,
                              const uint32_t *from, size_t nfrom, const uint32_t *to, size_t nto)
 {
-    if (nfrom > 1 && nto > 1 && (uint64_t)nfrom * nto > JOIN_ABOVE) {
+    uint64_t product = (uint64_t)nfrom * nto;
+    bool dense = nfrom > 1 && nto > 1 && product > nfrom + nto;
+    if (dense && (product > JOIN_ABOVE || r->edges + product > JOIN_ABOVE_IN_ALL)) {
         uint32_t join = join_node(r, at);
         return join != NONE && dagman_add_edges(r, at, from, nfrom, &join, 1) &&
                dagman_add_edges(r, at, &join, 1, to, nto);
     }
-    r->edges += (uint64_t)nfrom * nto;
+    r->edges += product;
     if (r->edges > MOST_EDGES)
         return dagman_fail(r, at, "more than %llu edges", (unsigned long long)MOST_EDGES);
     size_t line = dagman_line(r, at);
@@ -445,14 +451,14 @@ static void read_requests(struct dagman_reader *r, uint32_t task, const struct d
         if (dagman_memory(strbuf_text(&text), &value))
             builder_memory(r->b, task, value, 0);
         else
-            r->unread_requests++;
+            r->lost[DAGMAN_LOST_REQUESTS]++;
     }
     if (dagman_value(m, "request_cpus", &text) && text.n) {
         if (quantity_number(strbuf_text(&text), text.n, &value) && value >= 0 && value <= 1 << 20) {
             r->rounded += value != ceil(value);
             builder_cores(r->b, task, fmax(1, ceil(value)), 0);
         } else {
-            r->unread_requests++;
+            r->lost[DAGMAN_LOST_REQUESTS]++;
         }
     }
     strbuf_free(&text);
@@ -468,6 +474,38 @@ static size_t unused_vars(const struct dagman_macros *m)
             unused -= m->vars[i].key.n == strlen(own[k]) &&
                       strncasecmp(m->vars[i].key.at, own[k], m->vars[i].key.n) == 0;
     return unused;
+}
+
+/* What a description may say that decides what runs, and that a workflow does not carry from it. */
+static const char *const lost_commands[] = {
+    "environment",  "getenv",          "input",        "initialdir",   "request_gpus",
+    "request_disk", "container_image", "docker_image", "requirements", "transfer_input_files"};
+_Static_assert(sizeof lost_commands / sizeof *lost_commands == DAGMAN_LOSSES - DAGMAN_LOST_COMMANDS,
+               "each has its count");
+
+const char *dagman_loss_name(enum dagman_loss loss)
+{
+    static const char *const names[] = {
+        [DAGMAN_LOST_VARS] = "VARS of nodes whose submit file is not there",
+        [DAGMAN_LOST_REQUESTS] = "request_memory or request_cpus that is no number",
+        [DAGMAN_LOST_ARGUMENTS] = "commands whose arguments have a quote too many or too few",
+        [DAGMAN_LOST_DIR] = "DIR",
+        [DAGMAN_LOST_UNLESS_EXIT] = "UNLESS-EXIT",
+        [DAGMAN_LOST_QUEUE] = "all but one of the jobs that are queued",
+    };
+    return loss < DAGMAN_LOST_COMMANDS ? names[loss] : lost_commands[loss - DAGMAN_LOST_COMMANDS];
+}
+
+static void count_losses(struct dagman_reader *r, const struct dagman_node *n,
+                         const struct dagman_macros *m)
+{
+    bool described = m->description && m->description->pairs.n;
+    r->lost[DAGMAN_LOST_DIR] += n->dir.n > 0;
+    r->lost[DAGMAN_LOST_QUEUE] += m->description && m->description->several;
+    if (!described)
+        r->lost[DAGMAN_LOST_VARS] += unused_vars(m);
+    for (int i = DAGMAN_LOST_COMMANDS; described && i < DAGMAN_LOSSES; i++)
+        r->lost[i] += dagman_states(m, lost_commands[i - DAGMAN_LOST_COMMANDS]);
 }
 
 /* Command, kind, memory and cores from the node's description, with its VARS as macros. */
@@ -488,10 +526,15 @@ static void describe_node(struct dagman_reader *r, const struct dagman_scope *s,
     }
     struct strbuf text = {0};
     bool by_sh = false;
-    if (!n->subdag && dagman_command(&m, &text, &by_sh)) {
+    if (n->noop) {
+        builder_literal_command(r->b, task, DAGMAN_NOOP, strlen(DAGMAN_NOOP));
+        r->noops++;
+    } else if (!n->subdag && dagman_command(&m, &text, &by_sh)) {
         builder_literal_command(r->b, task, text.at, text.n);
         if (by_sh && !shell_is_simple(NULL, text.at))
             builder_shell(r->b, task, "sh", 2, 0);
+    } else if (!n->subdag) {
+        r->lost[DAGMAN_LOST_ARGUMENTS] += dagman_states(&m, "executable");
     }
     struct dagman_span kind = file_stem(n->submit);
     if (dagman_value(&m, "+WeftKind", &text) && text.n) {
@@ -502,9 +545,10 @@ static void describe_node(struct dagman_reader *r, const struct dagman_scope *s,
         builder_kind(r->b, task, kind.at, kind.n);
     }
     strbuf_free(&text);
-    read_requests(r, task, &m);
-    if (!m.description || !m.description->pairs.n)
-        r->lost_vars += unused_vars(&m);
+    if (!n->noop) {
+        read_requests(r, task, &m);
+        count_losses(r, n, &m);
+    }
     dagman_description_free(&own);
     free(job);
 }

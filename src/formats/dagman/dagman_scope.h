@@ -15,6 +15,7 @@ struct dagman_node {
     bool has_parent, has_child; /* inside the scopes that are finished so far */
     bool apart;                 /* FINAL, SERVICE, PROVISIONER: no sink or source of a splice */
     bool subdag;
+    bool noop; /* DAGMan counts it as done when its turn comes, and submits nothing */
 };
 
 struct dagman_pin {
@@ -74,6 +75,19 @@ struct dagman_noted {
         *st; /* the parent's statement that names this file; NULL: the top */
 };
 
+/* What nodes and their descriptions say besides keywords and a workflow does not carry; the last ones are
+ * commands of descriptions. dagman_loss_name() tells a user. */
+enum dagman_loss {
+    DAGMAN_LOST_VARS, /* macros of nodes whose description is not there to use them */
+    DAGMAN_LOST_REQUESTS,
+    DAGMAN_LOST_ARGUMENTS,
+    DAGMAN_LOST_DIR,
+    DAGMAN_LOST_UNLESS_EXIT,
+    DAGMAN_LOST_QUEUE,
+    DAGMAN_LOST_COMMANDS, /* from here on */
+    DAGMAN_LOSSES = DAGMAN_LOST_COMMANDS + 10
+};
+
 /* Is a SUBDAG EXTERNAL one task, or read like a splice? */
 enum dagman_subdags { SUBDAGS_TASK, SUBDAGS_INLINE, SUBDAGS_THERE };
 
@@ -100,9 +114,9 @@ struct dagman_reader {
     uint64_t edges;
     size_t joins; /* tasks between the parents and the children of one statement */
     size_t ignored[DAGMAN_KEYWORDS];
-    size_t lost_vars;       /* macros of nodes whose description is not there to use them */
-    size_t unread_requests; /* memory or cores that are no numbers */
-    size_t rounded;         /* nodes that ask for a part of a core */
+    size_t lost[DAGMAN_LOSSES];
+    size_t rounded; /* nodes that ask for a part of a core */
+    size_t noops;
 };
 
 /* An error at a statement; always false. */
@@ -110,6 +124,7 @@ bool dagman_fail(struct dagman_reader *r, const struct dagman_placed *at, const 
     __attribute__((format(printf, 3, 4)));
 /* The line for the builder: known only in the top-level file, which its messages name. */
 size_t dagman_line(const struct dagman_reader *r, const struct dagman_placed *at);
+const char *dagman_loss_name(enum dagman_loss loss);
 /* The node of that name in this scope, NONE if there is none. */
 uint32_t dagman_find_node(struct dagman_reader *r, const struct dagman_scope *s,
                           struct dagman_span name);

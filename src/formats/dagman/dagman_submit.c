@@ -46,6 +46,12 @@ void dagman_description_parse(struct dagman_description *d, const char *text, si
         struct dagman_span line = submit_trimmed(start, p);
         if (!line.n || *line.at == '#')
             continue;
+        struct dagman_span rest = line;
+        if (dagman_is(dagman_word(&rest), "queue")) {
+            struct dagman_span count = dagman_word(&rest);
+            d->several = count.n && !dagman_is(count, "1");
+            continue;
+        }
         const char *equals = memchr(line.at, '=', line.n);
         if (!equals || equals == line.at)
             continue;
@@ -93,6 +99,18 @@ static bool raw_value(const struct dagman_macros *m, struct dagman_span name, st
             strbuf_add_bytes(out, v.at, v.n);
             return true;
         }
+    return false;
+}
+
+bool dagman_states(const struct dagman_macros *m, const char *key)
+{
+    struct dagman_span name = {key, (uint32_t)strlen(key)};
+    for (size_t i = 0; i < m->nvars; i++)
+        if (submit_same_name(m->vars[i].key, name))
+            return true;
+    for (size_t i = 0; i < (m->description ? m->description->pairs.n : 0); i++)
+        if (submit_same_name(m->description->pairs.at[i].key, name))
+            return true;
     return false;
 }
 
@@ -249,6 +267,16 @@ static const char *shell_line(const char *executable, const struct words *words)
     return words->text.at + length;
 }
 
+/* One without a slash stands in the submit directory, unless it is the executing machine's own. */
+static bool is_local_program(const struct dagman_macros *m, const char *executable)
+{
+    struct strbuf transfer = {0};
+    bool stays = dagman_value(m, "transfer_executable", &transfer) &&
+                 strcasecmp(strbuf_text(&transfer), "false") == 0;
+    strbuf_free(&transfer);
+    return !stays && !strchr(executable, '/');
+}
+
 /* executable and arguments as one shell line. */
 bool dagman_command(const struct dagman_macros *m, struct strbuf *out, bool *by_sh)
 {
@@ -265,7 +293,11 @@ bool dagman_command(const struct dagman_macros *m, struct strbuf *out, bool *by_
         if (line) {
             strbuf_add(out, line);
         } else {
-            add_shell_word(out, executable.at);
+            struct strbuf program = {0};
+            strbuf_printf(&program, "%s%s", is_local_program(m, executable.at) ? "./" : "",
+                          executable.at);
+            add_shell_word(out, program.at);
+            strbuf_free(&program);
             for (size_t i = 0; i < words.n; i++, first += strlen(first) + 1)
                 add_shell_word(out, first);
         }
@@ -310,7 +342,8 @@ bool dagman_memory(const char *text, double *bytes)
     return *bytes <= 1e300;
 }
 
-/* Would splitting this text at single blanks and quoting each word again give the text back? */
+/* Would splitting this text at single blanks and quoting each word again give the text back, and HTCondor
+ * find the program, which it does not seek in PATH? */
 static bool is_simple_command(const char *command)
 {
     const char *p = command;
@@ -325,7 +358,8 @@ static bool is_simple_command(const char *command)
             break;
         p += n + 1;
     }
-    return strncmp(command, "/bin/sh -c ", 11) != 0 &&
+    return memchr(command, '/', strcspn(command, " ")) &&
+           strncmp(command, "/bin/sh -c ", 11) != 0 &&
            strncmp(command, "/bin/bash -e -o pipefail -c ", 28) != 0 && !strchr(command, '=');
 }
 

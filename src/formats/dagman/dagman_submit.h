@@ -5,13 +5,17 @@
 #include "base/strbuf.h"
 #include "formats/dagman/dagman_parse.h"
 
+/* What a NOOP node does. */
+#define DAGMAN_NOOP "true"
+
 struct dagman_pair {
     struct dagman_span key, value; /* the last of equal keys counts; keys in any case of letters */
 };
 
 struct dagman_description {
     ARRAY(struct dagman_pair) pairs;
-    char *text; /* owned: where the pairs point */
+    char *text;   /* owned: where the pairs point */
+    bool several; /* it queues more than one job, or a list of them */
 };
 
 /* Take the lines "key = value" of a description; lines of other shapes (queue) are passed over. The
@@ -34,9 +38,14 @@ struct dagman_macros {
  * submission and stay. */
 bool dagman_value(const struct dagman_macros *m, const char *key, struct strbuf *out);
 
+/* Does anybody state this key? */
+bool dagman_states(const struct dagman_macros *m, const char *key);
+
 /* The shell command that executable and arguments make: arguments of either syntax are split as
  * HTCondor does and quoted for the shell where they need it; /bin/sh -c 'text' becomes the text
- * itself, and so does the strict shell's (*by_sh: it was /bin/sh's). False when there is no executable or the arguments are malformed. */
+ * itself, and so does the strict shell's (*by_sh: it was /bin/sh's). HTCondor takes an executable from the
+ * submit directory, a shell one without a slash from PATH: "run" is ./run. False when there is no executable
+ * or the arguments are malformed. */
 bool dagman_command(const struct dagman_macros *m, struct strbuf *out, bool *by_sh);
 
 /* request_memory in bytes: MiB unless it ends in K, M, G or T (with or without B). False for an

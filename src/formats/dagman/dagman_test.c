@@ -75,7 +75,7 @@ static void statements(void)
         "  request_cpus = 4\n"
         "} DONE\n"
         "NODE C @=end\n executable = /bin/sh\n arguments = -c true\n@end NOOP\n"
-        "JOB D common DIR sub NOOP\n"
+        "JOB D common DIR sub\n"
         "SUBMIT-DESCRIPTION common {\n executable = run.sh\n arguments = old \\\"style\\\" "
         "$(JOB)\n}\n"
         "FINAL F f.sub\nSERVICE S s.sub\nPROVISIONER P p.sub\n"
@@ -104,13 +104,74 @@ static void statements(void)
     is_dbl(w->memory[b], 2.0 * 1073741824, 0, "request_memory");
     is_int(w->cores[b], 4, "request_cpus");
     is_str(command_of(w, "C"), "true", "a tagged description; sh -c is the text itself");
-    is_str(command_of(w, "D"), "run.sh old '\"style\"' D",
+    is_str(command_of(w, "D"), "./run.sh old '\"style\"' D",
            "a named description, old-style arguments");
     ok(w->flags[b] & TASK_DONE && w->flags[d] & TASK_DONE && !(w->flags[a] & TASK_DONE), "DONE");
     ok(has_warning(w, "no run times"), "it says that there are no run times");
     ok(has_warning(w, "FINAL node 'F'"), "it says what FINAL means");
-    ok(has_warning(w, "SCRIPT (2)"), "it says what is not carried over");
+    ok(has_warning(w, "SERVICE node 'S'") && has_warning(w, "PROVISIONER node 'P'"),
+       "and its like");
+    ok(has_warning(w, "SCRIPT (2)") && has_warning(w, "DIR (1)") &&
+           has_warning(w, "UNLESS-EXIT (1)"),
+       "it says what is not carried over");
+    is_str(kind_of(w, "D"), "common", "kind: the description's name");
     workflow_free(w);
+}
+
+/* What a description says of the program and of how it runs. */
+static void descriptions(void)
+{
+    struct error err = {0};
+    struct workflow *w = read_text(
+        &format_dagman,
+        "JOB A {\nexecutable = it\n}\nJOB B {\nexecutable = it\nTransfer_Executable = False\n}\n"
+        "JOB C {\nexecutable = /bin/it\nENVIRONMENT = x=1\nrequest_gpus = 1\nqueue 10\n}\n"
+        "JOB D {\nexecutable = it\nenvironment = y\nqueue x from list.txt\n} DIR d\n"
+        "JOB E {\nexecutable = it\nrequest_memory = 5G\nqueue 1\n} NOOP\n"
+        "JOB F {\nexecutable = it\narguments = \"an 'open group\"\n}\n"
+        "JOB G {\nexecutable = my program\n}\nSUBDAG EXTERNAL H h.dag\n",
+        NULL, &err);
+    if (!ok(w, "descriptions read: %s", err.text))
+        return;
+    is_str(command_of(w, "A"), "./it", "a program stands in the submit directory");
+    is_str(command_of(w, "B"), "it", "or is the executing machine's");
+    is_str(command_of(w, "C"), "/bin/it", "or has a path");
+    is_str(command_of(w, "G"), "'./my program'", "one with a blank in its name, too");
+    is_str(command_of(w, "E"), "true", "a NOOP node does nothing");
+    is_dbl(w->memory[workflow_find_task(w, "E")], 0, 0, "and needs nothing");
+    ok(has_warning(w, "1 node is NOOP") && has_warning(w, "1 SUBDAG EXTERNAL is one task"),
+       "which is told, as a sub-dag is");
+    ok(!*command_of(w, "F") && has_warning(w, "a quote too many or too few (1)"),
+       "arguments that are malformed are told");
+    ok(has_warning(w, "DIR (1), ") && has_warning(w, "jobs that are queued (2)") &&
+           has_warning(w, "environment (2), request_gpus (1)"),
+       "commands that decide what runs are counted");
+    workflow_free(w);
+
+    w = read_text(&format_dagman, "JOB A {\nexecutable = /bin/true\nqueue\n}\n", NULL, &err);
+    ok(w && !has_warning(w, "not carried over"), "what is carried is not told");
+    workflow_free(w);
+}
+
+/* HTCondor seeks no program in PATH; the shell that it starts does. */
+static void written_programs(void)
+{
+    struct error err = {0};
+    struct workflow *w =
+        read_text(&format_native,
+                  "weft: 1\ntasks:\n  a: { run: sort -u }\n  b: { run: ./mine x }\n", NULL, &err);
+    struct strbuf out = {0}, dropped = {0};
+    ok(w && format_dagman.write_workflow(w, &out, &dropped, &err), "written %s", err.text);
+    ok(out.n && strstr(out.at, "executable = /bin/sh\n  arguments = \"-c 'sort -u'\"") &&
+           strstr(out.at, "executable = ./mine\n"),
+       "a program of PATH is started by a shell, one of a folder by itself");
+    struct workflow *again = read_text(&format_dagman, strbuf_text(&out), NULL, &err);
+    is_str(command_of(again, "a"), "sort -u", "and read as it was");
+    is_str(command_of(again, "b"), "./mine x", "and so is the other");
+    workflow_free(again);
+    workflow_free(w);
+    strbuf_free(&out);
+    strbuf_free(&dropped);
 }
 
 static void errors(void)
@@ -178,7 +239,7 @@ static void splices(void)
     ok(w && has_edge(w, "T", "S+L+A") && has_edge(w, "T", "S+L+B") &&
            has_edge(w, "S+L+C", "S+R+A") && has_edge(w, "S+R+C", "E"),
        "named splice+node");
-    is_str(command_of(w, "S+R+M"), "run S+R+M two",
+    is_str(command_of(w, "S+R+M"), "./run S+R+M two",
            "the submit file's command, VARS of all nodes, $(JOB) in full");
     is_dbl(w ? w->memory[workflow_find_task(w, "S+L+A")] : 0, 64.0 * 1048576, 0,
            "its memory, in MiB");
@@ -187,8 +248,8 @@ static void splices(void)
     put("outer.dag", "SPLICE S two.dag\nVARS S+R+M who=\"me\"\n");
     w = read_file("outer.dag", NULL, &err);
     ok(w, "VARS of a splice's node: %s", err.text);
-    is_str(command_of(w, "S+R+M"), "run me two", "override the splice's own");
-    is_str(command_of(w, "S+L+M"), "run S+L+M two", "of that node alone");
+    is_str(command_of(w, "S+R+M"), "./run me two", "override the splice's own");
+    is_str(command_of(w, "S+L+M"), "./run S+L+M two", "of that node alone");
     workflow_free(w);
     put("outer.dag", "SPLICE S two.dag\nVARS S+R+Z who=\"me\"\n");
     ok(!read_file("outer.dag", NULL, &err) && strstr(err.text, "no such node"),
@@ -245,7 +306,7 @@ static void splices(void)
     put("top.dag", "SPLICE S in.dag DIR sub\n");
     w = read_file("top.dag", NULL, &err);
     ok(w && w->ntasks == 2 && !has_warning(w, "beside"), "DIR: %s", err.text);
-    is_str(command_of(w, "S+D+B"), "found", "DIR goes down to nested splices and submit files");
+    is_str(command_of(w, "S+D+B"), "./found", "DIR goes down to nested splices and submit files");
     workflow_free(w);
     put("other.dag", "SPLICE S sub/in.dag\n");
     w = read_file("other.dag", NULL, &err);
@@ -418,6 +479,37 @@ static void dense(void)
     ok(w && has_edge(w, "n0", "_condor_join_node2") && has_edge(w, "_condor_join_node2", "n2199"),
        "by a name that nobody has");
     ok(w && has_warning(w, "joins them"), "which is said");
+    is_str(command_of(w, "_condor_join_node2"), "true", "it does nothing");
+    struct strbuf out = {0}, dropped = {0};
+    ok(format_dagman.write_workflow(w, &out, &dropped, &err) &&
+           strstr(strbuf_text(&out), "JOB _condor_join_node2 {\n  executable = /bin/sh\n"
+                                     "  arguments = \"-c 'true'\"\n} NOOP\n"),
+       "and is written as such, without a submit file that nobody has");
+    strbuf_free(&out);
+    strbuf_free(&dropped);
+    workflow_free(w);
+    strbuf_free(&text);
+}
+
+/* Statements that are not dense by themselves: memory must not grow with the square of the text. */
+static void many_dense(void)
+{
+    enum { SIDE = 1000, STATEMENTS = 6 };
+    struct strbuf text = {0};
+    struct error err = {0};
+    for (int i = 0; i < SIDE * (STATEMENTS + 1); i++)
+        strbuf_printf(&text, "JOB n%d x.sub\n", i);
+    for (int k = 0; k < STATEMENTS; k++) {
+        strbuf_add(&text, "PARENT");
+        for (int i = k * SIDE; i < (k + 2) * SIDE; i++)
+            strbuf_printf(&text, "%s n%d", i == (k + 1) * SIDE ? " CHILD" : "", i);
+        strbuf_add(&text, "\n");
+    }
+    strbuf_add(&text, "PARENT n0 n1 CHILD n6998 n6999\n");
+    struct workflow *w = read_text(&format_dagman, text.at, NULL, &err);
+    is_int(w ? w->ntasks : 0, SIDE * (STATEMENTS + 1) + 2,
+           "past four million edges dense statements are joined, and a small one is not");
+    is_int(w ? w->npairs : 0, 4 * SIDE * SIDE + 2 * 2 * SIDE + 4, "an edge a task there");
     workflow_free(w);
     strbuf_free(&text);
 }
@@ -474,12 +566,15 @@ int main(void)
     is_int(format_dagman.sniff("x", dag, strlen(dag)), 3, "sniffs DAGMan");
     is_int(format_dagman.sniff("x.dag", cws, strlen(cws)), 0, "but not the other .dag");
     TAP_DO(statements());
+    TAP_DO(descriptions());
+    TAP_DO(written_programs());
     TAP_DO(errors());
     TAP_DO(splices());
     TAP_DO(submit_values());
     TAP_DO(round_trips());
     TAP_DO(writing());
     TAP_DO(dense());
+    TAP_DO(many_dense());
     if (tap_shared()) {
         is_int(index_check(&format_dagman, "dagman/", ".dag"), 34, "files of dagman/");
     } else {

@@ -178,7 +178,8 @@ static void write_inline(struct dagman_writer *p, uint32_t t, const char *text,
     }
     if (w->cores[t] != 1)
         strbuf_printf(out, "  request_cpus = %u\n", w->cores[t]);
-    strbuf_add(out, w->flags[t] & TASK_DONE ? "} DONE\n" : "}\n");
+    bool noop = strcmp(text, DAGMAN_NOOP) == 0 && w->memory[t] <= 0 && w->cores[t] == 1;
+    strbuf_printf(out, "}%s%s\n", noop ? " NOOP" : "", w->flags[t] & TASK_DONE ? " DONE" : "");
     if (*kind && !is_default_kind(kind, text) && !has_line_break(kind)) {
         strbuf_printf(out, "VARS %s", dagman_name_of(p, t));
         add_kind(out, kind);

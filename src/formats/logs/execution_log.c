@@ -271,9 +271,9 @@ static void wfformat_events(const struct workflow *w, const struct platform *p,
     free(finish);
 }
 
-/* The format's own readers, each on a text of its own. */
+/* The format's own readers, each on a text of its own. A task without a runtime is left out. */
 static bool record_of_wfformat(const struct format_source *source, struct run_record *r,
-                               struct error *err)
+                               size_t *left_out, struct error *err)
 {
     char *copies[2]; /* readers change the text */
     struct format_source own[2] = {*source, *source};
@@ -290,6 +290,7 @@ static bool record_of_wfformat(const struct format_source *source, struct run_re
     bool good = r->workflow && wfformat_read_execution(source, r->workflow, p, &x, err);
     if (good)
         wfformat_events(r->workflow, p, &x, r);
+    *left_out = good ? r->workflow->ntasks - r->events.n : 0;
     wfformat_execution_free(&x);
     platform_free(p);
     for (int i = 0; i < 2; i++)
@@ -315,7 +316,7 @@ bool execution_log_read(const struct format_source *source, struct run_record *o
         good = sacct_read(source, &log, err) && record_of_log(source, &log, out, err);
     } else if (good && format_wfformat.sniff(source->path, source->text, source->length)) {
         system = "wfformat";
-        good = record_of_wfformat(source, out, err);
+        good = record_of_wfformat(source, out, &log.left_out, err);
     } else if (good) {
         good =
             error_at(err, source->path, 0,

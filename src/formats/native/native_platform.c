@@ -121,7 +121,7 @@ static bool read_node_values(struct platform_reading *r, yaml_ref node, struct n
             good = native_number(f, v, "count", &out->count);
             if (good &&
                 (out->count < 1 || out->count > MOST_NODES || out->count != floor(out->count)))
-                good = native_error(f, v, "count is %g; expected a whole number from 1 to %d",
+                good = native_error(f, v, "count is %.15g; expected a whole number from 1 to %d",
                                     out->count, MOST_NODES);
             break;
         case NODE_SPEED:

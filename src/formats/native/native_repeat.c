@@ -498,8 +498,9 @@ static bool read_most(const struct native_reading *r, struct native_chain *c, ya
     if (!native_number(&r->file, v, "most", &x))
         return false;
     if (x < 1 || x > ROUNDS_MOST || x != floor(x))
-        return native_error(&r->file, v, "most is %g; expected a whole number of rounds, 1 to %d",
-                            x, ROUNDS_MOST);
+        return native_error(&r->file, v,
+                            "most is %.15g; expected a whole number of rounds, 1 to %d", x,
+                            ROUNDS_MOST);
     c->most = (uint32_t)x;
     return true;
 }

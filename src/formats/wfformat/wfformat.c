@@ -50,6 +50,7 @@ void wfformat_begin(const struct wfformat_document *d, struct builder *b)
         builder_name(b, name, n);
     }
     wfformat_metrics_check(d, b);
+    wfformat_unknown_remark(d, b);
 }
 
 /* The version by structure: what the file's shape needs, at least. */

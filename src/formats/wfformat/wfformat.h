@@ -85,10 +85,16 @@ const char *wfformat_kind(const char *name, size_t name_length, const char *prog
 /* ---- metrics (wfformat_metrics.c) ---- */
 /* Remarks where they state other numbers than the file has. */
 void wfformat_metrics_check(const struct wfformat_document *d, struct builder *b);
+/* The same of levels and widths, which are known when the graph is. */
+void wfformat_metrics_check_levels(const struct wfformat_document *d, struct workflow *w);
 void wfformat_metrics_write(struct json_writer *j,
                             const struct workflow *w); /* the specification's */
 /* The workflow's name and what is doubtful about the version. */
 void wfformat_begin(const struct wfformat_document *d, struct builder *b);
+
+/* ---- members that WfFormat does not have (wfformat_unknown.c) ---- */
+/* One remark for each kind of them. */
+void wfformat_unknown_remark(const struct wfformat_document *d, struct builder *b);
 
 /* ---- members called "weft" (wfformat_own.c) ---- */
 /* Of a task: nothing when there is nothing to say. `has_record`: it has an entry in the execution. */

@@ -325,6 +325,9 @@ static bool read_execution_tasks(struct wfformat_reader *r)
         }
         guess = task + 1;
         seen[task] = true;
+        /* the library of WfCommons writes it here, and the schema has it nowhere */
+        if (!r->lists.at[task].has_kind)
+            r->lists.at[task].has_kind = read_category(r, task, m.category);
         wfformat_read_record(r, task, &m, line);
         good = !builder_failed(r->b);
     }
@@ -684,6 +687,8 @@ struct workflow *wfformat_read_workflow(const struct format_source *source, stru
         wfformat_read_all(&r);
     format_cores_remark(r.b, r.rounded);
     struct workflow *w = builder_finish(r.b, err);
+    if (w)
+        wfformat_metrics_check_levels(&d, w);
     strbuf_free(&r.scratch);
     array_free(&r.lists);
     array_free(&r.stated);

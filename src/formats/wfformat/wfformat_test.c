@@ -232,6 +232,86 @@ static void test_edges(void)
     workflow_free(w);
 }
 
+/* Levels of a chain of two beside one alone: 2, the second of one task, the first of two. */
+static void test_levels(void)
+{
+    struct error err = {0};
+    struct workflow *w = read_text(
+        wf,
+        HEAD TASK("a", "", "\"b\"", "", "") "," TASK("b", "\"a\"", "", "", "") "," TASK(
+            "c", "", "", "", "") "],\"metrics\":{\"numberOfTasks\":3,\n\"numberOfLevels\":3,\n"
+                                 "\"minimumWidth\":1,\"maximumWidth\":\"2\"}}}}",
+        NULL, &err);
+    if (!ok(w, "levels in the metrics %s", err.text))
+        return;
+    ok(has_warning(w, "test-file:3: numberOfLevels of the metrics is 3, but the file has 2"),
+       "another number of levels is remarked");
+    ok(!has_warning(w, "minimumWidth") && has_warning(w, "maximumWidth of the metrics is nan"),
+       "a width that is right is not, one that is no number is");
+    workflow_free(w);
+}
+
+static void test_unknown_members(void)
+{
+    struct error err = {0};
+    struct workflow *w = read_text(
+        wf,
+        "{\"name\":\"n\",\"schemaVersion\":\"1.6\",\"author\":{\"x\":1},\"workflow\":{\"repo\":"
+        "\"r\",\n"
+        "\"specification\":{\"tasks\":[{\"id\":\"a\",\"runtimeInSeconds\":7,\"weft\":{\"x\":1}},\n"
+        "{\"id\":\"b\",\"runtimeInSeconds\":7}]},\"execution\":{\"tasks\":[\n"
+        "{\"id\":\"a\",\"RuntimeInSeconds\":2,\"energyInKWh\":1,\"command\":{\"programm\":\"x\"},"
+        "\"category\":\"k\",\"launchDir\":\"/\"}],"
+        "\n"
+        "\"machines\":[{\"nodeName\":\"m\",\"cpu\":{\"coreCount\":1,\"GHz\":3}}]}}}",
+        NULL, &err);
+    if (!ok(w, "members that WfFormat does not have %s", err.text))
+        return;
+    is_int(w->nwarnings, 4, "one remark for each kind, none for what the schema knows");
+    ok(has_warning(w, "test-file:2: 'runtimeInSeconds' of 2 tasks of the specification is passed"),
+       "what stands in the wrong half, with its first line");
+    ok(has_warning(w, "test-file:4: 'RuntimeInSeconds' of 1 task of the execution is passed over: "
+                      "WfFormat has no such member there; did you mean 'runtimeInSeconds'?"),
+       "another spelling, with the right one");
+    ok(has_warning(w, "'programm' of 1 command is") && has_warning(w, "'GHz' of 1 cpu is"),
+       "also deep inside");
+    is_str(workflow_text(w, w->kind[0]), "k", "a category counts in the execution, too");
+    workflow_free(w);
+
+    w = read_text(wf, HEAD "{\"id\":\"a\",\"runtimeInSeconds\":7,\"files\":[]}]}}}", NULL, &err);
+    ok(w && w->work[0] == 7 && !has_warning(w, "runtimeInSeconds") &&
+           has_warning(w, "'files' of 1 task"),
+       "without an execution the specification has the record");
+    workflow_free(w);
+
+    w = read_text(
+        wf,
+        "{\"workflow\":{\"jobs\":[{\"name\":\"a\",\"inputFiles\":[],\"a\":1,\"b\":1,\"c\":1,"
+        "\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1}]}}",
+        NULL, &err);
+    ok(has_warning(w, "'inputFiles' of 1 task is") && has_warning(w, "'g' of 1 task is") &&
+           !has_warning(w, "'h' of 1") && has_warning(w, "2 more members are passed over"),
+       "what is new is unknown to old versions; of many kinds the first");
+    workflow_free(w);
+}
+
+/* Ids that a validator refuses are told; those that we make up are none. */
+static void test_written_ids(void)
+{
+    struct error err = {0};
+    struct workflow *w = read_text(
+        &format_dot, "digraph { \"a b\" -> c [size=5]; c -> \"d/1_2.x:#-\" [size=1] }", NULL, &err);
+    struct strbuf out = {0}, dropped = {0};
+    ok(w && wf->write_workflow(w, &out, &dropped, &err), "odd names are written %s", err.text);
+    has_str(strbuf_text(&dropped), "letters, digits and _.#:/- only) of 1 task\n", "and told");
+    ok(!strstr(strbuf_text(&dropped), "file") &&
+           strstr(strbuf_text(&out), "\"id\": \"c--d/1_2.x:#-\""),
+       "files without a name get one that the schema allows, but for a task's");
+    strbuf_free(&out);
+    strbuf_free(&dropped);
+    workflow_free(w);
+}
+
 static void test_bad_input(void)
 {
     refuses(wf, "", "empty", "an empty text");
@@ -348,9 +428,10 @@ static void test_names(void)
 int main(void)
 {
     static const struct tap_case cases[] = {
-        TAP_CASE(test_shared_files), TAP_CASE(test_versions_agree), TAP_CASE(test_execution),
-        TAP_CASE(test_edges),        TAP_CASE(test_bad_input),      TAP_CASE(test_starts),
-        TAP_CASE(test_names),
+        TAP_CASE(test_shared_files),    TAP_CASE(test_versions_agree), TAP_CASE(test_execution),
+        TAP_CASE(test_edges),           TAP_CASE(test_bad_input),      TAP_CASE(test_starts),
+        TAP_CASE(test_names),           TAP_CASE(test_levels),         TAP_CASE(test_written_ids),
+        TAP_CASE(test_unknown_members),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -32,7 +32,7 @@ static const char *object_id(struct wfformat_writer *s, uint32_t object)
     uint32_t n;
     const uint32_t *consumer = workflow_consumers(w, object, &n);
     strbuf_clear(&s->scratch);
-    strbuf_printf(&s->scratch, "%s->%s", workflow_task_name(w, w->producer[object]),
+    strbuf_printf(&s->scratch, "%s--%s", workflow_task_name(w, w->producer[object]),
                   n ? workflow_task_name(w, consumer[0]) : "");
     return s->scratch.at;
 }
@@ -398,12 +398,38 @@ static void wfformat_write_document(const struct workflow *w, const struct run_r
     free(s.last);
 }
 
+/* Does the schema allow it as the id of a task or file? */
+static bool is_schema_id(const char *name)
+{
+    for (const char *p = name; *p; p++)
+        if (!(*p >= 'a' && *p <= 'z') && !(*p >= 'A' && *p <= 'Z') && !(*p >= '0' && *p <= '9') &&
+            !strchr("_.#:/-", *p))
+            return false;
+    return *name != 0;
+}
+
+/* They stay as they are, for whoever reads them; a validator would refuse them. */
+static void report_ids(const struct workflow *w, struct strbuf *dropped)
+{
+    size_t tasks = 0, files = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        tasks += !is_schema_id(workflow_task_name(w, t));
+    for (uint32_t o = 0; o < w->nobjects; o++)
+        files += w->object_name[o] && !is_schema_id(workflow_text(w, w->object_name[o]));
+    dropped_count(dropped, tasks,
+                  "validity (the schema allows ids of letters, digits and _.#:/- only)", "task");
+    dropped_count(dropped, files,
+                  "validity (the schema allows ids of letters, digits and _.#:/- only)", "file");
+}
+
 bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
                     struct error *err)
 {
     (void)err;
     wfformat_write_document(w, NULL, out);
     dropped_report(w, format_wfformat.carries, dropped);
+    if (dropped)
+        report_ids(w, dropped);
     return true;
 }
 
