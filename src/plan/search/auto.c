@@ -22,29 +22,19 @@
  * By time the search uses all cores; with a budget in moves always AUTO_STREAMS streams, so that
  * the answer does not depend on the machine. Streams share nothing but the stop flag (but for those over
  * twins, which help each other); results are compared in order of streams, and the first of equals stays. */
-#include "plan/planner.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/quantity.h"
 #include "base/strbuf.h"
 #include "plan/memory/improve.h"
 #include "plan/memory/within.h"
-#include "plan/search/anneal.h"
-#include "plan/search/bounds.h"
-#include "plan/search/copying.h"
+#include "plan/search/auto_run.h"
 #include "plan/search/exact.h"
 #include "plan/search/pack.h"
-#include "plan/search/portfolio.h"
 #include "plan/search/tabu.h"
-#include "plan/search/twin_build.h"
-#include "plan/search/twin_team.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-/* With a budget in moves always so many searches side by side, whatever the machine: the answer
- * must not depend on it. */
-enum { AUTO_STREAMS = 4, AUTO_MOST_STREAMS = 16 };
 
 /* Steps of the bounds (5 ns each): a fifth of a budget in seconds or moves, and 5 ms in any case; twice
  * as many beside a first plan with copies, which takes longer. They depend on what is asked alone; by
@@ -56,43 +46,24 @@ enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 
 /* Of the budget, for plans with one copy of each task: most of it, unless a member's copies are ahead. */
 #define AUTO_SINGLE_SHARE 0.9
 #define AUTO_SINGLE_SHARE_BEHIND 0.5
-/* Of local search, for tabu search of graphs that no exact search proves. It begins where the plan is so
- * much longer than the bound, and ends near it: there annealing packs better. Its streams of random
- * numbers. */
+/* Of local search, for tabu search of graphs that no exact search proves; its streams of random numbers. */
 #define AUTO_TABU_SHARE 0.8
-#define AUTO_TABU_FAR 1.1
-#define AUTO_TABU_NEAR 1.06
 enum { AUTO_TABU_STREAM = 4096 };
 /* Packing (pack.h) begins where tabu search does not, with this part of the budget at most. */
 #define AUTO_PACK_SHARE 0.3
 enum { AUTO_PACK_STREAM = 16384 };
 /* Of the budget, for one copy of each task where the search over twins follows, which begins with what that
- * finds; and how many plans each stream builds to begin with. */
+ * finds. */
 #define AUTO_TWINS_AFTER 0.2
-enum { AUTO_BUILD_PLANS = 4 };
 /* Annealing rarely shortens a large plan by more than a tenth: it need not try to catch up with more. */
 #define AUTO_SINGLE_SHARE_FAR 0.1
 #define AUTO_FAR_BEHIND 0.87
-/* Of the budget, for a first plan with copies of a graph that is too large for the members which make
- * one, where sending takes so many times as long as computing: there copies have been worth more than
- * all else. Of seconds nearly all: what it does not need is the others'. */
-#define AUTO_LARGE_COPY_SHARE 0.8
-#define AUTO_LARGE_COPY_TIME 0.92
-#define AUTO_LARGE_COPY_RATIO 8
 
 /* The search with copies ends after so many candidates that improved nothing: where copies do not help
  * a small graph should not wait for the end of its budget. */
 enum { AUTO_PATIENCE = 1000 };
 
-/* A candidate with copies places every task on the best of all nodes: as long as so many moves a task. */
-enum { AUTO_MOVES_A_COPY = 8 };
-
 const struct planner planner_auto;
-
-struct auto_budget {
-    uint64_t moves; /* 0: by time */
-    double seconds;
-};
 
 /* "1s", "500ms", "2" (seconds), "20000moves", "20000 moves" */
 static bool auto_parse_budget(const char *text, struct auto_budget *out, struct error *err)
@@ -119,35 +90,6 @@ static bool auto_parse_budget(const char *text, struct auto_budget *out, struct 
         "20000moves",
         text);
 }
-
-/* The state of one call. */
-struct auto_run {
-    const struct plan_request *request;
-    const struct problem *problem;
-    const struct portfolio *portfolio;
-    struct auto_budget budget;
-    double begun;
-    struct bounds bounds;
-    struct encoding best;
-    struct plan
-        *plan; /* the shortest so far with one copy of each task that is not `best` decoded: a
-                          member's, or of the exact search; NULL: none */
-    struct plan *copied; /* the shortest so far that copies; NULL: none, or copies are not wanted */
-    bool proven, allow_copies;
-    bool began_with_copies, began_with_twins; /* no member could try to copy: this was first */
-    bool twins;                               /* plans with copies are searched for as twins */
-    struct twin_list built;                   /* the shortest of them so far */
-    uint64_t moves, states, candidates;
-
-    /* one local search a stream */
-    struct encoding results[AUTO_MOST_STREAMS];
-    struct plan *copies[AUTO_MOST_STREAMS];
-    struct copying_request copying;
-    uint64_t made[AUTO_MOST_STREAMS];
-    struct anneal_limits limits;
-    unsigned streams, phase;
-    atomic_bool stop; /* by the user */
-};
 
 /* By the user, by proof, or because nothing can be shorter than the bound. */
 static bool auto_is_done(struct auto_run *run)
@@ -238,9 +180,7 @@ static void search_locally(struct auto_run *run, double from, double share)
         if (run->limits.moves == 0)
             return;
     } else {
-        run->streams = parallel_cores();
-        if (run->streams > AUTO_MOST_STREAMS)
-            run->streams = AUTO_MOST_STREAMS;
+        run->streams = auto_streams(parallel_cores());
         run->limits.deadline = run->begun + run->budget.seconds * share;
     }
     for (unsigned i = 0; i < run->streams; i++) {
@@ -325,7 +265,7 @@ static void search_with_copies(struct auto_run *run, double from, double share, 
         run->copying.candidates =
             (uint64_t)fmin((double)most, moves / AUTO_STREAMS / (AUTO_MOVES_A_COPY * (p->n + 1.0)));
     } else {
-        streams = parallel_cores() < AUTO_MOST_STREAMS ? parallel_cores() : AUTO_MOST_STREAMS;
+        streams = auto_streams(parallel_cores());
         run->copying.deadline = run->begun + run->budget.seconds * share;
     }
     if (most == 1)
@@ -341,94 +281,6 @@ static void search_with_copies(struct auto_run *run, double from, double share, 
             plan_free(plan);
         }
     }
-}
-
-/* ---- twins ---- */
-
-static void build_twins(struct auto_run *run)
-{
-    const struct auto_budget *budget = &run->budget;
-    double deadline = INFINITY;
-    unsigned plans = AUTO_BUILD_PLANS;
-    if (!budget->moves)
-        deadline = run->begun + budget->seconds * AUTO_LARGE_COPY_TIME;
-    if (budget->moves) {
-        double most = (double)budget->moves / (AUTO_MOVES_A_COPY * (run->problem->n + 1.0));
-        plans = (unsigned)fmin(most, AUTO_BUILD_PLANS);
-    }
-    twin_build_several(run->problem, plans, deadline, &run->stop, &run->built);
-}
-
-/* Twins are for plans that are far from their bound. */
-static void begin_with_twins(struct auto_run *run)
-{
-    const struct problem *p = run->problem;
-    double copied = run->copied ? plan_makespan(run->copied) : INFINITY;
-    double shortest = fmin(run->best.makespan, fmin(copied, run->built.makespan));
-    run->twins = shortest >= AUTO_TABU_FAR * run->bounds.copies.value;
-    if (!run->twins)
-        return;
-    if (!run->built.places.n && p->n <= PORTFOLIO_SMALL_TASKS)
-        build_twins(run);
-    if (copied < run->built.makespan)
-        twin_list_from_plan(&run->built, run->copied);
-}
-
-/* From the best so far, with copies or without, until `share` of the budget is used, or to less where it does
- * not help: returns to which. */
-static double search_with_twins(struct auto_run *run, double from, double share)
-{
-    const struct problem *p = run->problem;
-    if (atomic_load(&run->stop))
-        return share;
-    if (run->best.makespan < run->built.makespan)
-        twin_list_from_encoding(&run->built, p, &run->best);
-    if (!isfinite(run->built.makespan))
-        return from;
-    double near = AUTO_TABU_NEAR * run->bounds.copies.value;
-    unsigned streams = AUTO_STREAMS;
-    run->limits = (struct anneal_limits){.deadline = INFINITY,
-                                         .target = near,
-                                         .progress = run->request->progress,
-                                         .stop = &run->stop,
-                                         .progress_from = from,
-                                         .progress_to = share};
-    if (run->budget.moves) {
-        run->limits.moves = (uint64_t)((double)run->budget.moves * (share - from) / streams);
-        if (run->limits.moves == 0)
-            return share;
-    } else {
-        streams = parallel_cores() < AUTO_MOST_STREAMS ? parallel_cores() : AUTO_MOST_STREAMS;
-        run->limits.deadline = run->begun + run->budget.seconds * share;
-    }
-    uint64_t moves = twin_team_search(p, &run->built, streams, run->request->seed, &run->limits);
-    run->moves += moves;
-    double all = (double)run->limits.moves * streams, part = (double)moves / fmax(all, 1);
-    if (!run->limits.moves)
-        part = ((clock_seconds() - run->begun) / run->budget.seconds - from) / (share - from);
-    return fmin(from + (share - from) * part, share);
-}
-
-/* What twins have found, as a plan among the others. */
-static void auto_keep_twins(struct auto_run *run)
-{
-    if (!isfinite(run->built.makespan) ||
-        (run->copied && plan_makespan(run->copied) <= run->built.makespan))
-        return;
-    plan_free(run->copied);
-    run->copied = twin_list_plan(&run->built, run->problem);
-}
-
-/* Is it worth the while to copy, though no member could try? */
-static bool copies_are_promising(const struct problem *p)
-{
-    double sent = 0, computed = 0;
-    uint32_t edges = p->pred_off[p->n];
-    for (uint32_t e = 0; e < edges; e++)
-        sent += p->pred_comm[e] / edges;
-    for (uint32_t t = 0; t < p->n; t++)
-        computed += p->least[t] / p->n;
-    return p->n > PORTFOLIO_SMALL_TASKS && sent > AUTO_LARGE_COPY_RATIO * computed;
 }
 
 /* Everything that improves, in its order. */
@@ -458,7 +310,7 @@ static void auto_search(struct auto_run *run, bool copies)
         search_locally(run, begin, share);
     }
     if (run->twins) {
-        share = search_with_twins(run, share, 1);
+        share = auto_search_twins(run, share, 1);
         run->twins = false; /* what is left is for the others, as if there were none */
         if (share < AUTO_SINGLE_SHARE &&
             AUTO_FAR_BEHIND * run->best.makespan < run->built.makespan) {
@@ -567,7 +419,7 @@ static void auto_begin(void *context, size_t i)
     struct auto_run *run = b->run;
     bool beside = run->began_with_copies || run->began_with_twins;
     if (i == 0 && run->began_with_twins) {
-        build_twins(run);
+        auto_build_twins(run);
         return;
     }
     if (i == 0 && beside) {
@@ -600,14 +452,14 @@ static struct plan *auto_improve(struct auto_run *run, struct portfolio *portfol
         encoding_from_plan(&run->best, p, run->plan ? run->plan : run->copied);
     run->built.makespan = INFINITY;
     bool suits = run->allow_copies && twins_suit(p);
-    bool promising = run->allow_copies && !run->copied && copies_are_promising(p);
+    bool promising = run->allow_copies && !run->copied && auto_copies_are_promising(p);
     run->began_with_copies = promising && !suits;
     run->began_with_twins = promising && suits;
     struct bounds bounds = run->bounds;
     parallel_for(promising ? 2 : 1, 0, auto_begin, &(struct auto_beginning){run, &bounds});
     run->bounds = bounds;
     if (suits)
-        begin_with_twins(run);
+        auto_begin_twins(run);
     auto_search(run, run->allow_copies);
     struct plan *plan = auto_finish(run);
     encoding_free(&run->best);
