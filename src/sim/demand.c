@@ -13,6 +13,7 @@
 #include "sim/demand.h"
 #include "base/bitset.h"
 #include "base/mem.h"
+#include "base/prefetch.h"
 #include <stdlib.h>
 
 /* The placements of every task as a CSR (`copy_off`, `copy`), in the order of the plan. A task that
@@ -269,6 +270,26 @@ static bool add_objects(struct demand_build *b, struct error *err)
     return true;
 }
 
+/* Transfers stand by time, demands by object: what will be looked at lies near, but in an order that the processor
+ * cannot guess. Asked for now, it has come from memory by then; `near` reads what was asked for as `far`. */
+static void settle_look_ahead(const struct demand_build *b, size_t i)
+{
+    enum { NEAR = 32, FAR = 64 };
+    if (i + FAR >= b->plan->transfers.n)
+        return;
+    uint32_t near = b->plan->transfers.at[i + NEAR].object,
+             far = b->plan->transfers.at[i + FAR].object;
+    if (near >= b->w->nobjects || far >= b->w->nobjects)
+        return; /* settle_transfers() will come to it */
+    const struct demands *d = b->d;
+    prefetch_read(&b->w->producer[far]);
+    prefetch_read(&d->off[far]);
+    prefetch_write(&d->at[d->off[near]]);
+    prefetch_write(&d->at[d->off[near + 1]]);
+    if (b->w->producer[near] != NONE)
+        prefetch_read(&d->copy_off[b->w->producer[near]]);
+}
+
 /* Where each demand comes from, by a look at the transfers in their own order. False, and the demands
  * are then made anew from grouped transfers: one is wrong, the plan relays, or sends an object to where nobody reads
  * it, or an object has so many demands that looking for one costs more than grouping. */
@@ -280,6 +301,7 @@ static bool settle_transfers(struct demand_build *b)
         const struct transfer *t = &b->plan->transfers.at[i];
         if (!is_transfer(t, b->w, b->p))
             return false;
+        settle_look_ahead(b, i);
         uint32_t producer = b->w->producer[t->object], x = d->off[t->object],
                  end = d->off[t->object + 1];
         if (producer == NONE)
