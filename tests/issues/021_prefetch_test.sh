@@ -12,8 +12,10 @@ n=0
 for file in $(grep -lE 'prefetch_(read|write)\(' src/*/*.c); do
     n=$((n + 1))
     room=${file#src/} room=${room%%/*}
+    archive=$WEFT_BUILD/libroom_$room.a
+    [ -f "$archive" ] || { echo "not ok $n - $file: no $archive" && continue; }
     asked=$(grep -cE 'prefetch_(read|write)\(' "$file")
-    there=$(objdump -d --no-show-raw-insn "$WEFT_BUILD/libroom_$room.a" | awk -v object="${file##*/}.o:" -v instruction="^$instruction" '
+    there=$(objdump -d --no-show-raw-insn "$archive" | awk -v object="${file##*/}.o:" -v instruction="^$instruction" '
         /file format/ { inside = $1 == object; seen += inside }
         inside && $2 ~ instruction { n++ }
         END { if (seen) print n + 0 }')
