@@ -27,6 +27,7 @@
 #include "base/calling.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/prefetch.h"
 #include "exec/pins.h"
 #include "exec/ration.h"
 
@@ -258,7 +259,7 @@ static uint32_t crew_release(struct crew_thread *me, uint32_t task)
     uint32_t next = NONE;
     bool offered = false;
     for (uint32_t e = w->succ_off[task]; e < w->succ_off[task + 1]; e++)
-        __builtin_prefetch(crew_waits(c, w->succ_task[e]), 1);
+        prefetch_write(crew_waits(c, w->succ_task[e]));
     for (uint32_t e = w->succ_off[task]; e < w->succ_off[task + 1]; e++) {
         uint32_t ready = w->succ_task[e];
         if (atomic_fetch_sub_explicit(crew_waits(c, ready), 1, memory_order_acq_rel) != 1)

@@ -10,6 +10,7 @@
 #include "exec/data.h"
 
 #include "base/mem.h"
+#include "base/prefetch.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -499,7 +500,7 @@ void data_begin(struct data_slot *s, struct weft_task *task, uint32_t number)
     task->data = &s->asks;
     /* all of them are asked for soon, and counted down later: other threads give their lines up at once, not one by one */
     for (uint32_t i = 0; i < s->nin; i++)
-        __builtin_prefetch(&s->data->object[s->in[i]], 1);
+        prefetch_write(&s->data->object[s->in[i]]);
     for (uint32_t i = 0; s->data->limited && i < s->nin; i++)
         if (s->data->object[s->in[i]].evicted)
             data_bring_back(s, s->in[i]);

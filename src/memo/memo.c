@@ -28,6 +28,7 @@
  *     they are the same. */
 #include "memo/memo_state.h"
 
+#include "base/prefetch.h"
 #include "base/tree.h"
 #include "memo/folder_digest.h"
 
@@ -124,7 +125,7 @@ static void index_tasks(struct memo *m, struct memo_index *x)
     for (uint32_t i = 0; i < n; i++) {
         if (i + AHEAD < n) {
             uint64_t hash = hash_of(m, x, i + AHEAD);
-            __builtin_prefetch(&x->slot[(uint32_t)(hash ^ hash >> 32) & x->mask], 1);
+            prefetch_write(&x->slot[(uint32_t)(hash ^ hash >> 32) & x->mask]);
         }
         index_put(m, x, i);
     }

@@ -13,6 +13,7 @@
 #include "sim/demand.h"
 #include "base/bitset.h"
 #include "base/mem.h"
+#include "base/prefetch.h"
 #include <stdlib.h>
 
 /* The placements of every task as a CSR (`copy_off`, `copy`), in the order of the plan. A task that
@@ -23,14 +24,14 @@ static bool index_copies(struct demands *d, const struct workflow *w, const stru
     d->copy_off = mem_new_zero(uint32_t, (size_t)w->ntasks + 1);
     for (size_t i = 0; i < plan->placements.n; i++)
         d->copy_off[plan->placements.at[i].task + 1]++;
-    for (uint32_t t = 0; t < w->ntasks; t++)
+    for (uint32_t t = 0; t < w->ntasks; t++) {
         if (!d->copy_off[t + 1])
             return error_set(err, ERROR_INPUT,
                              "the plan does not belong to this workflow: it places task '%s' "
                              "nowhere",
                              workflow_task_name(w, t));
-    for (uint32_t t = 0; t < w->ntasks; t++)
         d->copy_off[t + 1] += d->copy_off[t];
+    }
     d->copy = mem_new(uint32_t, plan->placements.n);
     d->copy_node = mem_new(uint32_t, plan->placements.n);
     for (size_t i = 0; i < plan->placements.n; i++) {
@@ -154,14 +155,21 @@ struct demand_build {
     size_t cap;
 };
 
-/* The demand of the object at hand on this node, made on first use. `of_node` is never cleared
- * between objects: an entry below the object's first demand is a leftover. */
-static uint32_t add_demand(struct demand_build *b, uint32_t object, uint32_t node)
+/* The demand of the object at hand on this node, NONE: there is none. `of_node` is never cleared between
+ * objects: an entry below the object's first demand is a leftover. */
+static uint32_t find_demand(const struct demand_build *b, uint32_t object, uint32_t node)
+{
+    uint32_t x = b->of_node[node];
+    return x >= b->d->off[object] ? x : NONE;
+}
+
+/* The same, made on first use. Inline: it runs for every read of an object. */
+static inline uint32_t add_demand(struct demand_build *b, uint32_t object, uint32_t node)
 {
     struct demands *d = b->d;
-    uint32_t first = d->off[object];
-    if (b->of_node[node] != NONE && b->of_node[node] >= first)
-        return b->of_node[node];
+    uint32_t x = find_demand(b, object, node);
+    if (x != NONE)
+        return x;
     if (d->n == b->cap) {
         b->cap += b->cap / 2 + 64;
         d->at = mem_resize(d->at, b->cap);
@@ -180,38 +188,40 @@ static bool has_copy_on(const struct demand_build *b, uint32_t task, uint32_t no
     return demands_copy_on(b->d, task, node) != NONE;
 }
 
-/* Where each demand of the object comes from: as a transfer of the plan says, else its own node
- * when the producer runs there too. NONE stays: any copy of the producer may serve it. A transfer
- * from a node that only receives the object is a relay; objects with one are marked in `relayed`.
- */
+/* Where the producer runs, its object is made, unless a transfer of the plan brings it: that wins even there. */
+static void set_made_here(struct demand_build *b, uint32_t object)
+{
+    struct demands *d = b->d;
+    uint32_t producer = b->w->producer[object];
+    for (uint32_t c = d->copy_off[producer]; c < d->copy_off[producer + 1]; c++) {
+        uint32_t x = find_demand(b, object, d->copy_node[c]);
+        if (x != NONE && d->at[x].source == NONE)
+            d->at[x].source = d->copy_node[c];
+    }
+}
+
+/* Where each demand of the object comes from, as the grouped transfers of the plan say. NONE stays: any copy of
+ * the producer may serve it. A transfer from a node that only receives the object is a relay; objects with one are
+ * marked in `relayed`. */
 static bool set_sources(struct demand_build *b, uint32_t object, struct error *err)
 {
     struct demands *d = b->d;
     const struct workflow *w = b->w;
-    uint32_t producer = w->producer[object], first = d->off[object];
-    if (b->transfers.off)
-        for (uint32_t i = b->transfers.off[object]; i < b->transfers.off[object + 1]; i++) {
-            const struct route *r = &b->transfers.route[i];
-            uint32_t x = add_demand(b, object, r->to);
-            if (d->at[x].source != NONE)
-                continue; /* stated twice: the first counts */
-            d->at[x].source = r->from;
-            if (d->priority)
-                d->priority[x] = b->transfers.start[i];
-        }
-    for (uint32_t x = first; x < d->n; x++) {
-        struct demand *demand = &d->at[x];
-        /* the plan's own transfer wins even where a copy of the producer would have it here */
-        bool here = has_copy_on(b, producer, demand->node);
-        if (demand->source == NONE) {
-            if (here)
-                demand->source = demand->node;
+    uint32_t producer = w->producer[object];
+    for (uint32_t i = b->transfers.off[object]; i < b->transfers.off[object + 1]; i++) {
+        const struct route *r = &b->transfers.route[i];
+        uint32_t x = add_demand(b, object, r->to);
+        if (d->at[x].source != NONE)
+            continue; /* stated twice: the first counts */
+        d->at[x].source = r->from;
+        if (d->priority)
+            d->priority[x] = b->transfers.start[i];
+    }
+    for (uint32_t x = d->off[object]; x < d->n; x++) {
+        const struct demand *demand = &d->at[x];
+        if (demand->source == NONE || has_copy_on(b, producer, demand->source))
             continue;
-        }
-        if (has_copy_on(b, producer, demand->source))
-            continue;
-        uint32_t relay = b->of_node[demand->source];
-        if (relay == NONE || relay < first) {
+        if (find_demand(b, object, demand->source) == NONE) {
             char label[256];
             return error_set(
                 err, ERROR_INPUT,
@@ -238,8 +248,9 @@ static bool add_object(struct demand_build *b, uint32_t object, struct error *er
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t c = d->copy_off[consumers[i]]; c < d->copy_off[consumers[i] + 1]; c++)
             d->at[add_demand(b, object, d->copy_node[c])].first++;
-    if (!set_sources(b, object, err))
+    if (b->transfers.off && !set_sources(b, object, err))
         return false;
+    set_made_here(b, object);
     /* counts to places, filled from the back so that `first` ends where it belongs */
     uint32_t total = d->nwaiters;
     for (uint32_t x = d->off[object]; x < d->n; x++)
@@ -269,6 +280,26 @@ static bool add_objects(struct demand_build *b, struct error *err)
     return true;
 }
 
+/* Transfers stand by time, demands by object: what will be looked at lies near, but in an order that the processor
+ * cannot guess. Asked for now, it has come from memory by then; `near` reads what was asked for as `far`. */
+static void settle_look_ahead(const struct demand_build *b, size_t i)
+{
+    enum { NEAR = 32, FAR = 64 };
+    if (i + FAR >= b->plan->transfers.n)
+        return;
+    uint32_t near = b->plan->transfers.at[i + NEAR].object,
+             far = b->plan->transfers.at[i + FAR].object;
+    if (near >= b->w->nobjects || far >= b->w->nobjects)
+        return; /* settle_transfers() will come to it */
+    const struct demands *d = b->d;
+    prefetch_read(&b->w->producer[far]);
+    prefetch_read(&d->off[far]);
+    prefetch_write(&d->at[d->off[near]]);
+    prefetch_write(&d->at[d->off[near + 1]]);
+    if (b->w->producer[near] != NONE)
+        prefetch_read(&d->copy_off[b->w->producer[near]]);
+}
+
 /* Where each demand comes from, by a look at the transfers in their own order. False, and the demands
  * are then made anew from grouped transfers: one is wrong, the plan relays, or sends an object to where nobody reads
  * it, or an object has so many demands that looking for one costs more than grouping. */
@@ -280,6 +311,7 @@ static bool settle_transfers(struct demand_build *b)
         const struct transfer *t = &b->plan->transfers.at[i];
         if (!is_transfer(t, b->w, b->p))
             return false;
+        settle_look_ahead(b, i);
         uint32_t producer = b->w->producer[t->object], x = d->off[t->object],
                  end = d->off[t->object + 1];
         if (producer == NONE)

@@ -81,13 +81,13 @@ void network_recycle(struct network *n, uint32_t message)
 void network_deliver(struct network *n, double now, uint32_t message, struct network_message *out)
 {
     struct network_message *m = &n->message[message];
-    m->finish = now;
+    *out = *m;
+    out->finish = now;
     n->bytes += m->bytes;
     n->delivered++;
     n->in_flight--;
     n->out_busy[m->from] += now - m->start;
     n->in_busy[m->to] += now - m->start;
-    *out = *m;
     network_recycle(n, message);
 }
 

@@ -106,8 +106,6 @@ static void begin_task(struct replay *r, uint32_t i)
     r->running++;
     bitset_set(r->is_running, i);
     engine_at(&r->engine, now + r->duration[i], EVENT_DONE, replay_attempt(r, i) << 32 | i);
-    /* its end looks at them: until then they have come from memory */
-    __builtin_prefetch(&r->demands.at[r->demands.off[r->workflow->object_off[x->task]]], 1);
     double bytes = r->files ? replay_files_start(r->files, i) : 0;
     change_memory(r, x->node, r->workflow->memory[x->task] + bytes, i);
 }
@@ -244,36 +242,6 @@ static void end_wait(struct replay *r, uint32_t task, uint32_t cause)
         give_data(r, d->copy[c], cause);
 }
 
-/* A plan stands in the order of its starts, and the replay goes through it in about that order: what is touched
- * soon lies a little further on in every array, in an order that the processor cannot guess. Asked for
- * now, it has come from memory by then. Eight placements at a time: a line of doubles. */
-static void replay_look_ahead(const struct replay *r)
-{
-    enum { AHEAD = 1024, LINE = 8 };
-    uint32_t i = r->result->nplacements - r->left + AHEAD;
-    if (i % LINE || i >= r->result->nplacements)
-        return;
-    const struct replay_result *out = r->result;
-    for (uint32_t k = 0; k < LINE; k += 2) /* two of them a line */
-        __builtin_prefetch(&r->plan->placements.at[i + k]);
-    __builtin_prefetch(&r->duration[i]);
-    __builtin_prefetch(&out->start[i], 1);
-    __builtin_prefetch(&out->finish[i], 1);
-    __builtin_prefetch(&out->data_ready[i], 1);
-    __builtin_prefetch(&r->cause[i], 1);
-    __builtin_prefetch(&r->core_missing[i], 1);
-    __builtin_prefetch(&r->demands.missing[i], 1);
-    /* by task and object: where those of the graph are numbered in about this order, too */
-    uint32_t t = r->plan->placements.at[i - AHEAD / 2].task;
-    const struct workflow *w = r->workflow;
-    __builtin_prefetch(&w->memory[t]);
-    __builtin_prefetch(&w->succ_off[t]);
-    __builtin_prefetch(&w->object_off[t]);
-    __builtin_prefetch(&w->object_end[t]);
-    __builtin_prefetch(&r->demands.copy_off[t]);
-    __builtin_prefetch(&r->demands.copy[t]);
-}
-
 /* Placement i is done: its objects go where they are needed, its followers may start. */
 static void finish_task(struct replay *r, uint32_t i)
 {
@@ -285,7 +253,9 @@ static void finish_task(struct replay *r, uint32_t i)
     out->finish[i] = r->engine.now;
     r->running--;
     r->left--;
-    replay_look_ahead(r);
+    uint32_t done = out->nplacements - r->left;
+    if (done % REPLAY_STRIDE == 0)
+        replay_look_ahead(r, done);
     bitset_clear(r->is_running, i);
     if (r->things)
         replay_things_give(r->things, i);

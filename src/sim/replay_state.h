@@ -1,5 +1,5 @@
-/* The inside of a replay, shared by replay.c (what happens), replay_prepare.c (before) and
- * replay_account.c (after). */
+/* The inside of a replay, shared by replay.c (what happens), replay_prepare.c (before), replay_account.c (after)
+ * and replay_ahead.c (what will be touched soon). */
 #pragma once
 #include "sim/demand.h"
 #include "sim/engine.h"
@@ -67,6 +67,9 @@ bool replay_prepare(struct replay *r, const struct workflow *w, const struct pla
                     const struct plan *plan, const struct replay_options *options,
                     struct replay_result *result, struct error *err);
 void replay_release(struct replay *r);
+/* Asks for what will be touched soon, when so many placements are done; in steps of a line of doubles. */
+enum { REPLAY_STRIDE = 8 };
+void replay_look_ahead(const struct replay *r, uint32_t done);
 /* Fill what the run itself did not count. `complete`: every task ran. */
 void replay_account(struct replay *r, bool complete);
 /* Always false: says which tasks wait for what. */

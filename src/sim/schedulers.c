@@ -16,6 +16,7 @@
  *
  * A task costs a handful of events; 128 million tasks fit because graphs are arithmetic
  * (workload.h) and a task's metadata take 15 bytes. */
+#include "base/prefetch.h"
 #include "sim/schedulers_state.h"
 #include <math.h>
 #include <stdio.h>
@@ -324,12 +325,12 @@ static void prefetch_schedulers(const struct schedulers *c, const struct sched_m
                                 uint32_t i, uint32_t n)
 {
     if (i + 8 < n)
-        __builtin_prefetch(&c->nodes[heads[i + 8].to]);
+        prefetch_read(&c->nodes[heads[i + 8].to]);
     if (i + 4 >= n)
         return;
     const char *sched = (const char *)c->nodes[heads[i + 4].to].sched;
     for (int line = 0; line < 12; line++)
-        __builtin_prefetch(sched + 64 * line);
+        prefetch_read(sched + 64 * line);
 }
 
 /* All messages that left together arrive together. */
