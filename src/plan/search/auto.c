@@ -46,15 +46,17 @@ enum { BOUND_STEPS = 1000000, BOUND_STEPS_SECOND = 40000000, BOUND_STEPS_MOVE = 
 /* Of the budget, for plans with one copy of each task: most of it, unless a member's copies are ahead. */
 #define AUTO_SINGLE_SHARE 0.9
 #define AUTO_SINGLE_SHARE_BEHIND 0.5
-/* Of local search, for tabu search of graphs that no exact search proves; its streams of random numbers. */
+/* Of local search, for tabu search of graphs that no exact search proves. It ends near the bound: there annealing
+ * packs better. Its streams of random numbers. */
 #define AUTO_TABU_SHARE 0.8
+#define AUTO_TABU_NEAR 1.06
 enum { AUTO_TABU_STREAM = 4096 };
 /* Packing (pack.h) begins where tabu search does not, with this part of the budget at most. */
 #define AUTO_PACK_SHARE 0.3
 enum { AUTO_PACK_STREAM = 16384 };
 /* Of the budget, for one copy of each task where the search over twins follows, which begins with what that
  * finds. */
-#define AUTO_TWINS_AFTER 0.2
+#define AUTO_TWINS_AFTER 0.4
 /* Annealing rarely shortens a large plan by more than a tenth: it need not try to catch up with more. */
 #define AUTO_SINGLE_SHARE_FAR 0.1
 #define AUTO_FAR_BEHIND 0.87

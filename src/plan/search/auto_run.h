@@ -11,10 +11,8 @@
  * must not depend on it. */
 enum { AUTO_STREAMS = 4, AUTO_MOST_STREAMS = 16 };
 
-/* Tabu search, and that over twins, begins where the plan is so much longer than the bound, and ends near it:
- * there annealing packs better. */
+/* Tabu search, and that over twins, begins where the plan is so much longer than the bound. */
 #define AUTO_TABU_FAR 1.1
-#define AUTO_TABU_NEAR 1.06
 
 /* Of the budget, for a first plan with copies of a graph that is too large for the members which make one. Of
  * seconds nearly all: what it does not need is the others'. */

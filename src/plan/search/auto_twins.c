@@ -66,10 +66,9 @@ double auto_search_twins(struct auto_run *run, double from, double share)
     auto_take_shortest(run);
     if (!isfinite(run->built.makespan))
         return from;
-    double near = AUTO_TABU_NEAR * run->bounds.copies.value;
     unsigned streams = AUTO_STREAMS;
     run->limits = (struct anneal_limits){.deadline = INFINITY,
-                                         .target = near,
+                                         .target = run->bounds.copies.value,
                                          .progress = run->request->progress,
                                          .stop = &run->stop,
                                          .progress_from = from,

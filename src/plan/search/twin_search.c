@@ -103,27 +103,12 @@ static uint32_t twin_waited_for(struct twin_searcher *s, uint32_t t, bool *chang
     return found;
 }
 
-/* Of those on a longest way through the window the last. */
-static uint32_t twin_last_inside(const struct twin_searcher *s)
-{
-    const struct twins *w = s->w;
-    const struct twin *all = w->all.at;
-    uint32_t last = NONE;
-    for (size_t i = 0; i < w->window->inside.n; i++) {
-        uint32_t t = w->window->inside.at[i];
-        if (all[t].node != NONE && all[t].finish + all[t].rest >= w->makespan * TABU_TRULY &&
-            (last == NONE || all[t].start >= all[last].start))
-            last = t;
-    }
-    return last;
-}
-
 static void twin_find_chain(struct twin_searcher *s)
 {
     struct twins *w = s->w;
     for (bool changed = true; changed;) {
         changed = false;
-        uint32_t t = twin_last_inside(s);
+        uint32_t t = w->window->way_end;
         for (uint32_t v = 0; v < s->problem->m; v++)
             s->cursor[v] = twin_window_last(w, v);
         s->chain.n = 0;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* After so many rounds the plan must be shorter than it was: then what is left is for others. */
-enum { TEAM_ROUNDS = 16, TEAM_TRIAL = 4 };
+enum { TEAM_ROUNDS = 8, TEAM_TRIAL = 2 };
 /* A share holds so many windows at least: in one of fewer, few changes are far from its ends. */
 #define TEAM_WINDOWS 1.5
 /* Streams of random numbers: of the searchers, and for the cuts. */

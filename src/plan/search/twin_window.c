@@ -1,5 +1,6 @@
 /* Windows on twins; twin_window.h says what they are. */
 #include "plan/search/twin_window.h"
+#include "plan/search/tabu.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,7 @@ void twin_window_keep(struct twins *w)
     twins_keep_numbers(k->last, w->last, w->problem->m);
     k->inside = w->window->inside.n;
     k->makespan = w->makespan;
+    k->way_end = w->window->way_end;
 }
 
 /* Who has to wait since then stays on the list: it is computed in vain when the window closes. */
@@ -164,6 +166,7 @@ void twin_window_return(struct twins *w)
     twins_keep_numbers(w->last, k->last, w->problem->m);
     w->window->inside.n = k->inside;
     w->makespan = k->makespan;
+    w->window->way_end = k->way_end;
     w->stale.n = w->loose.n = 0;
 }
 
@@ -175,14 +178,22 @@ uint32_t twin_window_last(const struct twins *w, uint32_t node)
     return beyond == NONE ? w->last[node] : w->all.at[beyond].before;
 }
 
-double twin_window_inside(const struct twins *w)
+double twin_window_inside(struct twins *w)
 {
+    const struct twin *all = w->all.at;
     double longest = 0;
+    uint32_t end = NONE;
     for (size_t i = 0; i < w->window->inside.n; i++) {
-        const struct twin *x = &w->all.at[w->window->inside.at[i]];
-        if (x->node != NONE && x->finish + x->rest > longest)
-            longest = x->finish + x->rest;
+        uint32_t t = w->window->inside.at[i];
+        double way = all[t].finish + all[t].rest;
+        if (all[t].node == NONE || way < longest * TABU_TRULY)
+            continue;
+        if (end == NONE || way * TABU_TRULY > longest || all[t].start >= all[end].start)
+            end = t;
+        if (way > longest)
+            longest = way;
     }
+    w->window->way_end = end;
     return longest;
 }
 

@@ -25,12 +25,14 @@ struct twins_kept {
     uint32_t *first, *spare, *head, *last;
     size_t inside;
     double makespan;
+    uint32_t way_end;
 };
 
 struct twin_window {
     ARRAY(uint32_t) inside;            /* with those that were dropped */
     ARRAY(uint32_t) forward, backward; /* outside: to be computed when it closes */
     uint32_t *beyond;                  /* by node: the first that is later; NONE */
+    uint32_t way_end;                  /* the last inside on the longest way; NONE: there is none */
     bool closing;                      /* all of the share is computed, wherever it is */
     struct twins_kept kept;
 };
@@ -64,5 +66,5 @@ static inline bool twin_window_holds(const struct twins *w, const struct twin *x
 
 void twin_window_defer_forward(struct twins *w, uint32_t twin);
 void twin_window_defer_backward(struct twins *w, uint32_t twin);
-/* The longest way through what is inside. */
-double twin_window_inside(const struct twins *w);
+/* The longest way through what is inside, and where it ends. */
+double twin_window_inside(struct twins *w);
