@@ -56,7 +56,7 @@ enum { AUTO_TABU_STREAM = 4096 };
 enum { AUTO_PACK_STREAM = 16384 };
 /* Of the budget, for one copy of each task where the search over twins follows, which begins with what that
  * finds. */
-#define AUTO_TWINS_AFTER 0.4
+#define AUTO_TWINS_AFTER 0.5
 /* Annealing rarely shortens a large plan by more than a tenth: it need not try to catch up with more. */
 #define AUTO_SINGLE_SHARE_FAR 0.1
 #define AUTO_FAR_BEHIND 0.87
@@ -114,10 +114,16 @@ static bool auto_is_far(const struct auto_run *run)
     return run->best.makespan >= AUTO_TABU_FAR * run->bounds.single.value;
 }
 
+/* Is tabu search over twins, window by window, for this graph? Then it has searched before the streams do. */
+static bool auto_has_windows(const struct auto_run *run)
+{
+    return run->suits && run->problem->n > EXACT_TASKS;
+}
+
 /* The part of a stream's budget that tabu search has; false: none. */
 static bool auto_tabu_limits(const struct auto_run *run, struct anneal_limits *limits)
 {
-    if (!tabu_suits(run->problem) || !auto_is_far(run))
+    if (auto_has_windows(run) || !tabu_suits(run->problem) || !auto_is_far(run))
         return false;
     auto_take_share(limits, run->twins ? 1 : AUTO_TABU_SHARE);
     limits->target = fmax(limits->target, AUTO_TABU_NEAR * run->bounds.single.value);
@@ -309,7 +315,12 @@ static void auto_search(struct auto_run *run, bool copies)
         search_exactly(run, 0.5 * share, 0.7 * share);
         search_locally(run, 0.7 * share, share);
     } else if (share > begin) {
-        search_locally(run, begin, share);
+        if (auto_has_windows(run) && auto_is_far(run))
+            begin = auto_search_single(run, begin, run->twins ? share : AUTO_TABU_SHARE * share);
+        if (run->twins)
+            share = begin;
+        else
+            search_locally(run, begin, share);
     }
     if (run->twins) {
         share = auto_search_twins(run, share, 1);
@@ -453,14 +464,14 @@ static struct plan *auto_improve(struct auto_run *run, struct portfolio *portfol
     else
         encoding_from_plan(&run->best, p, run->plan ? run->plan : run->copied);
     run->built.makespan = INFINITY;
-    bool suits = run->allow_copies && twins_suit(p);
+    run->suits = twins_suit(p);
     bool promising = run->allow_copies && !run->copied && auto_copies_are_promising(p);
-    run->began_with_copies = promising && !suits;
-    run->began_with_twins = promising && suits;
+    run->began_with_copies = promising && !run->suits;
+    run->began_with_twins = promising && run->suits;
     struct bounds bounds = run->bounds;
     parallel_for(promising ? 2 : 1, 0, auto_begin, &(struct auto_beginning){run, &bounds});
     run->bounds = bounds;
-    if (suits)
+    if (run->suits && run->allow_copies)
         auto_begin_twins(run);
     auto_search(run, run->allow_copies);
     struct plan *plan = auto_finish(run);

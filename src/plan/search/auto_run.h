@@ -42,6 +42,7 @@ struct auto_run {
     struct plan *copied; /* the shortest so far that copies; NULL: none, or copies are not wanted */
     bool proven, allow_copies;
     bool began_with_copies, began_with_twins; /* no member could try to copy: this was first */
+    bool suits;                               /* the search over twins can be asked */
     bool twins;                               /* plans with copies are searched for as twins */
     struct twin_list built;                   /* the shortest of them so far */
     uint64_t moves, states, candidates;
@@ -72,5 +73,7 @@ void auto_begin_twins(struct auto_run *run);
 /* From the best so far, with copies or without, until `share` of the budget is used, or to less where it does
  * not help: returns to which. */
 double auto_search_twins(struct auto_run *run, double from, double share);
+/* The same from the best plan with one copy of each task, to a better one. */
+double auto_search_single(struct auto_run *run, double from, double share);
 /* What twins have found, as a plan among the others. */
 void auto_keep_twins(struct auto_run *run);

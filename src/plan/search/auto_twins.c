@@ -58,35 +58,65 @@ void auto_begin_twins(struct auto_run *run)
     auto_take_shortest(run);
 }
 
+/* Until `share` of the budget is used, or to less: returns to which. */
+static double search_over_twins(struct auto_run *run, struct twin_list *list, bool copies,
+                                double from, double share)
+{
+    unsigned streams = AUTO_STREAMS;
+    const struct bounds *bounds = &run->bounds;
+    struct anneal_limits limits = {.deadline = INFINITY,
+                                   .target = copies ? bounds->copies.value : bounds->single.value,
+                                   .progress = run->request->progress,
+                                   .stop = &run->stop,
+                                   .progress_from = from,
+                                   .progress_to = share};
+    if (run->budget.moves) {
+        limits.moves = (uint64_t)((double)run->budget.moves * (share - from) / streams);
+        if (limits.moves == 0)
+            return share;
+    } else {
+        streams = auto_streams(parallel_cores());
+        limits.deadline = run->begun + run->budget.seconds * share;
+    }
+    uint64_t moves =
+        twin_team_search(run->problem, list, copies, streams, run->request->seed, &limits);
+    run->moves += moves;
+    double all = (double)limits.moves * streams, part = (double)moves / fmax(all, 1);
+    if (!limits.moves)
+        part = ((clock_seconds() - run->begun) / run->budget.seconds - from) / (share - from);
+    return fmin(from + (share - from) * part, share);
+}
+
 double auto_search_twins(struct auto_run *run, double from, double share)
 {
-    const struct problem *p = run->problem;
     if (atomic_load(&run->stop))
         return share;
     auto_take_shortest(run);
     if (!isfinite(run->built.makespan))
         return from;
-    unsigned streams = AUTO_STREAMS;
-    run->limits = (struct anneal_limits){.deadline = INFINITY,
-                                         .target = run->bounds.copies.value,
-                                         .progress = run->request->progress,
-                                         .stop = &run->stop,
-                                         .progress_from = from,
-                                         .progress_to = share};
-    if (run->budget.moves) {
-        run->limits.moves = (uint64_t)((double)run->budget.moves * (share - from) / streams);
-        if (run->limits.moves == 0)
-            return share;
-    } else {
-        streams = auto_streams(parallel_cores());
-        run->limits.deadline = run->begun + run->budget.seconds * share;
-    }
-    uint64_t moves = twin_team_search(p, &run->built, streams, run->request->seed, &run->limits);
-    run->moves += moves;
-    double all = (double)run->limits.moves * streams, part = (double)moves / fmax(all, 1);
-    if (!run->limits.moves)
-        part = ((clock_seconds() - run->begun) / run->budget.seconds - from) / (share - from);
-    return fmin(from + (share - from) * part, share);
+    return search_over_twins(run, &run->built, true, from, share);
+}
+
+double auto_search_single(struct auto_run *run, double from, double share)
+{
+    const struct problem *p = run->problem;
+    if (atomic_load(&run->stop) || !isfinite(run->best.makespan))
+        return share;
+    struct twin_list list = {0};
+    twin_list_from_encoding(&list, p, &run->best);
+    double to = search_over_twins(run, &list, false, from, share);
+    struct plan *plan = twin_list_plan(&list, p);
+    struct encoding found = encoding_new(p->n);
+    encoding_from_plan(&found, p, plan);
+    struct decoder *d = decoder_new(p);
+    found.makespan = decoder_load(d, &found);
+    if (found.makespan < run->best.makespan)
+        encoding_copy(&run->best, &found, p->n);
+    decoder_free(d);
+    encoding_free(&found);
+    plan_free(plan);
+    array_free(&list.places);
+    return to;
 }
 
 void auto_keep_twins(struct auto_run *run)

@@ -355,7 +355,8 @@ struct tabu_pace tabu_begin(const struct anneal_limits *limits, double makespan)
     return (struct tabu_pace){.limits = limits, .started = now, .told = now, .first = makespan};
 }
 
-bool tabu_is_in_vain(struct tabu_pace *pace, double makespan)
+/* Asked once, after a part of the budget: has it hardly made the plan shorter? */
+static bool tabu_is_in_vain(struct tabu_pace *pace, double makespan)
 {
     if (pace->judged || pace->done <= TABU_TRIAL)
         return false;

@@ -36,8 +36,5 @@ struct tabu_pace {
 };
 
 struct tabu_pace tabu_begin(const struct anneal_limits *limits, double makespan);
-/* Asked once, after a part of the budget: has it hardly made the plan shorter? */
-bool tabu_is_in_vain(struct tabu_pace *pace, double makespan);
-
 /* By moves, by the user, by the clock. */
 bool tabu_is_over(struct tabu_pace *pace, uint64_t moves);

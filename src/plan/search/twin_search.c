@@ -51,6 +51,7 @@ struct twin_searcher {
     uint32_t *nodes, nnodes; /* to look at */
     double best;
     struct twin_window *window;
+    bool copies; /* may be added */
     struct twin_choice choice;
 };
 
@@ -355,7 +356,8 @@ static void twin_look_at(struct twin_searcher *s, uint32_t t)
     const struct twins *w = s->w;
     const struct twin *x = &w->all.at[t];
     twin_look_at_removal(s, t);
-    twin_look_at_copies(s, t);
+    if (s->copies)
+        twin_look_at_copies(s, t);
     struct twin_view v = twin_view_far(s, t);
     for (uint32_t i = 0; i < s->nnodes; i++)
         twin_look_at_node(s, &v, s->nodes[i]);
@@ -487,6 +489,7 @@ uint64_t twin_search(struct twin_searcher *s, struct twin_share *share,
 {
     struct twins *w = s->w;
     uint64_t before = twin_moves(s);
+    s->copies = share->copies;
     struct anneal_limits own = *limits;
     own.moves += own.moves ? before : 0;
     struct tabu_pace pace = tabu_begin(&own, share->plan->makespan);

@@ -13,6 +13,7 @@ void twin_searcher_free(struct twin_searcher *s);
 struct twin_share {
     const struct twins *plan; /* settled; not changed */
     double from, to;
+    bool copies;                    /* twins may be added */
     ARRAY(struct twin_place) found; /* what stands there after the search */
     double gained;                  /* by so much the longest way through it is shorter, or 0 */
 };

@@ -8,8 +8,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* After so many rounds the plan must be shorter than it was: then what is left is for others. */
+/* So many rounds must make the plan so much shorter, the first ones, and any near the bound: there annealing
+ * packs better, and has what is left. */
 enum { TEAM_ROUNDS = 8, TEAM_TRIAL = 2 };
+#define TEAM_WORTH 0.999
+#define TEAM_NEAR 1.06
 /* A share holds so many windows at least: in one of fewer, few changes are far from its ends. */
 #define TEAM_WINDOWS 1.5
 /* Streams of random numbers: of the searchers, and for the cuts. */
@@ -172,19 +175,29 @@ static void team_free(struct twin_team *team)
     free(team);
 }
 
-uint64_t twin_team_search(const struct problem *p, struct twin_list *best, unsigned streams,
-                          uint64_t seed, const struct anneal_limits *limits)
+static bool team_is_in_vain(const double *makespan, unsigned round, double bound)
+{
+    if (round < TEAM_TRIAL || makespan[round] <= TEAM_WORTH * makespan[round - TEAM_TRIAL])
+        return false;
+    return round == TEAM_TRIAL || makespan[round] < TEAM_NEAR * bound;
+}
+
+uint64_t twin_team_search(const struct problem *p, struct twin_list *best, bool copies,
+                          unsigned streams, uint64_t seed, const struct anneal_limits *limits)
 {
     struct twin_team *team = team_new(p, streams, seed);
     struct tabu_pace pace = tabu_begin(limits, best->makespan);
+    double makespan[TEAM_ROUNDS]; /* before each round */
     struct rng rng;
     uint64_t all = 0;
     rng_seed_stream(&rng, seed, TEAM_STREAM_CUT);
+    for (unsigned i = 0; i < streams; i++)
+        team->share[i].copies = copies;
     twins_load(team->plan, best);
     for (unsigned round = 0; round < TEAM_ROUNDS; round++) {
-        double makespan = team->plan->makespan;
-        if (tabu_is_over(&pace, all / streams) ||
-            (round >= TEAM_TRIAL && tabu_is_in_vain(&pace, makespan)) || makespan <= limits->target)
+        makespan[round] = team->plan->makespan;
+        if (makespan[round] <= limits->target || tabu_is_over(&pace, all / streams) ||
+            team_is_in_vain(makespan, round, limits->target))
             break;
         if (!team_limit_round(team, limits, round))
             continue;

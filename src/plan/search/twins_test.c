@@ -379,12 +379,13 @@ static void test_builder(void)
        copied[1], copied[2]);
 }
 
-static struct twin_list searched(const struct twins_instance *x, unsigned streams, uint64_t moves)
+static struct twin_list searched(const struct twins_instance *x, bool copies, unsigned streams,
+                                 uint64_t moves)
 {
     struct anneal_limits limits = {.moves = moves, .deadline = INFINITY};
     struct twin_list best = {0};
     twin_list_copy(&best, &x->start);
-    twin_team_search(x->p, &best, streams, 1, &limits);
+    twin_team_search(x->p, &best, copies, streams, 1, &limits);
     return best;
 }
 
@@ -422,7 +423,7 @@ static void test_search(void)
                                                     .ccr = 5,
                                                     .fractions = g % 4 != 0},
                             80 + g);
-        struct twin_list a = searched(&x, 1, 8000), b = searched(&x, 1, 8000);
+        struct twin_list a = searched(&x, true, 1, 8000), b = searched(&x, true, 1, 8000);
         invalid += !list_holds(&x, &a);
         longer += !(a.makespan <= x.start.makespan);
         other += a.makespan != b.makespan || a.places.n != b.places.n ||
@@ -455,8 +456,8 @@ static void test_team(void)
                                                     .unrelated = g % 3 == 1,
                                                     .fractions = g % 2},
                             700 + g);
-        struct twin_list a = searched(&x, 3, 6000), b = searched(&x, 3, 6000);
-        struct twin_list none = searched(&x, 3, 1);
+        struct twin_list a = searched(&x, true, 3, 6000), b = searched(&x, true, 3, 6000);
+        struct twin_list none = searched(&x, true, 3, 1);
         invalid += !list_holds(&x, &a) + !list_holds(&x, &none);
         longer += !(a.makespan <= x.start.makespan) + !(none.makespan <= x.start.makespan);
         other += a.makespan != b.makespan || a.places.n != b.places.n ||
@@ -471,6 +472,35 @@ static void test_team(void)
     is_int(longer, 0, "never longer than the start, also with a move for all of them");
     is_int(other, 0, "the same for the same seed, whoever is done first");
     ok(ratio < 0.95, "and shorter than what was built (%.4f)", ratio);
+}
+
+static void test_single(void)
+{
+    uint32_t invalid = 0, longer = 0, copied = 0;
+    double ratio = 1;
+    for (uint32_t g = 0; g < 6; g++) {
+        static struct twins_instance x;
+        twins_instance_make(&x,
+                            &(struct fixture_shape){.tasks = 150,
+                                                    .nodes = 2 + 4 * (g % 2),
+                                                    .cores = 1,
+                                                    .density = 0.01 + 0.004 * g,
+                                                    .ccr = 1,
+                                                    .fractions = true},
+                            800 + g);
+        twins_instance_build(&x, 0);
+        struct twin_list a = searched(&x, false, 2, 6000);
+        invalid += !list_holds(&x, &a);
+        longer += !(a.makespan <= x.start.makespan);
+        copied += a.places.n != x.p->n;
+        ratio *= pow(a.makespan / x.start.makespan, 1.0 / 6);
+        array_free(&a.places);
+        twins_instance_free(&x);
+    }
+    is_int(invalid, 0, "one copy of each task: valid plans");
+    is_int(longer, 0, "never longer than the start");
+    is_int(copied, 0, "and none is copied");
+    ok(ratio < 0.98, "shorter than what was built (%.4f)", ratio);
 }
 
 static void test_suits(void)
@@ -503,6 +533,7 @@ int main(void)
     test_builder();
     test_search();
     test_team();
+    test_single();
     test_suits();
     return tap_done();
 }
