@@ -8,11 +8,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* So many rounds must make the plan so much shorter, the first ones, and any near the bound: there annealing
- * packs better, and has what is left. */
-enum { TEAM_ROUNDS = 8, TEAM_TRIAL = 2 };
+enum { TEAM_ROUNDS = 8 };
+/* The first rounds together must make the plan so much shorter, and near the bound each: there annealing packs
+ * better, and has what is left. */
+enum { TEAM_TRIAL = 2 };
 #define TEAM_WORTH 0.999
 #define TEAM_NEAR 1.06
+#define TEAM_WORTH_NEAR 0.9998
 /* A share holds so many windows at least: in one of fewer, few changes are far from its ends. */
 #define TEAM_WINDOWS 1.5
 /* Streams of random numbers: of the searchers, and for the cuts. */
@@ -175,11 +177,13 @@ static void team_free(struct twin_team *team)
     free(team);
 }
 
+/* `makespan`: before each round so far, and now. */
 static bool team_is_in_vain(const double *makespan, unsigned round, double bound)
 {
-    if (round < TEAM_TRIAL || makespan[round] <= TEAM_WORTH * makespan[round - TEAM_TRIAL])
-        return false;
-    return round == TEAM_TRIAL || makespan[round] < TEAM_NEAR * bound;
+    double now = makespan[round];
+    if (round == TEAM_TRIAL && now > TEAM_WORTH * makespan[0])
+        return true;
+    return round > 0 && now < TEAM_NEAR * bound && now > TEAM_WORTH_NEAR * makespan[round - 1];
 }
 
 uint64_t twin_team_search(const struct problem *p, struct twin_list *best, bool copies,
