@@ -16,8 +16,9 @@
  *    the shortest: the best encoding, decoded; the best plan of a member; that of the exact
  *    search; that with copies
  *
- * Where it says anneal tabu search goes first if the plan is far from its bound (tabu.h), and in every other
- * stream packing if it is near (pack.h).
+ * Where it says anneal and the plan is far from its bound, tabu search goes first: over twins that are not
+ * copied, all streams together, or one a stream where links differ or exact search goes before (tabu.h). If it is
+ * near, every other stream packs first (pack.h).
  *
  * By time the search uses all cores; with a budget in moves always AUTO_STREAMS streams, so that
  * the answer does not depend on the machine. Streams share nothing but the stop flag (but for those over
@@ -159,8 +160,9 @@ static void auto_run_stream(void *context, size_t i)
         encoding_copy(&own, result, run->problem->n);
         made = tabu_search(run->problem, result, &own, seed, AUTO_TABU_STREAM + stream, &first);
         encoding_free(&own);
-        limits.progress_from = first.progress_to;
     }
+    if (made)
+        limits.progress_from = first.progress_to;
     run->made[i] = made;
     if (limits.moves && made >= limits.moves)
         return;

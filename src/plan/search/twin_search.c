@@ -471,7 +471,7 @@ static void twin_search_windows(struct twin_searcher *s, const struct twin_share
     double longest = twin_window_longest(w, &all), window = twin_window_tasks(s->problem);
     double begin = fmax(share->from, 0), end = fmin(share->to, share->plan->makespan);
     while (all && !tabu_is_over(pace, twin_moves(s))) {
-        if (window > TWIN_WINDOW_WHOLE * (double)all) {
+        if (window > TWIN_WINDOW_WHOLE * (double)all || !(end > begin)) {
             twin_search_window(s, -INFINITY, INFINITY, TWIN_PATIENCE, pace);
             memset(s->until, 0, TWIN_MARKS * sizeof *s->until);
             continue;

@@ -129,11 +129,6 @@ double twin_window_longest(const struct twins *w, size_t *twins)
 
 /* ---- kept ---- */
 
-static void twins_keep_numbers(uint32_t *to, const uint32_t *from, size_t count)
-{
-    memcpy(to, from, count * sizeof *to);
-}
-
 void twin_window_keep(struct twins *w)
 {
     struct twins_kept *k = &w->window->kept;
@@ -142,11 +137,11 @@ void twin_window_keep(struct twins *w)
     k->all.n = w->all.n;
     k->supply.n = w->supply.n;
     memcpy(k->all.at, w->all.at, w->all.n * sizeof *w->all.at);
-    twins_keep_numbers(k->supply.at, w->supply.at, w->supply.n);
-    twins_keep_numbers(k->first, w->first, w->problem->n);
-    twins_keep_numbers(k->spare, w->spare, w->problem->n);
-    twins_keep_numbers(k->head, w->head, w->problem->m);
-    twins_keep_numbers(k->last, w->last, w->problem->m);
+    twins_copy_numbers(k->supply.at, w->supply.at, w->supply.n);
+    twins_copy_numbers(k->first, w->first, w->problem->n);
+    twins_copy_numbers(k->spare, w->spare, w->problem->n);
+    twins_copy_numbers(k->head, w->head, w->problem->m);
+    twins_copy_numbers(k->last, w->last, w->problem->m);
     k->inside = w->window->inside.n;
     k->makespan = w->makespan;
     k->way_end = w->window->way_end;
@@ -159,11 +154,11 @@ void twin_window_return(struct twins *w)
     w->all.n = k->all.n;
     w->supply.n = k->supply.n;
     memcpy(w->all.at, k->all.at, w->all.n * sizeof *w->all.at);
-    twins_keep_numbers(w->supply.at, k->supply.at, w->supply.n);
-    twins_keep_numbers(w->first, k->first, w->problem->n);
-    twins_keep_numbers(w->spare, k->spare, w->problem->n);
-    twins_keep_numbers(w->head, k->head, w->problem->m);
-    twins_keep_numbers(w->last, k->last, w->problem->m);
+    twins_copy_numbers(w->supply.at, k->supply.at, w->supply.n);
+    twins_copy_numbers(w->first, k->first, w->problem->n);
+    twins_copy_numbers(w->spare, k->spare, w->problem->n);
+    twins_copy_numbers(w->head, k->head, w->problem->m);
+    twins_copy_numbers(w->last, k->last, w->problem->m);
     w->window->inside.n = k->inside;
     w->makespan = k->makespan;
     w->window->way_end = k->way_end;

@@ -529,11 +529,11 @@ void twins_copy(struct twins *to, const struct twins *from)
     to->all.n = from->all.n;
     to->supply.n = from->supply.n;
     memcpy(to->all.at, from->all.at, from->all.n * sizeof *from->all.at);
-    memcpy(to->supply.at, from->supply.at, from->supply.n * sizeof *from->supply.at);
-    memcpy(to->first, from->first, p->n * sizeof *from->first);
-    memcpy(to->spare, from->spare, p->n * sizeof *from->spare);
-    memcpy(to->head, from->head, p->m * sizeof *from->head);
-    memcpy(to->last, from->last, p->m * sizeof *from->last);
+    twins_copy_numbers(to->supply.at, from->supply.at, from->supply.n);
+    twins_copy_numbers(to->first, from->first, p->n);
+    twins_copy_numbers(to->spare, from->spare, p->n);
+    twins_copy_numbers(to->head, from->head, p->m);
+    twins_copy_numbers(to->last, from->last, p->m);
     to->makespan = from->makespan;
     to->scale = from->scale;
     to->window = NULL;

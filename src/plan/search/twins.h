@@ -17,6 +17,7 @@
 #pragma once
 #include "base/array.h"
 #include "plan/search/decoder.h"
+#include <string.h>
 
 struct twin {
     double start, finish, rest;
@@ -86,6 +87,13 @@ struct plan *twin_list_plan(const struct twin_list *list, const struct problem *
  * `before`, and `now` whatever it starts. */
 uint32_t twins_supplier(const struct twins *w, uint32_t edge, uint32_t node, uint32_t now,
                         double before, double *arrival);
+/* None of nowhere is none: a graph without edges has no suppliers. */
+static inline void twins_copy_numbers(uint32_t *to, const uint32_t *from, size_t count)
+{
+    if (count)
+        memcpy(to, from, count * sizeof *to);
+}
+
 static inline uint32_t twins_supplied_by(const struct twins *w, uint32_t twin, uint32_t edge)
 {
     const struct twin *x = &w->all.at[twin];
