@@ -8,9 +8,9 @@
 
 /* Merges together may lengthen the item so much more than each alone. */
 #define SPOILT 1.1
-enum { LONGLIST = 256, SHORTLIST = 24, ROUNDS = 128, BATCHED = 256 };
+enum { LONGLIST = 256, SHORTLIST = 24, PRH_ROUNDS = 128, BATCHED = 256 };
 /* While there are more than PAIRS_MANY clusters, an estimate takes milliseconds. */
-enum { SHORTLIST_MANY = 8, ROUNDS_MANY = 64 };
+enum { SHORTLIST_MANY = 8, PRH_ROUNDS_MANY = 64 };
 
 struct reducer {
     const struct stream_problem *q;
@@ -154,7 +154,7 @@ static void merge_more(struct reducer *r, const struct pair_candidate *best, uin
 static bool merge_pairs(struct reducer *r)
 {
     uint32_t excess = r->x.current.processors - r->q->processors, m = r->x.current.nclusters;
-    uint32_t count = m > BATCHED ? 1 + excess / (m > PAIRS_MANY ? ROUNDS_MANY : ROUNDS) : 1;
+    uint32_t count = m > BATCHED ? 1 + excess / (m > PAIRS_MANY ? PRH_ROUNDS_MANY : PRH_ROUNDS) : 1;
     struct pair_candidate best = {0};
     if (count > r->batch)
         count = r->batch > 2 ? r->batch : 2;

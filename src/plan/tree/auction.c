@@ -19,8 +19,8 @@
 #include <stdlib.h>
 
 enum {
-    ROUNDS = 24,
-    FEW_ROUNDS = 10,
+    AUCTION_ROUNDS = 24,
+    AUCTION_FEW_ROUNDS = 10,
     MOST_LOTS = 3000,
 
     DEADLINES = 24,
@@ -388,7 +388,7 @@ static bool auction_tree(struct auction *a, struct partition *p, struct auction_
     if (best > known * NEAR)
         return false;
     terms->seconds = at / COARSE;
-    terms->rounds = ROUNDS;
+    terms->rounds = AUCTION_ROUNDS;
     while ((terms->seconds *= FINE) < at * COARSE)
         hold_auction(a, terms, &cost);
     return a->nbest && carry_out(a, p, 0, terms->top);
@@ -422,7 +422,7 @@ void auction_mappings(const struct tree_setting *s, double known, double deadlin
     struct rng rng;
     rng_seed(&rng, 1);
     for (uint32_t k = 0; k < a->nkinds && k < MOST_TOPS && clock_seconds() < deadline; k++) {
-        struct auction_terms terms = {.rounds = FEW_ROUNDS, .rng = &rng};
+        struct auction_terms terms = {.rounds = AUCTION_FEW_ROUNDS, .rng = &rng};
         while (a->kind_of[terms.top] != k)
             terms.top++;
         if (!auction_tree(a, p, &terms, known))
