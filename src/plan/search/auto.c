@@ -94,6 +94,11 @@ static bool auto_parse_budget(const char *text, struct auto_budget *out, struct 
         text);
 }
 
+static unsigned auto_streams(unsigned cores)
+{
+    return cores < AUTO_MOST_STREAMS ? cores : AUTO_MOST_STREAMS;
+}
+
 /* By the user, by proof, or because nothing can be shorter than the bound. */
 static bool auto_is_done(struct auto_run *run)
 {
@@ -171,28 +176,32 @@ static void auto_run_stream(void *context, size_t i)
         anneal(run->problem, result, portfolio->solutions, portfolio->count, seed, stream, &limits);
 }
 
+unsigned auto_limit_streams(struct auto_run *run, double from, double share, double target,
+                            struct anneal_limits *limits)
+{
+    *limits = (struct anneal_limits){.deadline = INFINITY,
+                                     .target = target,
+                                     .progress = run->request->progress,
+                                     .stop = &run->stop,
+                                     .progress_from = from,
+                                     .progress_to = share};
+    if (run->budget.moves) {
+        limits->moves = (uint64_t)((double)run->budget.moves * (share - from) / AUTO_STREAMS);
+        return limits->moves ? AUTO_STREAMS : 0;
+    }
+    limits->deadline = run->begun + run->budget.seconds * share;
+    return auto_streams(parallel_cores());
+}
+
 /* Local search until `share` of the budget is used, all streams from the best so far. */
 static void search_locally(struct auto_run *run, double from, double share)
 {
     const struct problem *p = run->problem;
     if (auto_is_done(run))
         return;
-    run->limits = (struct anneal_limits){.deadline = INFINITY,
-                                         .target = run->bounds.single.value,
-                                         .progress = run->request->progress,
-                                         .stop = &run->stop,
-                                         .progress_from = from,
-                                         .progress_to = share};
-    if (run->budget.moves) {
-        /* reproducible: a fixed number of streams, each with its share of the moves */
-        run->streams = AUTO_STREAMS;
-        run->limits.moves = (uint64_t)((double)run->budget.moves * (share - from) / AUTO_STREAMS);
-        if (run->limits.moves == 0)
-            return;
-    } else {
-        run->streams = auto_streams(parallel_cores());
-        run->limits.deadline = run->begun + run->budget.seconds * share;
-    }
+    run->streams = auto_limit_streams(run, from, share, run->bounds.single.value, &run->limits);
+    if (run->streams == 0)
+        return;
     for (unsigned i = 0; i < run->streams; i++) {
         run->results[i] = encoding_new(p->n);
         encoding_copy(&run->results[i], &run->best, p->n);

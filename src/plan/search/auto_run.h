@@ -57,10 +57,10 @@ struct auto_run {
     atomic_bool stop; /* by the user */
 };
 
-static inline unsigned auto_streams(unsigned cores)
-{
-    return cores < AUTO_MOST_STREAMS ? cores : AUTO_MOST_STREAMS;
-}
+/* What each stream of a search may use until `share` of the budget is used. Returns how many streams there are;
+ * 0: nothing is left for them. By moves always as many, so that the answer is reproducible. */
+unsigned auto_limit_streams(struct auto_run *run, double from, double share, double target,
+                            struct anneal_limits *limits);
 
 /* ---- plans with copies as twins (auto_twins.c) ---- */
 

@@ -1,7 +1,6 @@
 /* What `auto` does with plans that run tasks twice: builds one, searches for shorter ones where the plan is
  * far from its bound, and keeps what was found. */
 #include "base/clock.h"
-#include "base/parallel.h"
 #include "plan/search/auto_run.h"
 #include "plan/search/twin_build.h"
 #include "plan/search/twin_team.h"
@@ -62,22 +61,11 @@ void auto_begin_twins(struct auto_run *run)
 static double search_over_twins(struct auto_run *run, struct twin_list *list, bool copies,
                                 double from, double share)
 {
-    unsigned streams = AUTO_STREAMS;
-    const struct bounds *bounds = &run->bounds;
-    struct anneal_limits limits = {.deadline = INFINITY,
-                                   .target = copies ? bounds->copies.value : bounds->single.value,
-                                   .progress = run->request->progress,
-                                   .stop = &run->stop,
-                                   .progress_from = from,
-                                   .progress_to = share};
-    if (run->budget.moves) {
-        limits.moves = (uint64_t)((double)run->budget.moves * (share - from) / streams);
-        if (limits.moves == 0)
-            return share;
-    } else {
-        streams = auto_streams(parallel_cores());
-        limits.deadline = run->begun + run->budget.seconds * share;
-    }
+    struct anneal_limits limits;
+    const struct lower_bound *bound = copies ? &run->bounds.copies : &run->bounds.single;
+    unsigned streams = auto_limit_streams(run, from, share, bound->value, &limits);
+    if (streams == 0)
+        return share;
     uint64_t moves =
         twin_team_search(run->problem, list, copies, streams, run->request->seed, &limits);
     run->moves += moves;

@@ -462,13 +462,15 @@ double twin_window_tasks(const struct problem *p)
     return TWIN_WINDOW * (double)p->m;
 }
 
-/* Where a sweep has brought nothing windows become longer, up to the whole share. */
-static void twin_search_windows(struct twin_searcher *s, const struct twin_share *share,
-                                struct tabu_pace *pace)
+/* Where a sweep has brought nothing windows become longer, up to the whole share. By so much its longest way is
+ * shorter in the end. */
+static double twin_search_windows(struct twin_searcher *s, const struct twin_share *share,
+                                  struct tabu_pace *pace)
 {
     struct twins *w = s->w;
     size_t all;
-    double longest = twin_window_longest(w, &all), window = twin_window_tasks(s->problem);
+    double first = twin_window_longest(w, &all), longest = first;
+    double window = twin_window_tasks(s->problem);
     double begin = fmax(share->from, 0), end = fmin(share->to, share->plan->makespan);
     while (all && !tabu_is_over(pace, twin_moves(s))) {
         if (window > TWIN_WINDOW_WHOLE * (double)all || !(end > begin)) {
@@ -482,6 +484,7 @@ static void twin_search_windows(struct twin_searcher *s, const struct twin_share
         if (!(longest < before * TABU_TRULY))
             window *= 2;
     }
+    return first - twin_window_longest(w, &all);
 }
 
 uint64_t twin_search(struct twin_searcher *s, struct twin_share *share,
@@ -493,12 +496,9 @@ uint64_t twin_search(struct twin_searcher *s, struct twin_share *share,
     struct anneal_limits own = *limits;
     own.moves += own.moves ? before : 0;
     struct tabu_pace pace = tabu_begin(&own, share->plan->makespan);
-    size_t twins;
     twins_copy(w, share->plan);
     twin_window_share(w, s->window, share->from, share->to);
-    double longest = twin_window_longest(w, &twins);
-    twin_search_windows(s, share, &pace);
-    share->gained = longest - twin_window_longest(w, &twins);
+    share->gained = twin_search_windows(s, share, &pace);
     share->found.n = 0;
     for (uint32_t i = 0; i < w->all.n; i++) {
         const struct twin *x = &w->all.at[i];

@@ -3,13 +3,13 @@
 #include "plan/search/tabu.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct twin_window *twin_window_new(const struct problem *p)
 {
     struct twin_window *window = mem_new_zero(struct twin_window, 1);
-    struct twins_kept *k = &window->kept;
+    struct twins *k = &window->kept;
     window->beyond = mem_new(uint32_t, p->m);
+    k->problem = p;
     k->first = mem_new(uint32_t, p->n);
     k->spare = mem_new(uint32_t, p->n);
     k->head = mem_new(uint32_t, p->m);
@@ -19,7 +19,7 @@ struct twin_window *twin_window_new(const struct problem *p)
 
 void twin_window_free(struct twin_window *window)
 {
-    struct twins_kept *k = &window->kept;
+    struct twins *k = &window->kept;
     array_free(&window->inside);
     array_free(&window->forward);
     array_free(&window->backward);
@@ -131,37 +131,19 @@ double twin_window_longest(const struct twins *w, size_t *twins)
 
 void twin_window_keep(struct twins *w)
 {
-    struct twins_kept *k = &w->window->kept;
-    array_reserve(&k->all, w->all.n);
-    array_reserve(&k->supply, w->supply.n);
-    k->all.n = w->all.n;
-    k->supply.n = w->supply.n;
-    memcpy(k->all.at, w->all.at, w->all.n * sizeof *w->all.at);
-    twins_copy_numbers(k->supply.at, w->supply.at, w->supply.n);
-    twins_copy_numbers(k->first, w->first, w->problem->n);
-    twins_copy_numbers(k->spare, w->spare, w->problem->n);
-    twins_copy_numbers(k->head, w->head, w->problem->m);
-    twins_copy_numbers(k->last, w->last, w->problem->m);
-    k->inside = w->window->inside.n;
-    k->makespan = w->makespan;
-    k->way_end = w->window->way_end;
+    struct twin_window *window = w->window;
+    twins_copy_state(&window->kept, w);
+    window->kept_inside = window->inside.n;
+    window->kept_way_end = window->way_end;
 }
 
 /* Who has to wait since then stays on the list: it is computed in vain when the window closes. */
 void twin_window_return(struct twins *w)
 {
-    const struct twins_kept *k = &w->window->kept;
-    w->all.n = k->all.n;
-    w->supply.n = k->supply.n;
-    memcpy(w->all.at, k->all.at, w->all.n * sizeof *w->all.at);
-    twins_copy_numbers(w->supply.at, k->supply.at, w->supply.n);
-    twins_copy_numbers(w->first, k->first, w->problem->n);
-    twins_copy_numbers(w->spare, k->spare, w->problem->n);
-    twins_copy_numbers(w->head, k->head, w->problem->m);
-    twins_copy_numbers(w->last, k->last, w->problem->m);
-    w->window->inside.n = k->inside;
-    w->makespan = k->makespan;
-    w->window->way_end = k->way_end;
+    struct twin_window *window = w->window;
+    twins_copy_state(w, &window->kept);
+    window->inside.n = window->kept_inside;
+    window->way_end = window->kept_way_end;
     w->stale.n = w->loose.n = 0;
 }
 

@@ -18,23 +18,16 @@
 #pragma once
 #include "plan/search/twins.h"
 
-/* Twins at a moment, to come back to. */
-struct twins_kept {
-    ARRAY(struct twin) all;
-    ARRAY(uint32_t) supply;
-    uint32_t *first, *spare, *head, *last;
-    size_t inside;
-    double makespan;
-    uint32_t way_end;
-};
-
 struct twin_window {
     ARRAY(uint32_t) inside;            /* with those that were dropped */
     ARRAY(uint32_t) forward, backward; /* outside: to be computed when it closes */
     uint32_t *beyond;                  /* by node: the first that is later; NONE */
     uint32_t way_end;                  /* the last inside on the longest way; NONE: there is none */
     bool closing;                      /* all of the share is computed, wherever it is */
-    struct twins_kept kept;
+    /* to come back to */
+    struct twins kept; /* its state (twins_copy_state()) */
+    size_t kept_inside;
+    uint32_t kept_way_end;
 };
 
 struct twin_window *twin_window_new(const struct problem *p);

@@ -521,7 +521,14 @@ void twins_save(const struct twins *w, struct twin_list *list)
                        (struct twin_place){w->all.at[i].start, w->all.at[i].task, v});
 }
 
-void twins_copy(struct twins *to, const struct twins *from)
+/* None of nowhere is none: a graph without edges has no suppliers. */
+static void twins_copy_numbers(uint32_t *to, const uint32_t *from, size_t count)
+{
+    if (count)
+        memcpy(to, from, count * sizeof *to);
+}
+
+void twins_copy_state(struct twins *to, const struct twins *from)
 {
     const struct problem *p = from->problem;
     array_reserve(&to->all, from->all.n);
@@ -535,6 +542,11 @@ void twins_copy(struct twins *to, const struct twins *from)
     twins_copy_numbers(to->head, from->head, p->m);
     twins_copy_numbers(to->last, from->last, p->m);
     to->makespan = from->makespan;
+}
+
+void twins_copy(struct twins *to, const struct twins *from)
+{
+    twins_copy_state(to, from);
     to->scale = from->scale;
     to->window = NULL;
 }

@@ -17,7 +17,6 @@
 #pragma once
 #include "base/array.h"
 #include "plan/search/decoder.h"
-#include <string.h>
 
 struct twin {
     double start, finish, rest;
@@ -77,6 +76,8 @@ void twins_load(struct twins *w, const struct twin_list *list);
 void twins_save(const struct twins *w, struct twin_list *list);
 /* What stands in `from`, for the same problem and settled, without its window. */
 void twins_copy(struct twins *to, const struct twins *from);
+/* The same for a copy to come back to, which nobody computes: it needs but the arrays by task and by node. */
+void twins_copy_state(struct twins *to, const struct twins *from);
 void twin_list_from_encoding(struct twin_list *list, const struct problem *p,
                              const struct encoding *s);
 void twin_list_from_plan(struct twin_list *list, const struct plan *plan);
@@ -87,13 +88,6 @@ struct plan *twin_list_plan(const struct twin_list *list, const struct problem *
  * `before`, and `now` whatever it starts. */
 uint32_t twins_supplier(const struct twins *w, uint32_t edge, uint32_t node, uint32_t now,
                         double before, double *arrival);
-/* None of nowhere is none: a graph without edges has no suppliers. */
-static inline void twins_copy_numbers(uint32_t *to, const uint32_t *from, size_t count)
-{
-    if (count)
-        memcpy(to, from, count * sizeof *to);
-}
-
 static inline uint32_t twins_supplied_by(const struct twins *w, uint32_t twin, uint32_t edge)
 {
     const struct twin *x = &w->all.at[twin];
